@@ -1,0 +1,1 @@
+"""The `vidscore` command line."""

@@ -1,0 +1,1 @@
+"""The vidscore scoring server: gRPC services over the evaluators."""

@@ -1,0 +1,29 @@
+# Two stages: what builds stays behind, what serves is Python, one environment and nothing else.
+# The RUN lines take their paths from PREFIX, so that a test can run them without Docker.
+
+FROM python:3.11-slim AS build
+ARG PREFIX=/opt/vidscore
+WORKDIR /source
+COPY LICENSE README.md pyproject.toml hatch_build.py ./
+COPY evaluators evaluators
+COPY server server
+COPY clients/cli clients/cli
+COPY clients/python clients/python
+RUN python -m venv "${PREFIX}"
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir ./clients/python .
+# pip and setuptools came with the environment; nothing is installed after this.
+RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
+
+FROM python:3.11-slim
+ARG PREFIX=/opt/vidscore
+LABEL org.opencontainers.image.title="vidscore" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build ${PREFIX} ${PREFIX}
+# Numbered, so that orchestrators which refuse root can tell that this isn't root.
+USER 10001:10001
+ENV PATH="${PREFIX}/bin:${PATH}" \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+EXPOSE 50051
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["vidscore", "health"]
+ENTRYPOINT ["vidscore", "serve"]

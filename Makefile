@@ -1,0 +1,113 @@
+# Everything runs in .venv, which the first command makes. `make help` lists the commands.
+
+PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
+# One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
+WORKERS ?= auto
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+LOWEST := build/lowest-venv
+BASELINE := protos/vidscore/baseline.binpb
+
+# Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
+CAMPAIGNS := test-lowest test-installs
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help venv demo test check format proto proto-baseline proto-dependencies campaigns clean \
+	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- the environment -------------------------------------------------------------------------
+
+INSTALL_INPUTS := pyproject.toml hatch_build.py clients/python/pyproject.toml \
+	clients/python/vidscore_client/_version.py tools/bootstrap.py
+
+venv: $(INSTALLED) ## make .venv, or bring it up to date
+
+$(INSTALLED): $(INSTALL_INPUTS)
+	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[video]' --group dev
+	@touch $@
+
+# --- for users -------------------------------------------------------------------------------
+
+demo: $(INSTALLED) ## two simulated systems stream to a running server and get their scores
+	@$(BIN)/vidscore demo $(DEMO_ARGS)
+
+# --- tests -----------------------------------------------------------------------------------
+
+test: $(INSTALLED) ## the whole default suite (WORKERS=n, PYTEST_ARGS="-k name")
+	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+campaigns: ## every campaign at its short setting
+	@set -e; for campaign in $(CAMPAIGNS); do echo "== campaign $$campaign"; $(MAKE) --no-print-directory $$campaign; done
+
+# Old releases warn about things that they fixed later, so warnings are no errors here.
+test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
+	@$(PYTHON) tools/bootstrap.py $(LOWEST)
+	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
+	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirement build/lowest.txt \
+		--editable ./clients/python --editable '.[video]' --group test
+	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
+		--ignore tests/house $(PYTEST_ARGS)
+
+test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
+	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
+
+# --- the gate --------------------------------------------------------------------------------
+
+check: check-style check-types check-imports check-protos check-generated check-wheels ## all static checks
+
+check-style: $(INSTALLED)
+	@echo "== ruff"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+
+check-types: $(INSTALLED)
+	@echo "== mypy"
+	@$(BIN)/mypy --no-error-summary
+
+check-imports: $(INSTALLED)
+	@echo "== import-linter"
+	@$(BIN)/lint-imports --no-logo
+
+check-protos: proto-dependencies
+	@echo "== buf lint, format, breaking"
+	@$(BIN)/buf lint
+	@$(BIN)/buf format --diff --exit-code protos
+	@$(BIN)/buf breaking --against $(BASELINE)
+
+check-generated: $(INSTALLED)
+	@echo "== generated code"
+	@$(BIN)/python -m tools.generate_protos --check
+
+check-wheels: $(INSTALLED)
+	@echo "== wheels"
+	@$(BIN)/python -m pytest --quiet tests/packaging/test_wheels.py
+
+# --- what developers run ---------------------------------------------------------------------
+
+format: proto-dependencies ## format all sources
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+	@$(BIN)/buf format --write protos
+
+proto: $(INSTALLED) ## generate the Python code of the protos
+	@$(BIN)/python -m tools.generate_protos
+
+proto-dependencies: $(INSTALLED)
+	@$(BIN)/python -m tools.generate_protos --dependencies
+
+# Run at a release only: from then on an incompatible change of the protos fails the gate.
+proto-baseline: proto-dependencies ## make the present protos the baseline of the breaking check
+	@$(BIN)/buf build --exclude-source-info --path protos/vidscore --output $(BASELINE)
+
+clean: ## remove what was built here, the environment included
+	rm -rf build dist $(VENV)

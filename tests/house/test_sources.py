@@ -1,0 +1,67 @@
+"""House rules that every source file keeps."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.support.tree import ROOT, is_generated, python_files, tracked_files
+
+MOST_LINES_PER_FILE = 500
+MOST_LINES_PER_FUNCTION = 70
+# In pieces, so that this file passes its own test.
+PROMISES = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
+MACHINE_PATHS = re.compile(
+    r"(?<![\w.])/(?:" + "|".join(("ro" + "ot", "wo" + "rk", "ho" + "me")) + r")/\w"
+)
+
+
+def test_no_file_promises_to_be_finished_later() -> None:
+    assert _lines_with(PROMISES) == []
+
+
+def test_no_file_names_a_path_of_the_machine_it_was_written_on() -> None:
+    assert _lines_with(MACHINE_PATHS) == []
+
+
+def test_every_python_file_is_short_enough_to_read_in_one_sitting() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in python_files()
+        if (lines := path.read_text(encoding="utf-8").count("\n")) > MOST_LINES_PER_FILE
+    }
+    assert long == {}
+
+
+def test_every_function_fits_on_a_screen() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {_length(node)} lines"
+        for path in python_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and _length(node) > MOST_LINES_PER_FUNCTION
+    ]
+    assert long == []
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Count the lines of the body; a docstring is there to be long where that helps."""
+    body = function.body
+    if len(body) > 1 and ast.get_docstring(function) is not None:
+        body = body[1:]
+    return (function.end_lineno or function.lineno) - body[0].lineno + 1
+
+
+def _lines_with(pattern: re.Pattern[str]) -> list[str]:
+    found = []
+    for path in tracked_files():
+        if is_generated(path):
+            continue
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # an image or another binary file
+        for number, line in enumerate(text.splitlines(), start=1):
+            if pattern.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    return found

@@ -1,0 +1,73 @@
+"""Each documented way to install works in a fresh environment, away from the source tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.tree import ROOT
+
+pytestmark = pytest.mark.campaign
+
+PACKAGES = [
+    "vidscore_evaluators",
+    "vidscore.v1",
+    "vidscore_client",
+    "vidscore_server",
+    "vidscore_cli",
+]
+
+
+def _run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment | variables,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _installs(folder: Path, *arguments: str) -> None:
+    """Install with the environment's own pip and try what came out of it."""
+    _run(sys.executable, "-m", "venv", folder / "venv")
+    _run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
+    _works(folder / "venv", folder)
+
+
+def _works(environment: Path, elsewhere: Path) -> None:
+    imports = "; ".join(f"import {package}" for package in PACKAGES)
+    _run(environment / "bin/python", "-W", "error", "-c", imports, cwd=elsewhere)
+    assert "Usage: vidscore" in _run(environment / "bin/vidscore", "--help", cwd=elsewhere)
+    # OpenCV is an extra: a user's own build must survive.
+    listing = _run(environment / "bin/python", "-c", _LIST_DISTRIBUTIONS, cwd=elsewhere)
+    assert "opencv" not in listing
+
+
+_LIST_DISTRIBUTIONS = """
+import importlib.metadata
+print(*(found.name for found in importlib.metadata.distributions()))
+"""
+
+
+def test_pip_installs_both_folders_together(tmp_path: Path) -> None:
+    _installs(tmp_path, "./clients/python", ".")
+
+
+def test_pip_installs_both_folders_as_editable(tmp_path: Path) -> None:
+    _installs(tmp_path, "-e", "./clients/python", "-e", ".")
+
+
+def test_uv_sync_makes_a_working_environment(tmp_path: Path) -> None:
+    # A copy: uv writes its lock file into the project.
+    _run("git", "clone", "--quiet", ROOT, tmp_path / "clone")
+    uv = Path(sys.executable).with_name("uv")
+    _run(uv, "sync", "--quiet", "--no-dev", cwd=tmp_path / "clone")
+    _works(tmp_path / "clone/.venv", tmp_path)

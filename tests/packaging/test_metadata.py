@@ -1,0 +1,78 @@
+"""The two distributions say the same version and sensible requirements."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from tests.support.tree import ROOT
+from tools.lower_bounds import lower_bounds, requirements
+
+VERSION = importlib.metadata.version("vidscore")
+
+
+def _declared() -> list[Requirement]:
+    """List all requirements: of both distributions, of the dependency groups and of the builds."""
+    texts = requirements()
+    for file in (ROOT / "pyproject.toml", ROOT / "clients/python/pyproject.toml"):
+        project = tomllib.loads(file.read_text(encoding="utf-8"))
+        texts += project["build-system"]["requires"]
+        for group in project.get("dependency-groups", {}).values():
+            texts += [entry for entry in group if isinstance(entry, str)]
+    return [Requirement(text) for text in texts]
+
+
+def test_both_distributions_have_one_version() -> None:
+    import vidscore_client
+
+    assert importlib.metadata.version("vidscore-client") == VERSION
+    assert vidscore_client.__version__ == VERSION
+
+
+def test_vidscore_needs_the_client_of_exactly_its_own_version() -> None:
+    pins = [text for text in importlib.metadata.requires("vidscore") or [] if "client" in text]
+    assert pins == [f"vidscore-client=={VERSION}"]
+
+
+def test_the_client_needs_four_packages_and_nothing_else() -> None:
+    needs = {
+        Requirement(text).name for text in importlib.metadata.requires("vidscore-client") or []
+    }
+    assert needs == {"googleapis-common-protos", "grpcio", "numpy", "protobuf"}
+
+
+def test_nothing_but_the_client_is_pinned() -> None:
+    pinned = {
+        requirement.name
+        for requirement in _declared()
+        if any(clause.operator in {"==", "==="} for clause in requirement.specifier)
+    }
+    assert pinned == {"vidscore-client"}
+
+
+def test_every_other_requirement_has_a_lower_bound() -> None:
+    unbounded = {
+        requirement.name
+        for requirement in _declared()
+        if not any(clause.operator in {">=", "=="} for clause in requirement.specifier)
+    }
+    assert unbounded == set()
+
+
+def test_opencv_comes_only_with_the_video_extra() -> None:
+    opencv = [text for text in requirements() if "opencv" in text]
+    assert len(opencv) == 1
+    assert opencv[0].startswith("opencv-python>=")
+    assert "extra == 'video'" in opencv[0].replace('"', "'")
+
+
+@pytest.mark.lowest
+def test_the_lowest_environment_has_exactly_the_lower_bounds() -> None:
+    installed = {name: importlib.metadata.version(name) for name in lower_bounds()}
+    assert installed == {name: str(version) for name, version in lower_bounds().items()}
+
+
+def test_both_distributions_carry_the_same_licence() -> None:
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "clients/python/LICENSE").read_bytes()

@@ -1,0 +1,33 @@
+"""The repository as the tests see it."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@cache
+def tracked_files() -> tuple[Path, ...]:
+    """List what git tracks or would track, so that a rule also holds before a file is added."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    paths = (ROOT / name for name in listing.split("\0") if name)
+    return tuple(sorted(path for path in paths if path.is_file()))
+
+
+def is_generated(path: Path) -> bool:
+    """Tell generated protocol code from what we wrote."""
+    return "_pb2" in path.name
+
+
+def python_files() -> list[Path]:
+    """List the Python files that we wrote."""
+    return [path for path in tracked_files() if path.suffix == ".py" and not is_generated(path)]

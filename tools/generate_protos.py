@@ -1,0 +1,137 @@
+"""Generate `vidscore.v1` from protos/vidscore/v1, or check that the committed code is fresh.
+
+    python -m tools.generate_protos                  write clients/python/vidscore/v1
+    python -m tools.generate_protos --check          compare only; status 1 and a list if stale
+    python -m tools.generate_protos --dependencies   only put Google's protos where buf looks
+
+The generator lives in an environment of its own: grpcio-tools 1.74.0 needs protobuf 6, and what
+it writes loads on protobuf 6.31.1 up to 8, while a newer one would shut out protobuf 6.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tools import bootstrap
+
+ROOT = Path(__file__).resolve().parent.parent
+PROTOS = ROOT / "protos"
+PACKAGE = Path("vidscore/v1")
+GENERATED = ROOT / "clients/python" / PACKAGE
+DEPENDENCIES = ROOT / "build/proto-dependencies"
+GENERATOR = ROOT / "build/generator-venv"
+# Exact, unlike every other requirement: the committed code must come out the same everywhere.
+# mypy-protobuf writes the typed stubs of the services, which grpcio-tools leaves untyped.
+GENERATOR_REQUIREMENTS = ("grpcio-tools==1.74.0", "mypy-protobuf==5.1.0")
+# What the protos import, directly or through google/longrunning.
+GOOGLE_FOLDERS = ("google/api", "google/longrunning", "google/rpc")
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument("--dependencies", action="store_true", help="copy Google's protos only")
+    options = parser.parse_args()
+
+    copy_dependencies(DEPENDENCIES)
+    if options.dependencies:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        generate(fresh)
+        stale = differences(fresh / PACKAGE, GENERATED)
+        if not stale:
+            return
+        if options.check:
+            sys.exit("generated code is stale; run `make proto`:\n  " + "\n  ".join(stale))
+        replace(fresh / PACKAGE, GENERATED)
+        print("\n".join(stale))
+
+
+def copy_dependencies(target: Path) -> None:
+    """Copy Google's protos out of the installed googleapis-common-protos distribution."""
+    distribution = importlib.metadata.distribution("googleapis-common-protos")
+    shutil.rmtree(target, ignore_errors=True)
+    for file in distribution.files or ():
+        if file.suffix != ".proto" or file.parent.as_posix() not in GOOGLE_FOLDERS:
+            continue
+        # From release 1.70 the wheel ships this file under another name than the one that all
+        # languages, and its own Python module, import it by.
+        name = "operations.proto" if file.name == "operations_proto.proto" else file.name
+        copy = target / file.parent / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(Path(str(file.locate())), copy)
+
+
+def generate(target: Path) -> None:
+    """Write the Python code of all protos below `target`."""
+    sources = sorted(path.relative_to(PROTOS) for path in (PROTOS / PACKAGE).glob("*.proto"))
+    if not sources:
+        sys.exit(f"no .proto files in {PROTOS / PACKAGE}")
+    bootstrap.create(GENERATOR)
+    bootstrap.install(GENERATOR, list(GENERATOR_REQUIREMENTS))
+    subprocess.run(
+        [
+            str(GENERATOR / "bin/python"),
+            *("-m", "grpc_tools.protoc"),
+            f"--plugin=protoc-gen-mypy_grpc={GENERATOR / 'bin/protoc-gen-mypy_grpc'}",
+            f"--proto_path={PROTOS}",
+            f"--proto_path={DEPENDENCIES}",
+            f"--python_out={target}",
+            f"--pyi_out={target}",
+            f"--grpc_python_out={target}",
+            f"--mypy_grpc_out=quiet:{target}",
+            *map(str, sources),
+        ],
+        check=True,
+    )
+    for proto in sources:
+        _drop_empty_service_modules(proto, target)
+
+
+def _drop_empty_service_modules(proto: Path, target: Path) -> None:
+    """Remove the gRPC modules of a proto without services: they hold nothing but checks."""
+    if "\nservice " not in (PROTOS / proto).read_text(encoding="utf-8"):
+        for ending in (".py", ".pyi"):
+            (target / proto.parent / f"{proto.stem}_pb2_grpc{ending}").unlink(missing_ok=True)
+
+
+def differences(fresh: Path, committed: Path) -> list[str]:
+    """Name every generated file that is missing, left over or different."""
+    wanted, found = _contents(fresh), _contents(committed)
+    return [
+        f"{_state(name in wanted, name in found)} {PACKAGE / name}"
+        for name in sorted(wanted.keys() | found.keys())
+        if wanted.get(name) != found.get(name)
+    ]
+
+
+def replace(fresh: Path, committed: Path) -> None:
+    """Make the committed folder hold exactly the fresh generated files."""
+    wanted = _contents(fresh)
+    for name in _contents(committed).keys() - wanted.keys():
+        (committed / name).unlink()
+    for name, content in wanted.items():
+        (committed / name).write_bytes(content)
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Read the generated files of a folder; `__init__.py` is written by hand."""
+    return {path.name: path.read_bytes() for path in folder.glob("*_pb2*.py*")}
+
+
+def _state(wanted: bool, found: bool) -> str:
+    if wanted and found:
+        return "changed "
+    return "missing " if wanted else "left over"
+
+
+if __name__ == "__main__":
+    main()

@@ -82,7 +82,8 @@ check-protos: proto-dependencies
 	@echo "== buf lint, format, breaking"
 	@$(BIN)/buf lint
 	@$(BIN)/buf format --diff --exit-code protos
-	@$(BIN)/buf breaking --against $(BASELINE)
+	@$(BIN)/buf build --path protos/vidscore --output build/protos.binpb
+	@$(BIN)/buf breaking build/protos.binpb --exclude-imports --against $(BASELINE)
 
 check-generated: $(INSTALLED)
 	@echo "== generated code"

@@ -20,4 +20,4 @@ def test_there_is_generated_code() -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_generated_module_loads(name: str) -> None:
-    assert importlib.import_module(name)
+    importlib.import_module(name)

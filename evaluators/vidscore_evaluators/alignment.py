@@ -1,0 +1,136 @@
+"""Bring truth and detections into one frame order, so that frame f is the same frame in both.
+
+The common order is ascending domain, sequence name and frame number. It does not depend on how
+either side came in, which is the first half of "any split and order gives the same bits".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FlagArray,
+    IntArray,
+    expand_runs,
+    run_starts,
+    starts_from_counts,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """Truth and detections over the same F frames, sequences and labels.
+
+    Attributes:
+        truth: Truth; its frame columns are those of `detections`.
+        detections: Detections.
+        listed: (F,) whether the truth lists the frame.
+        detected: (F,) whether the detections list the frame.
+    """
+
+    truth: Annotations
+    detections: Annotations
+    listed: BoolArray
+    detected: BoolArray
+
+    def take_frames(self, rows: BoolArray | IntArray) -> Aligned:
+        """Keep some frames on both sides."""
+        return Aligned(
+            truth=self.truth.take_frames(rows),
+            detections=self.detections.take_frames(rows),
+            listed=self.listed[rows],
+            detected=self.detected[rows],
+        )
+
+
+def align(truth: Annotations, detections: Annotations) -> Aligned:
+    """Put both sides over the union of their frames, in the common order.
+
+    A frame that one side lacks is there a frame without objects. The flags of a frame are the
+    truth's: what a detector says about frames is no fact.
+
+    Args:
+        truth: Truth of any frames.
+        detections: Detections of any frames, of any arity.
+
+    Returns:
+        Both sides over one frame table, one sequence table (sorted) and one label table (sorted).
+    """
+    sequences = tuple(sorted({*truth.sequences, *detections.sequences}))
+    labels = tuple(sorted({*truth.labels, *detections.labels}))
+    truth = truth.with_tables(sequences, labels)
+    detections = detections.with_tables(sequences, labels)
+    frames = _union(truth, detections)
+    truth_rows, detection_rows = frames.rows_of_truth, frames.rows_of_detections
+    flags = np.zeros(frames.count, dtype=np.uint8)
+    flags[truth_rows] = truth.frame_flags
+    return Aligned(
+        truth=_spread(truth, frames, truth_rows, flags),
+        detections=_spread(detections, frames, detection_rows, flags),
+        listed=_marked(frames.count, truth_rows),
+        detected=_marked(frames.count, detection_rows),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    sequences: IntArray
+    numbers: IntArray
+    rows_of_truth: IntArray
+    rows_of_detections: IntArray
+
+    @property
+    def count(self) -> int:
+        return len(self.numbers)
+
+
+def _union(truth: Annotations, detections: Annotations) -> _Frames:
+    """Frames of both sides, each once, in the common order, and where each side's went."""
+    sequences = np.concatenate([truth.frame_sequences, detections.frame_sequences])
+    numbers = np.concatenate([truth.frame_numbers, detections.frame_numbers])
+    order = np.lexsort((numbers, sequences))
+    sequences, numbers = sequences[order], numbers[order]
+    first = run_starts(sequences, numbers)
+    group_of_sorted = np.zeros(len(order), dtype=np.int64)
+    group_of_sorted[first[1:]] = 1
+    group_of_sorted = np.cumsum(group_of_sorted)
+    group = np.empty(len(order), dtype=np.int64)
+    group[order] = group_of_sorted
+    return _Frames(
+        sequences=sequences[first],
+        numbers=numbers[first],
+        rows_of_truth=group[: truth.frame_count],
+        rows_of_detections=group[truth.frame_count :],
+    )
+
+
+def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray) -> Annotations:
+    """One side over the common frames; `rows` says where each of its frames goes."""
+    counts = np.zeros(frames.count, dtype=np.int64)
+    counts[rows] = side.object_counts
+    starts = np.zeros(frames.count, dtype=np.int64)
+    starts[rows] = side.frame_starts[:-1]
+    objects = expand_runs(starts, counts)
+    return replace(
+        side,
+        frame_sequences=frames.sequences,
+        frame_numbers=frames.numbers,
+        frame_flags=flags,
+        frame_starts=starts_from_counts(counts),
+        coordinates=side.coordinates[objects],
+        label_indices=side.label_indices[objects],
+        confidences=side.confidences[objects],
+        track_ids=side.track_ids[objects],
+        flags=side.flags[objects],
+        columns={name: column[objects] for name, column in side.columns.items()},
+    )
+
+
+def _marked(count: int, rows: IntArray) -> BoolArray:
+    marked = np.zeros(count, dtype=np.bool_)
+    marked[rows] = True
+    return marked

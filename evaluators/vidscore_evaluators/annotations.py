@@ -1,0 +1,287 @@
+"""Annotations: truth or detections of many frames as columns, from the wire to the kernel.
+
+Frames are rows of the frame columns; the objects of frame f are the rows
+``frame_starts[f]:frame_starts[f + 1]`` of the object columns. Sequences and class labels are
+indices into small tables that every batch carries itself, so a batch means something alone.
+
+Here are the columns and what can be done to them without knowing any protocol;
+`vidscore_evaluators.alignment` brings two sides into one frame order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntFlag
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    FlagArray,
+    FloatArray,
+    IntArray,
+    expand_runs,
+    starts_from_counts,
+)
+
+POINT = 2
+BOX = 4
+QUADRILATERAL = 8
+ARITIES = {POINT: "points (x, y)", BOX: "upright boxes (x1, y1, x2, y2)", QUADRILATERAL: "corners"}
+"""Coordinates an object has, by shape: a point, an upright box, or four corners in order."""
+
+NO_TRACK = -1
+"""Track id of an object that belongs to no track."""
+
+
+class ObjectFlag(IntFlag):
+    """What an object is besides an ordinary one; the bits are the wire's bits."""
+
+    IGNORE = 1
+    """A don't-care object: no ground truth, and a detection of it is no false alarm."""
+    CROWD = 2
+    """A group of objects under one outline."""
+    REGION = 4
+    """Not an object but an area in which nothing is scored."""
+    DISTRACTOR = 8
+    """An object of a class that systems may confuse with the scored one."""
+
+
+class FrameFlag(IntFlag):
+    """What a frame is besides an ordinary one; the bits are the wire's bits."""
+
+    DONT_CARE = 1
+    """The frame is left out of every count and average."""
+
+
+class SequenceKey(NamedTuple):
+    """Name of one video: the domain it belongs to (empty where there is one only), and its own."""
+
+    domain: str
+    sequence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """Truth or detections of F frames with N objects, as columns.
+
+    Built from trusted parts by its constructor, and from outside input by
+    `vidscore_evaluators.validation.build_annotations`, which checks everything.
+
+    Attributes:
+        sequences: Table of sequence names.
+        labels: Table of class labels, as given.
+        frame_sequences: (F,) index into `sequences`.
+        frame_numbers: (F,) frame numbers, >= 0; each (sequence, frame) once.
+        frame_flags: (F,) bits of `FrameFlag`.
+        frame_starts: (F + 1,) offsets into the object columns.
+        coordinates: (N, 2 | 4 | 8) in pixels: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4.
+        label_indices: (N,) index into `labels`.
+        confidences: (N,) in [0, 1]; 1 where a side has none.
+        track_ids: (N,) track identities, `NO_TRACK` where there is none.
+        flags: (N,) bits of `ObjectFlag`.
+        columns: Further (N,) columns by name (area, truncation, occlusion).
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    labels: tuple[str, ...]
+    frame_sequences: IntArray
+    frame_numbers: IntArray
+    frame_flags: FlagArray
+    frame_starts: IntArray
+    coordinates: FloatArray
+    label_indices: IntArray
+    confidences: FloatArray
+    track_ids: IntArray
+    flags: FlagArray
+    columns: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames F."""
+        return len(self.frame_numbers)
+
+    @property
+    def object_count(self) -> int:
+        """Number of objects N."""
+        return len(self.coordinates)
+
+    @property
+    def arity(self) -> int:
+        """Coordinates an object has: 2, 4 or 8."""
+        return int(self.coordinates.shape[1])
+
+    @property
+    def object_counts(self) -> IntArray:
+        """(F,) objects in each frame."""
+        return np.diff(self.frame_starts)
+
+    @property
+    def object_frames(self) -> IntArray:
+        """(N,) frame row of each object."""
+        return np.repeat(np.arange(self.frame_count, dtype=np.int64), self.object_counts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns together."""
+        return sum(column.nbytes for column in _all_columns(self))
+
+    def take_objects(self, rows: AnyArray) -> Annotations:
+        """Keep some objects, and every frame.
+
+        Args:
+            rows: (N,) boolean mask, or ascending row indices.
+        """
+        keep = rows if rows.dtype == np.bool_ else _mask(self.object_count, rows)
+        kept_before = starts_from_counts(keep)
+        return _with_objects(self, np.flatnonzero(keep), kept_before[self.frame_starts])
+
+    def take_frames(self, rows: AnyArray) -> Annotations:
+        """Keep some frames with their objects, in the order of `rows`.
+
+        Args:
+            rows: (F,) boolean mask, or row indices.
+        """
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        starts = self.frame_starts[chosen]
+        counts = self.frame_starts[chosen + 1] - starts
+        objects = expand_runs(starts, counts)
+        frames = replace(
+            self,
+            frame_sequences=self.frame_sequences[chosen],
+            frame_numbers=self.frame_numbers[chosen],
+            frame_flags=self.frame_flags[chosen],
+        )
+        return _with_objects(frames, objects, starts_from_counts(counts))
+
+    def with_tables(
+        self, sequences: tuple[SequenceKey, ...], labels: tuple[str, ...]
+    ) -> Annotations:
+        """The same annotations over other tables, which must hold every name in use."""
+        return replace(
+            self,
+            sequences=sequences,
+            labels=labels,
+            frame_sequences=_remap(self.frame_sequences, self.sequences, sequences),
+            label_indices=_remap(self.label_indices, self.labels, labels),
+        )
+
+
+def empty_annotations(arity: int) -> Annotations:
+    """No frames and no objects, of the given arity."""
+    none = np.zeros(0, dtype=np.int64)
+    return Annotations(
+        sequences=(),
+        labels=(),
+        frame_sequences=none,
+        frame_numbers=none,
+        frame_flags=np.zeros(0, dtype=np.uint8),
+        frame_starts=np.zeros(1, dtype=np.int64),
+        coordinates=np.zeros((0, arity)),
+        label_indices=none,
+        confidences=np.zeros(0),
+        track_ids=none,
+        flags=np.zeros(0, dtype=np.uint8),
+    )
+
+
+def frame_list(
+    sequences: tuple[SequenceKey, ...], frame_sequences: IntArray, numbers: IntArray, arity: int
+) -> Annotations:
+    """Frames without objects.
+
+    Args:
+        sequences: Table of sequence names.
+        frame_sequences: (F,) index into `sequences`.
+        numbers: (F,) frame numbers.
+        arity: Coordinates that an object would have.
+    """
+    return replace(
+        empty_annotations(arity),
+        sequences=sequences,
+        frame_sequences=frame_sequences.astype(np.int64),
+        frame_numbers=numbers.astype(np.int64),
+        frame_flags=np.zeros(len(numbers), dtype=np.uint8),
+        frame_starts=np.zeros(len(numbers) + 1, dtype=np.int64),
+    )
+
+
+def concatenate(parts: Sequence[Annotations]) -> Annotations:
+    """Put the frames of several batches one after the other.
+
+    Args:
+        parts: At least one batch; all of one arity. A named column that a part lacks is NaN there.
+
+    Raises:
+        ValueError: If there are no parts, or their arities differ.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    sequences = tuple(dict.fromkeys(key for part in parts for key in part.sequences))
+    labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
+    shared = [part.with_tables(sequences, labels) for part in parts]
+    names = dict.fromkeys(name for part in parts for name in part.columns)
+    return Annotations(
+        sequences=sequences,
+        labels=labels,
+        frame_sequences=np.concatenate([part.frame_sequences for part in shared]),
+        frame_numbers=np.concatenate([part.frame_numbers for part in shared]),
+        frame_flags=np.concatenate([part.frame_flags for part in shared]),
+        frame_starts=starts_from_counts(np.concatenate([part.object_counts for part in shared])),
+        coordinates=np.concatenate([part.coordinates for part in shared]),
+        label_indices=np.concatenate([part.label_indices for part in shared]),
+        confidences=np.concatenate([part.confidences for part in shared]),
+        track_ids=np.concatenate([part.track_ids for part in shared]),
+        flags=np.concatenate([part.flags for part in shared]),
+        columns={name: np.concatenate([_column(part, name) for part in shared]) for name in names},
+    )
+
+
+def _column(part: Annotations, name: str) -> FloatArray:
+    column = part.columns.get(name)
+    return np.full(part.object_count, np.nan) if column is None else column
+
+
+def _mask(length: int, rows: AnyArray) -> AnyArray:
+    mask = np.zeros(length, dtype=np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def _with_objects(frames: Annotations, rows: IntArray, frame_starts: IntArray) -> Annotations:
+    return replace(
+        frames,
+        frame_starts=frame_starts,
+        coordinates=frames.coordinates[rows],
+        label_indices=frames.label_indices[rows],
+        confidences=frames.confidences[rows],
+        track_ids=frames.track_ids[rows],
+        flags=frames.flags[rows],
+        columns={name: column[rows] for name, column in frames.columns.items()},
+    )
+
+
+def _remap(indices: IntArray, old: Sequence[object], new: Sequence[object]) -> IntArray:
+    if old == new[: len(old)]:
+        return indices
+    position = {name: index for index, name in enumerate(new)}
+    # A name that is in no row may be absent from the new table; -1 is then never looked up.
+    return np.array([position.get(name, -1) for name in old], dtype=np.int64)[indices]
+
+
+def _all_columns(annotations: Annotations) -> list[AnyArray]:
+    return [
+        annotations.frame_sequences,
+        annotations.frame_numbers,
+        annotations.frame_flags,
+        annotations.frame_starts,
+        annotations.coordinates,
+        annotations.label_indices,
+        annotations.confidences,
+        annotations.track_ids,
+        annotations.flags,
+        *annotations.columns.values(),
+    ]

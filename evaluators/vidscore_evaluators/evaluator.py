@@ -1,0 +1,234 @@
+"""The seam: what an evaluator is. Built-in evaluators and plug-ins use exactly this.
+
+An evaluator is a name, a version, a parameters class, and two pure functions: `tables`
+turns whole frames (or whole sequences) of truth and detections into a `Tally`, and `scores`
+turns a tally into scores. Everything else - alignment, fingerprints, provenance, merging,
+streaming, workers, the wire - is done for it, by the functions here and around.
+
+To add one: subclass `Evaluator`, register it (`vidscore_evaluators.registry`), and run the
+contract suite (`vidscore_evaluators.testing`) over it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import metadata
+from typing import Any, ClassVar, Generic, TypeVar
+
+from vidscore_evaluators.alignment import Aligned, align
+from vidscore_evaluators.annotations import ARITIES, Annotations, empty_annotations
+from vidscore_evaluators.errors import Fault, GeometryError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.measures import Direction, Measure
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.report import Report, Scores
+from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.tally import Table, Tally
+
+ParametersType = TypeVar("ParametersType")
+
+RankKey = tuple[tuple[bool, float], ...]
+"""Sorts ascending from best to worst; an undefined score comes last."""
+
+
+class Unit(StrEnum):
+    """What must be complete before it can be tallied."""
+
+    FRAME = "frame"
+    SEQUENCE = "sequence"
+
+
+class Task(StrEnum):
+    """What the judged systems do."""
+
+    DETECTION = "detection"
+    TRACKING = "tracking"
+
+
+class Side(StrEnum):
+    """Which of the two inputs something belongs to."""
+
+    TRUTH = "truth"
+    DETECTIONS = "detections"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How the size of a tally is bounded.
+
+    Attributes:
+        by: ``bounded``, ``sequence`` or ``detection``.
+        bytes_each: Bytes for each sequence, or for each detection; of the whole if bounded.
+    """
+
+    by: str
+    bytes_each: int
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an evaluator needs of its input.
+
+    Attributes:
+        truth_arities: Coordinates an object of the truth may have.
+        detection_arities: Coordinates a detection may have.
+        confidences: Whether confidences play a part.
+        tracks: Whether objects must carry a track id.
+    """
+
+    truth_arities: tuple[int, ...]
+    detection_arities: tuple[int, ...]
+    confidences: bool = False
+    tracks: bool = False
+
+
+class Evaluator(ABC, Generic[ParametersType]):
+    """The rules of one benchmark protocol or criterion, with its parameters chosen.
+
+    Attributes:
+        name: Name on the command line, on the wire and in reports.
+        version: Goes up whenever a score may change; golden files name it.
+        title: One line for lists.
+        task: What the judged systems do.
+        Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
+        measures: Every measure that may stand in a report.
+        ranking: Measures that decide the order of systems, first one first.
+        needs: What it needs of its input.
+        growth: How large its tally may become.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    title: ClassVar[str]
+    task: ClassVar[Task]
+    Parameters: ClassVar[type[Any]]
+    measures: ClassVar[tuple[Measure, ...]]
+    ranking: ClassVar[tuple[str, ...]]
+    needs: ClassVar[Needs]
+
+    def __init__(
+        self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
+    ) -> None:
+        """Choose parameters, already validated, and the benchmark's specification."""
+        self.parameters = parameters
+        self.specification = specification
+
+    @property
+    def unit(self) -> Unit:
+        """What must be complete before it can be tallied; may depend on the parameters."""
+        return Unit.FRAME
+
+    @property
+    @abstractmethod
+    def growth(self) -> Growth:
+        """How large the tally may become; may depend on the parameters."""
+
+    @abstractmethod
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Tally whole frames, or whole sequences where `unit` says so; pure.
+
+        Args:
+            aligned: Both sides in one frame order. Frames that the truth does not list
+                (`aligned.listed`) are there because a system detected something in them.
+
+        Returns:
+            The tables, of fixed names and schemas even for no frames.
+        """
+
+    @abstractmethod
+    def scores(self, tally: Tally) -> Scores:
+        """Scores out of a tally; pure."""
+
+    def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
+        """What the protocol's own rules forbid in a batch; nothing unless overridden.
+
+        A fault's `entry` is the frame's row in the batch.
+        """
+        del side, annotations
+        return ()
+
+    def tally(self, truth: Annotations, detections: Annotations) -> Tally:
+        """Tally any whole frames (or sequences) of both sides; pure.
+
+        Args:
+            truth: Truth; frames without objects are listed as well.
+            detections: Detections.
+
+        Raises:
+            GeometryError: If a side has coordinates that the evaluator cannot use.
+        """
+        self.check_arity(Side.TRUTH, truth.arity)
+        self.check_arity(Side.DETECTIONS, detections.arity)
+        tables = self.tables(align(truth, detections))
+        return Tally(
+            evaluator=self.identity,
+            tables=tables,
+            truth=fingerprint(truth),
+            detections=fingerprint(detections),
+        )
+
+    def report(self, tally: Tally) -> Report:
+        """Scores with everything needed to know what they are scores of; pure."""
+        return Report(
+            evaluator=self.name,
+            version=self.version,
+            parameters=parameter_values(self.parameters),
+            truth_digest=str(tally.truth),
+            detections_digest=str(tally.detections),
+            scores=self.scores(tally),
+            specification=spec_to_dict(self.specification),
+            software=software_versions(),
+        )
+
+    def rank_key(self, report: Report) -> RankKey:
+        """Key that sorts reports from best to worst; equal keys share a rank."""
+        directions = {measure.name: measure.direction for measure in self.measures}
+        return tuple(_rank_part(report.value(name), directions[name]) for name in self.ranking)
+
+    def check_arity(self, side: Side, arity: int) -> None:
+        """Refuse coordinates that the evaluator cannot use.
+
+        Raises:
+            GeometryError: If it cannot use objects of `arity` coordinates on that side.
+        """
+        allowed = {
+            Side.TRUTH: self.needs.truth_arities,
+            Side.DETECTIONS: self.needs.detection_arities,
+        }[side]
+        if arity not in allowed:
+            expected = " or ".join(ARITIES[number] for number in allowed)
+            found = ARITIES.get(arity, f"{arity} coordinates an object")
+            raise GeometryError([Fault(found, f"{expected} for {self.name}", source=side.value)])
+
+    @property
+    def identity(self) -> str:
+        """Name, version and a digest of the configuration: tallies add only within one."""
+        configuration = json.dumps(
+            [parameter_values(self.parameters), spec_to_dict(self.specification)], sort_keys=True
+        )
+        digest = hashlib.sha256(configuration.encode()).hexdigest()[:16]
+        return f"{self.name} {self.version} {digest}"
+
+    @property
+    def identity_tally(self) -> Tally:
+        """The tally of nothing, which changes no tally that it is added to."""
+        return self.tally(
+            empty_annotations(self.needs.truth_arities[0]),
+            empty_annotations(self.needs.detection_arities[0]),
+        )
+
+
+def software_versions() -> dict[str, str]:
+    """Versions that a score's last bits may depend on."""
+    return {name: metadata.version(name) for name in ("numpy", "scipy", "vidscore")}
+
+
+def _rank_part(value: float | None, direction: Direction) -> tuple[bool, float]:
+    if value is None:
+        return (True, 0.0)
+    return (False, -value if direction is Direction.HIGHER else float(value))

@@ -1,0 +1,166 @@
+"""Tallying as a job that can run anywhere: in this process, in a worker, on another machine.
+
+A job names its evaluator instead of holding it, so that a worker rebuilds it through its own
+registry, plug-ins included, and refuses a version that is not its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.errors import EvaluatorVersionError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Tally, merge_tallies
+from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
+
+PARTS_A_WORKER = 4
+"""Parts of the work for each worker: enough to even out long and short sequences."""
+
+Progress = Callable[[int, int], None]
+"""Called with (frames done, frames in all)."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of tallying.
+
+    Attributes:
+        evaluator: Name of the evaluator.
+        version: Version of the evaluator that the result must come from.
+        parameters: Its parameters by name.
+        specification: The benchmark's specification.
+        truth: Truth of whole frames or sequences.
+        detections: Detections of the same.
+    """
+
+    evaluator: str
+    version: str
+    parameters: dict[str, Any]
+    specification: BenchmarkSpec
+    truth: Annotations
+    detections: Annotations
+
+
+def make_job(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Job:
+    """Describe a piece of tallying so that another process can do it."""
+    return Job(
+        evaluator=evaluator.name,
+        version=evaluator.version,
+        parameters=parameter_values(evaluator.parameters),
+        specification=evaluator.specification,
+        truth=truth,
+        detections=detections,
+    )
+
+
+def run_job(job: Job) -> bytes:
+    """Do the work of a job and return its tally as bytes.
+
+    Raises:
+        EvaluatorVersionError: If the evaluator installed here is of another version.
+    """
+    evaluator = create_evaluator(job.evaluator, job.parameters, job.specification)
+    if evaluator.version != job.version:
+        raise EvaluatorVersionError(
+            f"the job wants {job.evaluator} {job.version}, here is {evaluator.version}"
+        )
+    return tally_to_bytes(evaluator.tally(job.truth, job.detections))
+
+
+def tally_in_parts(
+    evaluator: Evaluator[Any],
+    truth: Annotations,
+    detections: Annotations,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Tally:
+    """Tally by whole sequences, in this process or in several.
+
+    Args:
+        evaluator: The evaluator.
+        truth: Truth.
+        detections: Detections.
+        workers: Processes to use; 1 for this one alone.
+        progress: Called after each part.
+
+    Returns:
+        The same tally, to the last bit, whatever `workers` is.
+    """
+    if workers == 1 and progress is None:
+        return evaluator.tally(truth, detections)
+    jobs = [
+        make_job(evaluator, *part)
+        for part in split_by_sequence(truth, detections, workers * PARTS_A_WORKER)
+    ]
+    done = 0
+    total = max(1, sum(job.truth.frame_count for job in jobs))
+    tallies = [evaluator.identity_tally]
+    with _runner(workers) as run:
+        for job, data in zip(jobs, run(jobs), strict=True):
+            tallies.append(tally_from_bytes(data))
+            done += job.truth.frame_count
+            if progress is not None:
+                progress(done, total)
+    return merge_tallies(tallies)
+
+
+def split_by_sequence(
+    truth: Annotations, detections: Annotations, part_count: int
+) -> list[tuple[Annotations, Annotations]]:
+    """Cut both sides at the same sequences into at most `part_count` parts of like size.
+
+    Args:
+        truth: Truth.
+        detections: Detections.
+        part_count: Most parts wanted; no part is empty.
+    """
+    keys = sorted({*truth.sequences, *detections.sequences})
+    position = {key: index for index, key in enumerate(keys)}
+    sides = [
+        np.array([position[key] for key in side.sequences], dtype=np.int64)[side.frame_sequences]
+        if side.frame_count
+        else side.frame_sequences
+        for side in (truth, detections)
+    ]
+    weights = sum(
+        np.bincount(rows, weights=1.0 + side.object_counts, minlength=len(keys))
+        for rows, side in zip(sides, (truth, detections), strict=True)
+    )
+    part_of_key = _balanced_parts(np.asarray(weights), part_count)
+    truth_parts, detection_parts = (part_of_key[rows] for rows in sides)
+    used = np.union1d(truth_parts, detection_parts).tolist()
+    return [
+        (truth.take_frames(truth_parts == part), detections.take_frames(detection_parts == part))
+        for part in used
+    ]
+
+
+def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
+    """Part of each sequence, so that parts are runs of sequences of about equal weight."""
+    before = np.cumsum(weights) - weights
+    return (before * part_count / max(1.0, float(weights.sum()))).astype(np.int64)
+
+
+@contextmanager
+def _runner(workers: int) -> Iterator[Callable[[Sequence[Job]], Iterable[bytes]]]:
+    """Give a function that runs jobs in order: here for one worker, in fresh processes for more."""
+    if workers == 1:
+        yield lambda jobs: map(run_job, jobs)
+        return
+    # Spawned, not forked: a fork of a process with running gRPC threads can hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        yield lambda jobs: pool.map(run_job, jobs)

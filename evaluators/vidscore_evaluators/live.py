@@ -1,0 +1,201 @@
+"""Scores while frames still come in: the one path of streams, kept free of transport.
+
+`Accumulator` holds what one evaluator has of a stream. Tallying is a `Job`, so that a server can
+run it elsewhere; `StreamScorer` runs it on the spot and is what a notebook and the contract
+suite use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluated_frames import restrict, unlisted_frames
+from vidscore_evaluators.evaluator import Evaluator, Side, Unit
+from vidscore_evaluators.jobs import Job, make_job
+from vidscore_evaluators.pairing import Coverage, Pairing
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Tally, merge_tallies
+
+DEFAULT_MAXIMUM_WAITING = 1_000_000
+MERGE_AFTER = 64
+"""Tallies that are kept apart before they are merged: one merge of many beats many of two."""
+
+
+class Accumulator:
+    """What one evaluator has of a stream: a tally, and columns that are not in it yet.
+
+    Evaluators that need whole sequences keep their columns and are tallied anew for each report.
+    """
+
+    def __init__(self, evaluator: Evaluator[Any]) -> None:
+        """Start with nothing."""
+        self.evaluator = evaluator
+        self._tallies: list[Tally] = [evaluator.identity_tally]
+        self._pending: list[tuple[Annotations, Annotations]] = []
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes of the columns that are not in the tally."""
+        return sum(truth.nbytes + detections.nbytes for truth, detections in self._pending)
+
+    @property
+    def tally_bytes(self) -> int:
+        """Bytes of the tally."""
+        return sum(tally.nbytes for tally in self._tallies)
+
+    @property
+    def can_settle(self) -> bool:
+        """Whether pending columns may go into the tally before the stream ends."""
+        return self.evaluator.unit is Unit.FRAME
+
+    def add(self, truth: Annotations, detections: Annotations) -> None:
+        """Take in frames that both sides have sent; cheap, nothing is scored yet."""
+        self._pending.append((truth, detections))
+
+    def work(self) -> Job | None:
+        """What must be tallied before the next report; None where nothing is."""
+        if not self._pending:
+            return None
+        truths, detections = zip(*self._pending, strict=True)
+        return make_job(self.evaluator, concatenate(truths), concatenate(detections))
+
+    def settle(self, tally: Tally, taken: int) -> None:
+        """Put the tally of the first `taken` pending batches in their place."""
+        del self._pending[:taken]
+        self._tallies.append(tally)
+        if len(self._tallies) > MERGE_AFTER:
+            self._tallies = [merge_tallies(self._tallies)]
+
+    @property
+    def pending_count(self) -> int:
+        """Batches that are not in the tally."""
+        return len(self._pending)
+
+    def report(self, unsettled: Tally | None = None) -> Report:
+        """Report over the tally and, where given, one of the pending columns."""
+        tallies = self._tallies if unsettled is None else [*self._tallies, unsettled]
+        return self.evaluator.report(merge_tallies(tallies))
+
+
+class StreamScorer:
+    """Score two sides that come in pieces, in this process.
+
+    Args:
+        evaluators: Evaluators of one specification.
+        specification: The benchmark's specification.
+        maximum_waiting: Frames that may wait for their other side.
+    """
+
+    def __init__(
+        self,
+        evaluators: Sequence[Evaluator[Any]],
+        specification: BenchmarkSpec = BenchmarkSpec(),
+        maximum_waiting: int = DEFAULT_MAXIMUM_WAITING,
+    ) -> None:
+        """Start with nothing."""
+        self._specification = specification
+        self._pairing = Pairing(maximum_waiting)
+        self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
+        needs = evaluators[0].needs
+        self._arities = {
+            Side.TRUTH: needs.truth_arities[0],
+            Side.DETECTIONS: needs.detection_arities[0],
+        }
+
+    @property
+    def coverage(self) -> Coverage:
+        """How far both sides have come."""
+        return self._pairing.coverage
+
+    def add(self, side: Side, batch: Annotations) -> None:
+        """Take in whole frames of one side.
+
+        Raises:
+            InputError: If a frame came before, or breaks a rule of an evaluator.
+        """
+        self._arities[side] = batch.arity
+        if side is Side.TRUTH:
+            batch = restrict(self._specification, batch)
+        complete = self._pairing.add(side, batch)
+        if complete is not None:
+            for accumulator in self._accumulators:
+                accumulator.add(*complete)
+
+    def live_reports(self) -> list[Report]:
+        """Reports over exactly the frames that both sides have sent."""
+        return [_report(accumulator) for accumulator in self._accumulators]
+
+    def final_reports(self) -> list[Report]:
+        """Reports over every evaluated frame; those without detections count as missed.
+
+        Raises:
+            InputError: If detections name a sequence that neither truth nor specification knows.
+        """
+        rest = final_frames(self._pairing, self._specification, self._arities)
+        if rest is not None:
+            for accumulator in self._accumulators:
+                accumulator.add(*rest)
+        return self.live_reports()
+
+
+def final_frames(
+    pairing: Pairing, specification: BenchmarkSpec, arities: Mapping[Side, int]
+) -> tuple[Annotations, Annotations] | None:
+    """What is left to be scored when both sides have ended; None where nothing is.
+
+    Args:
+        pairing: The frames of both sides; those that wait are taken out.
+        specification: The benchmark's specification.
+        arities: Coordinates an object has, by side.
+
+    Raises:
+        InputError: If detections name a sequence that neither truth nor specification knows.
+    """
+    refuse_unknown_sequences(pairing, specification)
+    missing = unlisted_frames(specification, pairing.seen(Side.TRUTH), arities[Side.TRUTH])
+    waiting = pairing.drain(Side.TRUTH)
+    truth = [restrict(specification, missing), *([] if waiting is None else [waiting])]
+    detections = pairing.drain(Side.DETECTIONS)
+    if detections is None:
+        detections = empty_annotations(arities[Side.DETECTIONS])
+    joined = concatenate(truth)
+    if joined.frame_count == 0 and detections.frame_count == 0:
+        return None
+    return joined, detections
+
+
+def refuse_unknown_sequences(pairing: Pairing, specification: BenchmarkSpec) -> None:
+    """Refuse detections of sequences that nothing else mentions.
+
+    Raises:
+        InputError: With every such sequence.
+    """
+    known = {key for key, _ in pairing.seen(Side.TRUTH)}
+    known.update(sequence.key for sequence in specification.sequences)
+    unknown = sorted({key for key, _ in pairing.seen(Side.DETECTIONS)} - known)
+    if unknown:
+        raise InputError(
+            [
+                Fault(
+                    source=Side.DETECTIONS.value,
+                    found=f"sequence {'/'.join(filter(None, key))}",
+                    expected="a sequence of the truth or of the specification",
+                )
+                for key in unknown
+            ]
+        )
+
+
+def _report(accumulator: Accumulator) -> Report:
+    job = accumulator.work()
+    if job is None:
+        return accumulator.report()
+    tally = accumulator.evaluator.tally(job.truth, job.detections)
+    if not accumulator.can_settle:
+        return accumulator.report(unsettled=tally)
+    accumulator.settle(tally, accumulator.pending_count)
+    return accumulator.report()

@@ -1,0 +1,272 @@
+"""Parameters of evaluators: declared once as a frozen dataclass, checked and described from it.
+
+A parameter is a dataclass field made by `parameter`, which carries its bounds, its choices and,
+where sweeping it makes sense, its grid. `parse_parameters` turns outside input into an instance
+and reports every fault; `json_schema` describes the class. Types that are understood: bool, int,
+float, str and tuples of str or float.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from vidscore_evaluators.errors import Fault, ParameterError
+
+Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
+ParametersType = TypeVar("ParametersType")
+
+_BOUNDS = "vidscore"
+_TYPE_NAMES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a parameter may be besides its type.
+
+    Attributes:
+        description: What it does, in one sentence.
+        unit: Unit of a number, empty where it has none.
+        minimum: Least value.
+        maximum: Greatest value.
+        exclusive_minimum: The value must be above this.
+        exclusive_maximum: The value must be below this.
+        grid: Values that a sweep goes through; empty where sweeping makes no sense.
+    """
+
+    description: str
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: float | None = None
+    exclusive_maximum: float | None = None
+    grid: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterDescription:
+    """One parameter as users see it.
+
+    Attributes:
+        name: Its name.
+        type_name: ``boolean``, ``integer``, ``number``, ``string``, or ``array of`` one of these.
+        default: Its default.
+        choices: The values it may take, empty where any of its type within the bounds.
+        bounds: Its description, unit, bounds and grid.
+    """
+
+    name: str
+    type_name: str
+    default: Value
+    choices: tuple[str, ...]
+    bounds: Bounds
+
+
+def parameter(default: Any, description: str, **bounds: Any) -> Any:
+    """Declare a parameter: a dataclass field with its `Bounds`.
+
+    Args:
+        default: Its default, within the bounds.
+        description: What it does, in one sentence.
+        bounds: Further attributes of `Bounds`.
+    """
+    metadata = {_BOUNDS: Bounds(description, **bounds)}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def describe_parameters(parameters: type) -> tuple[ParameterDescription, ...]:
+    """Describe every parameter of a class, in order."""
+    hints = typing.get_type_hints(parameters)
+    return tuple(
+        ParameterDescription(
+            name=field.name,
+            type_name=_type_name(hints[field.name]),
+            default=typing.cast("Value", field.default),
+            choices=_choices(hints[field.name]),
+            bounds=field.metadata[_BOUNDS],
+        )
+        for field in dataclasses.fields(parameters)
+    )
+
+
+def parse_parameters(
+    parameters: type[ParametersType], values: Mapping[str, object]
+) -> ParametersType:
+    """Check values from outside and build the dataclass.
+
+    Texts are read as the parameter's type (command line), whole floats as integers (wire). A
+    class may define ``faults()`` that yields what is wrong between parameters.
+
+    Args:
+        parameters: A dataclass whose fields are made by `parameter`.
+        values: Values by name; those left out take their default.
+
+    Raises:
+        ParameterError: With every unknown name, wrong type and broken bound.
+    """
+    hints = typing.get_type_hints(parameters)
+    described = {description.name: description for description in describe_parameters(parameters)}
+    faults: list[Fault] = []
+    accepted: dict[str, Value] = {}
+    for name, value in values.items():
+        if name not in described:
+            faults.append(_unknown(name, list(described)))
+            continue
+        try:
+            accepted[name] = _convert(value, hints[name])
+            _check_bounds(accepted[name], described[name].bounds)
+        except ValueError as error:
+            faults.append(Fault(found=_show(value), expected=str(error), field=name))
+    if not faults:
+        built = parameters(**accepted)
+        faults = list(getattr(built, "faults", tuple)())
+        if not faults:
+            return built
+    raise ParameterError(faults)
+
+
+def parameter_values(parameters: object) -> dict[str, Value]:
+    """Every parameter of an instance by name, in order, as JSON can hold it."""
+    return {
+        field.name: getattr(parameters, field.name)
+        for field in dataclasses.fields(typing.cast("Any", parameters))
+    }
+
+
+def json_schema(parameters: type) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a parameters class."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            description.name: _property_schema(description)
+            for description in describe_parameters(parameters)
+        },
+    }
+
+
+def _property_schema(description: ParameterDescription) -> dict[str, Any]:
+    bounds = description.bounds
+    name = description.type_name
+    schema: dict[str, Any] = (
+        {"type": "array", "items": {"type": name.removeprefix("array of ")}}
+        if name.startswith("array of ")
+        else {"type": name}
+    )
+    limits = {
+        "enum": list(description.choices) or None,
+        "minimum": bounds.minimum,
+        "maximum": bounds.maximum,
+        "exclusiveMinimum": bounds.exclusive_minimum,
+        "exclusiveMaximum": bounds.exclusive_maximum,
+        "unit": bounds.unit or None,
+        "grid": list(bounds.grid) or None,
+    }
+    default = description.default
+    schema["description"] = bounds.description
+    schema["default"] = list(default) if isinstance(default, tuple) else default
+    return schema | {key: value for key, value in limits.items() if value is not None}
+
+
+def _type_name(hint: Any) -> str:
+    if typing.get_origin(hint) is tuple:
+        return f"array of {_TYPE_NAMES[typing.get_args(hint)[0]]}"
+    return "string" if typing.get_origin(hint) is Literal else _TYPE_NAMES[hint]
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    return typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
+
+
+def _convert(value: object, hint: Any) -> Value:
+    """Read `value` as the type `hint`; a ValueError's text says what was expected."""
+    if typing.get_origin(hint) is Literal:
+        return _convert_choice(value, typing.get_args(hint))
+    if typing.get_origin(hint) is tuple:
+        return _convert_array(value, typing.get_args(hint)[0])
+    converted: Value = _CONVERTERS[hint](value)
+    return converted
+
+
+def _convert_choice(value: object, choices: Sequence[str]) -> str:
+    if isinstance(value, str) and value in choices:
+        return value
+    raise ValueError("one of " + ", ".join(choices))
+
+
+def _convert_array(value: object, item: type) -> tuple[Any, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, Sequence):
+        raise ValueError(f"an array of {_TYPE_NAMES[item]}s")
+    return tuple(_CONVERTERS[item](entry) for entry in items)
+
+
+def _convert_bool(value: object) -> bool:
+    words = {"true": True, "false": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in words:
+        return words[value.lower()]
+    raise ValueError("true or false")
+
+
+def _convert_int(value: object) -> int:
+    number = _convert_float(value)
+    if not number.is_integer():
+        raise ValueError("a whole number")
+    return int(number)
+
+
+def _convert_float(value: object) -> float:
+    try:
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            raise ValueError
+        number = float(value)
+    except (ValueError, OverflowError):
+        raise ValueError("a number") from None
+    if not math.isfinite(number):
+        raise ValueError("a finite number")
+    return number
+
+
+def _convert_str(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text")
+    return value
+
+
+_CONVERTERS: Mapping[Any, Any] = types.MappingProxyType(
+    {bool: _convert_bool, int: _convert_int, float: _convert_float, str: _convert_str}
+)
+
+
+def _check_bounds(value: Value, bounds: Bounds) -> None:
+    numbers = value if isinstance(value, tuple) else (value,)
+    for number in numbers:
+        if isinstance(number, str):
+            continue
+        if bounds.minimum is not None and number < bounds.minimum:
+            raise ValueError(f"at least {bounds.minimum:g}")
+        if bounds.maximum is not None and number > bounds.maximum:
+            raise ValueError(f"at most {bounds.maximum:g}")
+        if bounds.exclusive_minimum is not None and number <= bounds.exclusive_minimum:
+            raise ValueError(f"more than {bounds.exclusive_minimum:g}")
+        if bounds.exclusive_maximum is not None and number >= bounds.exclusive_maximum:
+            raise ValueError(f"less than {bounds.exclusive_maximum:g}")
+
+
+def _unknown(name: str, known: list[str]) -> Fault:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}?" if close else "one of " + ", ".join(known)
+    return Fault(found="an unknown parameter", expected=hint, field=name)
+
+
+def _show(value: object) -> str:
+    return repr(value)[:80]

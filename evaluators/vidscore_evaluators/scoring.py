@@ -1,0 +1,85 @@
+"""Score truth against detections in one call: what a notebook and the command line use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluated_frames import resolve
+from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.jobs import Progress, tally_in_parts
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec
+
+
+def score_annotations(
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Report]:
+    """Score detections with every evaluator.
+
+    Args:
+        evaluators: Evaluators of one specification.
+        truth: Truth, as read.
+        detections: Detections, as read.
+        specification: The benchmark's specification.
+        workers: Processes to use; 1 for this one alone. The scores do not depend on it.
+        progress: Called with (frames done, frames in all), for one evaluator after the other.
+
+    Returns:
+        A report for each evaluator.
+
+    Raises:
+        InputError: If detections name a sequence that neither truth nor specification knows, or
+            an evaluator's own rules forbid something; with every fault.
+    """
+    resolved = resolve(specification, truth)
+    check_sides(evaluators, truth, detections, specification)
+    return [
+        evaluator.report(
+            tally_in_parts(evaluator, resolved, detections, workers=workers, progress=progress)
+        )
+        for evaluator in evaluators
+    ]
+
+
+def check_sides(
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec,
+) -> None:
+    """Refuse what no evaluator should see.
+
+    Raises:
+        GeometryError: If an evaluator cannot use the coordinates of a side.
+        InputError: With every fault.
+    """
+    faults: list[Fault] = list(_unknown_sequences(truth, detections, specification))
+    for evaluator in evaluators:
+        for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
+            evaluator.check_arity(side, annotations.arity)
+            faults.extend(evaluator.faults(side, annotations))
+    if faults:
+        raise InputError(list(dict.fromkeys(faults)))
+
+
+def _unknown_sequences(
+    truth: Annotations, detections: Annotations, specification: BenchmarkSpec
+) -> list[Fault]:
+    known = {*truth.sequences, *(sequence.key for sequence in specification.sequences)}
+    return [
+        Fault(
+            source=Side.DETECTIONS.value,
+            found=f"sequence {'/'.join(filter(None, key))}",
+            expected="a sequence of the truth or of the specification",
+        )
+        for key in sorted(set(detections.sequences) - known)
+    ]

@@ -1,0 +1,184 @@
+"""Read a BenchmarkSpec out of dictionaries (TOML or JSON) and report every fault at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.specification import (
+    MAXIMUM_FRAMES,
+    BenchmarkSpec,
+    DomainSpec,
+    EvaluatorSpec,
+    FrameRanges,
+    SequenceSpec,
+)
+
+Converter = Callable[[object], Any]
+
+
+def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> BenchmarkSpec:
+    """Inverse of `vidscore_evaluators.specification.spec_to_dict`.
+
+    A range of frames may also be written as one number.
+
+    Args:
+        document: The specification as dictionaries.
+        source: Name of the file it came from, for error messages.
+
+    Raises:
+        SpecificationError: With every unknown key, wrong type, repeated name and impossible number.
+    """
+    reader = _Reader(source)
+    fields = reader.table(document, "", _SPEC_FIELDS)
+    evaluators = reader.entries(fields.get("evaluators", []), "evaluators", _EVALUATOR_FIELDS)
+    domains = reader.entries(fields.get("domains", []), "domains", _DOMAIN_FIELDS)
+    sequences = reader.entries(fields.get("sequences", []), "sequences", _SEQUENCE_FIELDS)
+    reader.refuse_repeats("domains", [(entry.get("name"),) for entry in domains])
+    reader.refuse_repeats(
+        "sequences", [(entry.get("domain", ""), entry.get("name")) for entry in sequences]
+    )
+    reader.refuse_repeats("evaluators", [(entry.get("name"),) for entry in evaluators])
+    reader.raise_faults()
+    spec = BenchmarkSpec(
+        title=fields.get("title", ""),
+        evaluators=tuple(EvaluatorSpec(**entry) for entry in evaluators),
+        domains=tuple(DomainSpec(**entry) for entry in domains),
+        sequences=tuple(SequenceSpec(**entry) for entry in sequences),
+    )
+    _refuse_too_many_frames(reader, spec)
+    return spec
+
+
+class _Reader:
+    """Collects faults while tables are read."""
+
+    def __init__(self, source: str | None) -> None:
+        self._source = source
+        self._faults: list[Fault] = []
+
+    def fault(self, field: str, found: object, expected: str) -> None:
+        shown = found if isinstance(found, str) else repr(found)[:80]
+        self._faults.append(Fault(shown, expected, source=self._source, field=field))
+
+    def raise_faults(self) -> None:
+        if self._faults:
+            raise SpecificationError(self._faults)
+
+    def table(self, document: object, path: str, fields: Mapping[str, Converter]) -> dict[str, Any]:
+        if not isinstance(document, Mapping):
+            self.fault(path or "the whole", document, "a table")
+            return {}
+        read: dict[str, Any] = {}
+        for key, value in document.items():
+            place = f"{path}.{key}" if path else str(key)
+            if key not in fields:
+                self.fault(place, "an unknown key", "one of " + ", ".join(fields))
+                continue
+            try:
+                read[key] = fields[key](value)
+            except ValueError as error:
+                self.fault(place, value, str(error))
+        return read
+
+    def entries(
+        self, documents: list[object], path: str, fields: Mapping[str, Converter]
+    ) -> list[dict[str, Any]]:
+        tables = []
+        for index, document in enumerate(documents):
+            place = f"{path}[{index}]"
+            table = self.table(document, place, fields)
+            if isinstance(document, Mapping) and "name" not in document:
+                self.fault(f"{place}.name", "no name", "a name")
+            tables.append(table)
+        return tables
+
+    def refuse_repeats(self, path: str, names: list[tuple[Any, ...]]) -> None:
+        seen: set[tuple[Any, ...]] = set()
+        for index, name in enumerate(names):
+            if name in seen:
+                self.fault(f"{path}[{index}].name", str(name[-1]), "a name that stands once")
+            seen.add(name)
+
+
+def _refuse_too_many_frames(reader: _Reader, spec: BenchmarkSpec) -> None:
+    evaluated = [sequence.evaluated_frames or FrameRanges() for sequence in spec.sequences]
+    total = sum(len(frames) for frames in evaluated)
+    if total > MAXIMUM_FRAMES:
+        reader.fault("sequences", f"{total} frames", f"at most {MAXIMUM_FRAMES} frames in all")
+    reader.raise_faults()
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text")
+    return value
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError("a name that is not empty")
+    return text
+
+
+def _whole(minimum: int) -> Converter:
+    def convert(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+            raise ValueError(f"a whole number of at least {minimum}")
+        return value
+
+    return convert
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("an array")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    names = tuple(_name(entry) for entry in _list(value))
+    if len({name.casefold() for name in names}) < len(names):
+        raise ValueError("class names that differ in more than case")
+    return names
+
+
+def _ranges(value: object) -> FrameRanges:
+    pairs = []
+    for entry in _list(value):
+        pair = [entry, entry] if isinstance(entry, int) else entry
+        if (
+            not isinstance(pair, list)
+            or [type(number) for number in pair] != [int, int]
+        ):  # fmt: skip
+            raise ValueError("frame numbers or [first, last] pairs")
+        pairs.append((pair[0], pair[1]))
+    return FrameRanges.of(pairs)
+
+
+def _parameters(value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError("a table of parameters")
+    return dict(value)
+
+
+_SPEC_FIELDS: Mapping[str, Converter] = {
+    "title": _text,
+    "evaluators": _list,
+    "domains": _list,
+    "sequences": _list,
+}
+_EVALUATOR_FIELDS: Mapping[str, Converter] = {"name": _name, "parameters": _parameters}
+_DOMAIN_FIELDS: Mapping[str, Converter] = {"name": _text, "classes": _names}
+_SEQUENCE_FIELDS: Mapping[str, Converter] = {
+    "name": _name,
+    "domain": _text,
+    "frame_count": _whole(0),
+    "first_frame": _whole(0),
+    "frames": _ranges,
+    "dont_care_frames": _ranges,
+    "image_width": _whole(1),
+    "image_height": _whole(1),
+}

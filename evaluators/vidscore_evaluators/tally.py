@@ -1,0 +1,282 @@
+"""Tally: what an evaluator keeps of some frames. Tallies add, in any grouping and order.
+
+A tally is a few `Table`s. A row of a table has a key (texts and numbers), integer counts and
+exact sums; adding tables adds the rows of equal keys. Rows are always sorted by key, so equal
+content is equal bytes. That is the whole algebra, and every evaluator uses it: a table keyed by
+sequence and class grows with the sequences, one that is also keyed by a confidence grows with
+the detections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.exact import exact_sums
+from vidscore_evaluators.fingerprint import Fingerprint
+
+SumArray = NDArray[np.object_]
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """Names of a table's columns.
+
+    Attributes:
+        texts: Text key columns, in sort order.
+        numbers: Number key columns (binary64), sorted after the texts.
+        counts: Integer columns.
+        sums: Exact-sum columns.
+    """
+
+    texts: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """K rows in ascending key order, each key once.
+
+    Attributes:
+        schema: Names of the columns.
+        vocabulary: Every text in use in the text columns, sorted, each once.
+        text_codes: (K, texts) index into `vocabulary`.
+        numbers: (K, numbers) number keys.
+        counts: (K, counts) integers.
+        sums: (K, sums) Python ints in units of 2**-1074 (`vidscore_evaluators.exact`).
+    """
+
+    schema: TableSchema
+    vocabulary: tuple[str, ...]
+    text_codes: IntArray
+    numbers: FloatArray
+    counts: IntArray
+    sums: SumArray
+
+    @property
+    def row_count(self) -> int:
+        """Number of rows K."""
+        return len(self.text_codes)
+
+    def texts(self, name: str) -> list[str]:
+        """Text key column `name`, a text a row."""
+        codes = self.text_codes[:, self.schema.texts.index(name)]
+        return [self.vocabulary[code] for code in codes.tolist()]
+
+    def codes(self, name: str) -> IntArray:
+        """(K,) text key column `name` as indices into `vocabulary`."""
+        return self.text_codes[:, self.schema.texts.index(name)]
+
+    def number(self, name: str) -> FloatArray:
+        """(K,) number key column `name`."""
+        return self.numbers[:, self.schema.numbers.index(name)]
+
+    def count(self, name: str) -> IntArray:
+        """(K,) integer column `name`."""
+        return self.counts[:, self.schema.counts.index(name)]
+
+    def exact(self, name: str) -> list[int]:
+        """Exact-sum column `name`, in units of 2**-1074."""
+        values: list[int] = self.sums[:, self.schema.sums.index(name)].tolist()
+        return values
+
+    def grouped(self, *texts: str) -> Table:
+        """The same content keyed by fewer text columns (number keys are dropped)."""
+        columns = [self.schema.texts.index(name) for name in texts]
+        schema = TableSchema(texts, (), self.schema.counts, self.schema.sums)
+        return _collect(
+            schema,
+            self.vocabulary,
+            self.text_codes[:, columns],
+            np.zeros((self.row_count, 0)),
+            self.counts,
+            self.sums,
+        )
+
+
+def build_table(
+    schema: TableSchema,
+    vocabulary: Sequence[str],
+    text_codes: Sequence[IntArray],
+    *,
+    numbers: Sequence[FloatArray] = (),
+    counts: Sequence[AnyArray] = (),
+    sums: Sequence[FloatArray] = (),
+) -> Table:
+    """Make a table out of R raw rows, whose keys may repeat and come in any order.
+
+    Args:
+        schema: Names of the columns.
+        vocabulary: Texts that `text_codes` points into; any order, repeats allowed.
+        text_codes: One (R,) index array for each text column.
+        numbers: One (R,) float array for each number column.
+        counts: One (R,) integer or boolean array for each count column.
+        sums: One (R,) finite float array for each sum column; added up without rounding.
+
+    Returns:
+        The table with one row a key.
+    """
+    row_count = len(text_codes[0])
+    codes = _stack(text_codes, row_count, np.int64)
+    words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
+    number_keys = _stack(numbers, row_count, np.float64)
+    order, first, groups = _group(codes, number_keys)
+    summed = np.empty((len(first), len(sums)), dtype=np.object_)
+    for column, values in enumerate(sums):
+        summed[:, column] = exact_sums(values[order], groups, len(first))
+    count_rows = _stack(counts, row_count, np.int64)[order]
+    return Table(
+        schema=schema,
+        vocabulary=words,
+        text_codes=codes[order][first],
+        numbers=number_keys[order][first],
+        counts=_reduce(count_rows, first),
+        sums=summed,
+    )
+
+
+def merge_tables(tables: Sequence[Table]) -> Table:
+    """Add tables of one schema.
+
+    Raises:
+        TallyError: If the schemas differ.
+    """
+    schema = tables[0].schema
+    if any(table.schema != schema for table in tables):
+        raise TallyError("tallies with different tables cannot be added")
+    if len(tables) == 1:
+        return tables[0]
+    words = tuple(sorted({word for table in tables for word in table.vocabulary}))
+    position = {word: index for index, word in enumerate(words)}
+    codes = [
+        np.array([position[word] for word in table.vocabulary], dtype=np.int64)[table.text_codes]
+        if table.row_count
+        else table.text_codes
+        for table in tables
+    ]
+    return _collect(
+        schema,
+        words,
+        np.concatenate(codes),
+        np.concatenate([table.numbers for table in tables]),
+        np.concatenate([table.counts for table in tables]),
+        np.concatenate([table.sums for table in tables]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Tables by name, and the fingerprints of what was tallied.
+
+    Attributes:
+        evaluator: Name, version and configuration that made it; only equal ones add.
+        tables: Tables by name.
+        truth: Fingerprint of the truth.
+        detections: Fingerprint of the detections.
+    """
+
+    evaluator: str
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    truth: Fingerprint = Fingerprint()
+    detections: Fingerprint = Fingerprint()
+
+    def __add__(self, other: Tally) -> Tally:
+        """Tally of both contents together."""
+        return merge_tallies([self, other])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all columns together, Python ints counted as 64 bytes each."""
+        return sum(
+            table.text_codes.nbytes + table.numbers.nbytes + table.counts.nbytes
+            + table.sums.size * 64
+            for table in self.tables.values()
+        )  # fmt: skip
+
+
+def merge_tallies(tallies: Sequence[Tally]) -> Tally:
+    """Add tallies at once, which costs less than adding them one by one.
+
+    Args:
+        tallies: At least one, all of one evaluator and configuration.
+
+    Raises:
+        TallyError: If they are not of one evaluator and configuration.
+    """
+    first = tallies[0]
+    for tally in tallies:
+        if tally.evaluator != first.evaluator:
+            raise TallyError(f"cannot add a tally of {tally.evaluator} to one of {first.evaluator}")
+    return Tally(
+        evaluator=first.evaluator,
+        tables={
+            name: merge_tables([tally.tables[name] for tally in tallies]) for name in first.tables
+        },
+        truth=sum((tally.truth for tally in tallies), Fingerprint()),
+        detections=sum((tally.detections for tally in tallies), Fingerprint()),
+    )
+
+
+def _collect(
+    schema: TableSchema,
+    words: tuple[str, ...],
+    codes: IntArray,
+    numbers: FloatArray,
+    counts: IntArray,
+    sums: SumArray,
+) -> Table:
+    """Sort rows by key and add the rows of equal keys."""
+    words, codes = _sorted_vocabulary(words, codes)
+    order, first, _ = _group(codes, numbers)
+    return Table(
+        schema=schema,
+        vocabulary=words,
+        text_codes=codes[order][first],
+        numbers=numbers[order][first],
+        counts=_reduce(counts[order], first),
+        sums=_reduce(sums[order], first),
+    )
+
+
+def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
+    """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
+    used = np.unique(codes).tolist()
+    kept = tuple(sorted({words[code] for code in used}))
+    if kept == words:
+        return words, codes
+    position = {word: index for index, word in enumerate(kept)}
+    rewritten = np.zeros(len(words), dtype=np.int64)
+    rewritten[used] = [position[words[code]] for code in used]
+    return kept, rewritten[codes] if len(words) else codes
+
+
+def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Order that sorts the keys, first sorted row of each key, and key of each sorted row."""
+    columns = [*codes.T, *numbers.T]
+    if not columns:
+        raise TallyError("a table needs a key column")
+    order = np.lexsort(columns[::-1])
+    first = run_starts(*(column[order] for column in columns))
+    groups = np.zeros(len(order), dtype=np.int64)
+    groups[first[1:]] = 1
+    return order, first, np.cumsum(groups)
+
+
+def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:
+    if len(first) == 0:
+        return rows[:0]
+    return np.add.reduceat(rows, first, axis=0)
+
+
+def _stack(columns: Sequence[AnyArray], row_count: int, dtype: type) -> AnyArray:
+    stacked: AnyArray = np.empty((row_count, len(columns)), dtype=dtype)
+    for index, column in enumerate(columns):
+        stacked[:, index] = column
+    return stacked

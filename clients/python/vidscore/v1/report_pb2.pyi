@@ -1,4 +1,3 @@
-from google.protobuf import struct_pb2 as _struct_pb2
 from vidscore.v1 import specification_pb2 as _specification_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -29,7 +28,7 @@ class Report(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     evaluator: str
     version: str
-    parameters: _struct_pb2.Struct
+    parameters: _containers.RepeatedCompositeFieldContainer[_specification_pb2.Parameter]
     truth_digest: str
     detections_digest: str
     software: _containers.ScalarMap[str, str]
@@ -37,7 +36,7 @@ class Report(_message.Message):
     scores: _containers.RepeatedCompositeFieldContainer[Score]
     curves: _containers.RepeatedCompositeFieldContainer[Curve]
     warnings: _containers.RepeatedCompositeFieldContainer[Warning]
-    def __init__(self, evaluator: _Optional[str] = ..., version: _Optional[str] = ..., parameters: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., truth_digest: _Optional[str] = ..., detections_digest: _Optional[str] = ..., software: _Optional[_Mapping[str, str]] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[Score, _Mapping]]] = ..., curves: _Optional[_Iterable[_Union[Curve, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Warning, _Mapping]]] = ...) -> None: ...
+    def __init__(self, evaluator: _Optional[str] = ..., version: _Optional[str] = ..., parameters: _Optional[_Iterable[_Union[_specification_pb2.Parameter, _Mapping]]] = ..., truth_digest: _Optional[str] = ..., detections_digest: _Optional[str] = ..., software: _Optional[_Mapping[str, str]] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[Score, _Mapping]]] = ..., curves: _Optional[_Iterable[_Union[Curve, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[Warning, _Mapping]]] = ...) -> None: ...
 
 class Score(_message.Message):
     __slots__ = ("domain", "class_name", "sequence", "measure", "value")

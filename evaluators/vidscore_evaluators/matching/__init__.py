@@ -1,0 +1,1 @@
+"""Who is matched with whom: candidate pairs, their components, and one-to-one matchings."""

@@ -1,0 +1,164 @@
+"""Candidate pairs: which objects of two sides come into question for each other at all.
+
+The pairs of all frames come out of one call. Each left object gets a window of right objects of
+its frame, the windows are unrolled a chunk at a time, so that memory stays bounded, and a gate
+keeps what counts. Where frames are crowded, windows are narrowed first by a sweep along one
+axis; that changes nothing but the time, because the gate sees every pair that overlaps there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    expand_runs,
+    starts_from_counts,
+)
+
+Gate = Callable[[IntArray, IntArray], BoolArray]
+"""Says of (K,) left rows and (K,) right rows which of the K pairs count."""
+
+PAIRS_A_CHUNK = 1 << 17
+"""Pairs that are unrolled at a time: few enough for the processor's own cache."""
+
+SWEEP_FROM = 8
+"""Pairs an object, over all frames, from which a sweep costs less than it saves."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extents:
+    """Where the N objects of one side lie along one axis, frame by frame.
+
+    Attributes:
+        frame_starts: (F + 1,) offsets into the object columns; both sides have the same F frames.
+        low: (N,) least coordinate of each object.
+        high: (N,) greatest coordinate of each object; `low` for points.
+    """
+
+    frame_starts: IntArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """P pairs of a left and a right object of the same frame, each pair once.
+
+    Attributes:
+        left: (P,) rows of the left side, ascending.
+        right: (P,) rows of the right side, in no particular order for one left row.
+    """
+
+    left: IntArray
+    right: IntArray
+
+    def __len__(self) -> int:
+        """Number of pairs P."""
+        return len(self.left)
+
+    def take(self, rows: BoolArray | IntArray) -> Pairs:
+        """Keep some pairs."""
+        return Pairs(self.left[rows], self.right[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _Windows:
+    """For each left object a run of right objects: ``order[first : first + counts]``."""
+
+    order: IntArray
+    first: IntArray
+    counts: IntArray
+
+
+def gated_pairs(left: Extents, right: Extents, gate: Gate) -> Pairs:
+    """Find all pairs of a frame whose extents overlap and that pass the gate.
+
+    Args:
+        left: Extents of the left side, widened by as much as a pair may lie apart.
+        right: Extents of the right side.
+        gate: Keeps what counts; must refuse every pair whose extents do not overlap, since it may
+            never be asked about one.
+
+    Returns:
+        The pairs that the gate keeps, of all frames.
+    """
+    windows = _windows(left, right)
+    kept = [_kept(chunk, gate) for chunk in _unrolled(windows)]
+    if len(kept) == 1:
+        return kept[0]
+    none = np.zeros(0, dtype=np.int64)
+    return Pairs(
+        np.concatenate([none, *(pairs.left for pairs in kept)]),
+        np.concatenate([none, *(pairs.right for pairs in kept)]),
+    )
+
+
+def _kept(pairs: Pairs, gate: Gate) -> Pairs:
+    return pairs.take(np.flatnonzero(gate(pairs.left, pairs.right)))
+
+
+def _windows(left: Extents, right: Extents) -> _Windows:
+    """The whole frame as everybody's window, or less where that pays."""
+    left_counts, right_counts = np.diff(left.frame_starts), np.diff(right.frame_starts)
+    first = np.repeat(right.frame_starts[:-1], left_counts)
+    counts = np.repeat(right_counts, left_counts)
+    pair_count = int(np.dot(left_counts, right_counts))
+    if pair_count > SWEEP_FROM * (len(left.low) + len(right.low)):
+        return _narrowed(_Windows(_sweep_order(right), first, counts), left, right)
+    return _Windows(np.arange(len(right.low), dtype=np.int64), first, counts)
+
+
+def _sweep_order(side: Extents) -> IntArray:
+    """Rows of a side by frame, then by low end, then by row."""
+    frames = np.repeat(np.arange(len(side.frame_starts) - 1), np.diff(side.frame_starts))
+    rising = (side.low[1:] >= side.low[:-1]) | (frames[1:] != frames[:-1])
+    if rising.all():
+        return np.arange(len(side.low), dtype=np.int64)
+    return np.lexsort((side.low, frames))
+
+
+def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
+    """Cut every window to the right objects that can overlap along the axis.
+
+    All frames are searched at once along one line on which each has a stretch of its own. Adding
+    a frame's offset rounds, but never turns the order of two numbers round, so that no overlap
+    is lost: at worst a window is a little too wide, or reaches into the next frame and is cut.
+    """
+    least, greatest = right.low.min(), right.low.max()
+    stretch = greatest - least + 1.0
+    frame_offsets = np.arange(len(left.frame_starts) - 1) * stretch
+    left_offsets = np.repeat(frame_offsets, np.diff(left.frame_starts))
+    right_offsets = np.repeat(frame_offsets, np.diff(right.frame_starts))
+    line = right_offsets + (right.low[windows.order] - least)
+    # A right object that begins before a left one still overlaps it if it is long enough.
+    reach = np.max(right.high - right.low)
+    begin = np.clip(left.low - reach, least, greatest) - least
+    end = np.clip(left.high, least, greatest) - least
+    window_end = windows.first + windows.counts
+    first = np.searchsorted(line, left_offsets + begin, side="left")
+    past = np.searchsorted(line, left_offsets + end, side="right")
+    first = np.clip(first, windows.first, window_end)
+    past = np.clip(past, first, window_end)
+    return _Windows(windows.order, first, past - first)
+
+
+def _unrolled(windows: _Windows) -> Iterator[Pairs]:
+    """Pairs of the windows, whole windows of about `PAIRS_A_CHUNK` pairs at a time."""
+    pair_starts = starts_from_counts(windows.counts)
+    left_count = len(windows.counts)
+    start = 0
+    while start < left_count:
+        stop = int(np.searchsorted(pair_starts, pair_starts[start] + PAIRS_A_CHUNK, side="right"))
+        stop = min(max(start + 1, stop - 1), left_count)
+        counts = windows.counts[start:stop]
+        yield Pairs(
+            np.repeat(np.arange(start, stop, dtype=np.int64), counts),
+            windows.order[expand_runs(windows.first[start:stop], counts)],
+        )
+        start = stop

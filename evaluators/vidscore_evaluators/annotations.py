@@ -36,6 +36,12 @@ ARITIES = {POINT: "points (x, y)", BOX: "upright boxes (x1, y1, x2, y2)", QUADRI
 NO_TRACK = -1
 """Track id of an object that belongs to no track."""
 
+BATCH_OVERHEAD_BYTES = 2048
+"""What Python adds to the columns of a batch, roughly; most of what a batch of one frame costs."""
+
+NAME_OVERHEAD_BYTES = 64
+"""What Python adds to the characters of a name."""
+
 
 class ObjectFlag(IntFlag):
     """What an object is besides an ordinary one; the bits are the wire's bits."""
@@ -128,6 +134,13 @@ class Annotations:
     def nbytes(self) -> int:
         """Bytes of all columns together."""
         return sum(column.nbytes for column in _all_columns(self))
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that holding the batch costs, roughly: columns, names and Python's own."""
+        names = [name for key in self.sequences for name in key] + list(self.labels)
+        characters = sum(4 * len(name) for name in names)
+        return self.nbytes + characters + len(names) * NAME_OVERHEAD_BYTES + BATCH_OVERHEAD_BYTES
 
     def take_objects(self, rows: AnyArray) -> Annotations:
         """Keep some objects, and every frame.

@@ -114,6 +114,22 @@ class TallyError(VidscoreError):
 
 
 class LimitError(VidscoreError):
-    """Something that is bounded would grow over its bound; the text names the limit."""
+    """Something that is bounded would grow over its bound; the text names the limit.
+
+    Attributes:
+        limit: Name of the limit.
+        maximum: Its value.
+    """
 
     reason: ClassVar[str] = "LIMIT_EXCEEDED"
+
+    def __init__(self, found: str, limit: str, maximum: int) -> None:
+        """Say what was found, and which limit it would break."""
+        self.found = found
+        self.limit = limit
+        self.maximum = maximum
+        super().__init__(f"{found}; the limit {limit} is {maximum}")
+
+    def __reduce__(self) -> tuple[type[LimitError], tuple[str, str, int]]:
+        """Survive the way back from a worker process."""
+        return (type(self), (self.found, self.limit, self.maximum))

@@ -23,6 +23,8 @@ from vidscore_evaluators.tally import Tally, merge_tallies
 DEFAULT_MAXIMUM_WAITING = 1_000_000
 MERGE_AFTER = 64
 """Tallies that are kept apart before they are merged: one merge of many beats many of two."""
+JOIN_AFTER = 1024
+"""Pending batches that are kept apart before they are joined: many small ones cost memory."""
 
 
 class Accumulator:
@@ -36,11 +38,12 @@ class Accumulator:
         self.evaluator = evaluator
         self._tallies: list[Tally] = [evaluator.identity_tally]
         self._pending: list[tuple[Annotations, Annotations]] = []
+        self._pending_bytes = 0
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes of the columns that are not in the tally."""
-        return sum(truth.nbytes + detections.nbytes for truth, detections in self._pending)
+        """Memory that the columns cost which are not in the tally."""
+        return self._pending_bytes
 
     @property
     def tally_bytes(self) -> int:
@@ -55,16 +58,21 @@ class Accumulator:
     def add(self, truth: Annotations, detections: Annotations) -> None:
         """Take in frames that both sides have sent; cheap, nothing is scored yet."""
         self._pending.append((truth, detections))
+        self._pending_bytes += truth.held_bytes + detections.held_bytes
+        if len(self._pending) > JOIN_AFTER and not self.can_settle:
+            self._join_pending()
 
     def work(self) -> Job | None:
-        """What must be tallied before the next report; None where nothing is."""
-        if not self._pending:
-            return None
-        truths, detections = zip(*self._pending, strict=True)
-        return make_job(self.evaluator, concatenate(truths), concatenate(detections))
+        """What must be tallied before the next report; None where nothing is.
+
+        Pending batches become one, so that many small ones are joined once and not for each report.
+        """
+        self._join_pending()
+        return make_job(self.evaluator, *self._pending[0]) if self._pending else None
 
     def settle(self, tally: Tally, taken: int) -> None:
         """Put the tally of the first `taken` pending batches in their place."""
+        self._pending_bytes -= _held_bytes(self._pending[:taken])
         del self._pending[:taken]
         self._tallies.append(tally)
         if len(self._tallies) > MERGE_AFTER:
@@ -79,6 +87,12 @@ class Accumulator:
         """Report over the tally and, where given, one of the pending columns."""
         tallies = self._tallies if unsettled is None else [*self._tallies, unsettled]
         return self.evaluator.report(merge_tallies(tallies))
+
+    def _join_pending(self) -> None:
+        if len(self._pending) > 1:
+            truths, detections = zip(*self._pending, strict=True)
+            self._pending = [(concatenate(truths), concatenate(detections))]
+            self._pending_bytes = _held_bytes(self._pending)
 
 
 class StreamScorer:
@@ -188,6 +202,10 @@ def refuse_unknown_sequences(pairing: Pairing, specification: BenchmarkSpec) -> 
                 for key in unknown
             ]
         )
+
+
+def _held_bytes(pairs: Sequence[tuple[Annotations, Annotations]]) -> int:
+    return sum(truth.held_bytes + detections.held_bytes for truth, detections in pairs)
 
 
 def _report(accumulator: Accumulator) -> Report:

@@ -39,6 +39,17 @@ class _Half:
 
     seen: set[FrameKey] = field(default_factory=set)
     waiting: dict[FrameKey, tuple[Annotations, int]] = field(default_factory=dict)
+    held_bytes: int = 0
+    _frames_left: dict[int, int] = field(default_factory=dict)
+
+    def put(self, keys: list[FrameKey], batch: Annotations) -> None:
+        """Let the frames of a batch wait; the batch is held until the last of them is taken."""
+        if not keys:
+            return
+        self.seen.update(keys)
+        self.waiting.update((key, (batch, row)) for row, key in enumerate(keys))
+        self._frames_left[id(batch)] = len(keys)
+        self.held_bytes += batch.held_bytes
 
     def take(self, keys: list[FrameKey]) -> Annotations:
         """Take waiting frames out, batch by batch."""
@@ -48,6 +59,11 @@ class _Half:
             batch, row = self.waiting.pop(key)
             batches[id(batch)] = batch
             rows.setdefault(id(batch), []).append(row)
+        for name, batch in batches.items():
+            self._frames_left[name] -= len(rows[name])
+            if self._frames_left[name] == 0:
+                del self._frames_left[name]
+                self.held_bytes -= batch.held_bytes
         return concatenate(
             [batch.take_frames(np.array(rows[name])) for name, batch in batches.items()]
         )
@@ -75,6 +91,11 @@ class Pairing:
             waiting_for_truth=len(self._halves[Side.DETECTIONS].waiting),
         )
 
+    @property
+    def held_bytes(self) -> int:
+        """Memory that the batches cost of which a frame still waits."""
+        return sum(half.held_bytes for half in self._halves.values())
+
     def seen(self, side: Side) -> set[FrameKey]:
         """Every frame that a side has sent."""
         return self._halves[side].seen
@@ -99,8 +120,7 @@ class Pairing:
         _refuse_repeats(side, keys, mine.seen)
         complete = [key for key in keys if key in theirs.waiting]
         self._refuse_too_many(len(keys) - 2 * len(complete))
-        mine.seen.update(keys)
-        mine.waiting.update((key, (batch, row)) for row, key in enumerate(keys))
+        mine.put(keys, batch)
         self._paired += len(complete)
         if not complete:
             return None
@@ -115,8 +135,9 @@ class Pairing:
         waiting = sum(len(half.waiting) for half in self._halves.values()) + more
         if more > 0 and waiting > self._maximum_waiting:
             raise LimitError(
-                f"{waiting} frames would wait for their other side; "
-                f"the limit maximum_waiting_frames is {self._maximum_waiting}"
+                f"{waiting} frames would wait for their other side",
+                "maximum_waiting_frames",
+                self._maximum_waiting,
             )
 
 

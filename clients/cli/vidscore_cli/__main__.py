@@ -1,0 +1,5 @@
+"""Run the command line as ``python -m vidscore_cli``."""
+
+from vidscore_cli.main import main
+
+main()

@@ -1,0 +1,93 @@
+"""Commands in sections, each imported when it is needed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+Sections = Mapping[str, Mapping[str, str]]
+"""Heading -> name of a command -> ``module:object`` that declares it."""
+
+
+class Command(click.Command):
+    """A command whose help ends in examples that run as they stand.
+
+    Args:
+        examples: Command lines, each beginning with ``vidscore``.
+    """
+
+    def __init__(self, *args: Any, examples: Sequence[str], **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.examples = tuple(examples)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, unwrapped so that they can be copied."""
+        del ctx
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+class CommandTree(click.Group):
+    """A group that knows where its commands are and imports them when asked.
+
+    Args:
+        sections: Its commands under headings, in the order of the help.
+    """
+
+    def __init__(self, *args: Any, sections: Sections, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self._sections = sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, in the order of the help."""
+        del ctx
+        return [name for entries in self._sections.values() for name in entries]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None where there is none of that name."""
+        del ctx
+        for entries in self._sections.values():
+            if cmd_name in entries:
+                module, attribute = entries[cmd_name].split(":")
+                found: click.Command = getattr(import_module(module), attribute)
+                return found
+        return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a mistyped name gets a suggestion."""
+        known = self.list_commands(ctx)
+        if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
+            close = difflib.get_close_matches(args[0], known, n=1)
+            hint = f"did you mean {close[0]}?" if close else "there are " + ", ".join(known)
+            ctx.fail(f"no command is called {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, in one column for all."""
+        names = self.list_commands(ctx)
+        width = max(len(name) for name in names)
+        for heading, entries in self._sections.items():
+            rows = [(name.ljust(width), self._short_help(ctx, name)) for name in entries]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def _short_help(self, ctx: click.Context, name: str) -> str:
+        found = self.get_command(ctx, name)
+        return "" if found is None else found.get_short_help_str(limit=100)
+
+
+def command(name: str, *, examples: Sequence[str]) -> Callable[[Callable[..., Any]], Command]:
+    """Declare a command; its function's docstring is its help.
+
+    Args:
+        name: What users type.
+        examples: Command lines for the end of the help, each beginning with ``vidscore``.
+    """
+    return click.command(name, cls=Command, examples=examples)

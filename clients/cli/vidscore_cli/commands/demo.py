@@ -1,0 +1,34 @@
+"""`vidscore demo`."""
+
+from __future__ import annotations
+
+import click
+
+from vidscore_cli.command_tree import command
+
+
+@command("demo", examples=("vidscore demo", "vidscore demo --seed 7 --speed 20"))
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**32 - 1),
+    default=1,
+    show_default=True,
+    help="Seed of the simulation; the same seed gives the same scores.",
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0.1, max=1000.0),
+    default=4.0,
+    show_default=True,
+    help="How many times faster than real time the videos run.",
+)
+def demo(seed: int, speed: float) -> None:
+    """Watch a server score two simulated detectors live.
+
+    Starts a real server on this machine, streams the detections of two simulated systems to it frame
+    by frame, shows live and final scores, ranks the systems, and checks that the same detections
+    scored without a server give the same reports to the last bit.
+    """
+    from vidscore_cli.demonstration import demonstrate
+
+    demonstrate(seed, speed)

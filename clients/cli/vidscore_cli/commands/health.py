@@ -1,0 +1,29 @@
+"""`vidscore health`."""
+
+from __future__ import annotations
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import server_option
+
+
+@command("health", examples=("vidscore health", "vidscore health --server 127.0.0.1:50051"))
+@server_option()
+@click.option(
+    "--timeout",
+    "timeout_s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.01, max=3600.0),
+    default=5.0,
+    show_default=True,
+    help="How long to wait for an answer.",
+)
+def health(server: str, timeout_s: float) -> None:
+    """Ask a server whether it serves.
+
+    The exit code is 0 if it does, and 3 if it does not or cannot be reached.
+    """
+    from vidscore_cli.server_health import check_health
+
+    check_health(server, timeout_s)

@@ -1,0 +1,39 @@
+"""`vidscore validate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import all_faults_option, format_option, input_format_option
+
+
+@command(
+    "validate",
+    examples=(
+        "vidscore validate truth.json",
+        "vidscore validate detections.json --side detections --evaluator spotgeo",
+    ),
+)
+@click.argument("path")
+@input_format_option()
+@click.option(
+    "--side",
+    type=click.Choice(["truth", "detections"]),
+    default="truth",
+    show_default=True,
+    help="What the data is.",
+)
+@click.option("--evaluator", metavar="NAME", help="Hold the data to the rules of this evaluator.")
+@format_option("table", "json")
+@all_faults_option()
+def validate(**choices: Any) -> int:
+    """List everything that is wrong with a file or folder.
+
+    Exits with 1 where something is wrong.
+    """
+    from vidscore_cli.checking_files import FileCheck, check_files
+
+    return check_files(FileCheck(**choices))

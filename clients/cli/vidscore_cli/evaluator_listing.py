@@ -1,0 +1,217 @@
+"""What `vidscore evaluators` shows: which evaluators there are, what one takes and gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import click
+from rich.console import ConsoleRenderable, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from vidscore_cli.output import STDOUT, deliver, deliver_table
+from vidscore_cli.report_table import plain_table
+from vidscore_evaluators.annotations import ARITIES
+from vidscore_evaluators.measures import Direction, Measure
+from vidscore_evaluators.parameters import (
+    Bounds,
+    ParameterDescription,
+    describe_parameters,
+    json_schema,
+)
+from vidscore_evaluators.registry import EvaluatorClass, evaluator_class, evaluator_names
+
+BETTER = {Direction.HIGHER: "higher", Direction.LOWER: "lower", Direction.NONE: ""}
+
+
+def show(name: str | None, format_: str) -> None:
+    """Write all evaluators, or all about one, to standard output.
+
+    Args:
+        name: The one wanted; None for all.
+        format_: ``table`` or ``json``.
+
+    Raises:
+        UnknownEvaluatorError: If there is none of that name.
+    """
+    if name is not None:
+        chosen = evaluator_class(name)
+        _write(describe(chosen), one_evaluator(chosen), format_)
+        return
+    classes, broken = load_all(evaluator_names())
+    for line in broken:
+        click.echo(f"Warning: {line}", err=True)
+    _write([describe(chosen) for chosen in classes], all_evaluators(classes), format_)
+
+
+def load_all(names: Sequence[str]) -> tuple[list[EvaluatorClass], list[str]]:
+    """Load evaluators; a plug-in that cannot be loaded must not hide the others.
+
+    Returns:
+        The evaluators, and a sentence for each that could not be loaded.
+    """
+    classes, broken = [], []
+    for name in names:
+        try:
+            classes.append(evaluator_class(name))
+        except Exception as error:  # noqa: BLE001 - a plug-in is foreign code and may raise anything
+            broken.append(f"evaluator {name} cannot be loaded ({type(error).__name__}: {error})")
+    return classes, broken
+
+
+def describe(chosen: EvaluatorClass) -> dict[str, Any]:
+    """All about an evaluator, as JSON can hold it."""
+    return {
+        "name": chosen.name,
+        "version": chosen.version,
+        "title": chosen.title,
+        "task": str(chosen.task),
+        "needs": {
+            "truth": [ARITIES[arity] for arity in chosen.needs.truth_arities],
+            "detections": [ARITIES[arity] for arity in chosen.needs.detection_arities],
+            "confidences": chosen.needs.confidences,
+            "tracks": chosen.needs.tracks,
+        },
+        "ranking": list(chosen.ranking),
+        "parameters": json_schema(chosen.Parameters),
+        "measures": [_describe_measure(measure) for measure in chosen.measures],
+    }
+
+
+def all_evaluators(classes: Sequence[EvaluatorClass]) -> ConsoleRenderable:
+    """Evaluators by task, with what each needs."""
+    parts: list[RenderableType] = []
+    ordered = sorted(classes, key=lambda chosen: str(chosen.task))
+    for task, group in groupby(ordered, key=lambda chosen: str(chosen.task)):
+        table = plain_table("name", "title", "needs")
+        for chosen in group:
+            table.add_row(Text(chosen.name, style="bold"), chosen.title, _needs(chosen))
+        parts.extend([Text(task.capitalize(), style="bold"), _indented(table), Text("")])
+    parts.append(Text("vidscore evaluators NAME shows the parameters and measures of one."))
+    return Group(*parts)
+
+
+def one_evaluator(chosen: EvaluatorClass) -> ConsoleRenderable:
+    """All about an evaluator."""
+    return Group(*_one_evaluator(chosen))
+
+
+def _one_evaluator(chosen: EvaluatorClass) -> Iterator[RenderableType]:
+    yield Text(f"{chosen.name} {chosen.version}", style="bold")
+    yield Text(chosen.title)
+    yield Text("")
+    yield Text(f"Task:     {chosen.task}")
+    yield Text(f"Needs:    {_needs(chosen)}")
+    yield Text(f"Ranks by: {', then '.join(chosen.ranking)}")
+    parameters = describe_parameters(chosen.Parameters)
+    if parameters:
+        yield from _titled("Parameters (--set NAME=VALUE)", _parameter_table(parameters))
+    yield from _titled("Measures", _measure_table(chosen.measures))
+
+
+def _titled(title: str, table: Table) -> Iterator[RenderableType]:
+    yield Text("")
+    yield Text(title, style="bold")
+    yield _indented(table)
+
+
+def _parameter_table(parameters: Sequence[ParameterDescription]) -> Table:
+    table = plain_table("name", "default", "type", "description")
+    for parameter in parameters:
+        table.add_row(
+            Text(parameter.name, style="bold"),
+            _value(parameter.default),
+            _type(parameter),
+            _explained(parameter.bounds),
+        )
+    return table
+
+
+def _measure_table(measures: Sequence[Measure]) -> Table:
+    table = plain_table("name", "unit", "range", "better", "description")
+    for measure in measures:
+        table.add_row(
+            Text(measure.name, style="bold"),
+            measure.unit,
+            _range(measure.minimum, measure.maximum),
+            BETTER[measure.direction],
+            measure.description,
+        )
+    return table
+
+
+def _needs(chosen: EvaluatorClass) -> str:
+    needs = chosen.needs
+    truth, detections = (
+        " or ".join(ARITIES[arity].split(" (")[0] for arity in arities)
+        for arities in (needs.truth_arities, needs.detection_arities)
+    )
+    shapes = truth if truth == detections else f"{truth} as truth, {detections} as detections"
+    extras = [", confidences"] * needs.confidences + [", tracks"] * needs.tracks
+    return "".join([shapes, *extras])
+
+
+def _type(parameter: ParameterDescription) -> str:
+    if parameter.choices:
+        return " or ".join(parameter.choices)
+    bounds = parameter.bounds
+    limits = [
+        f"{sign} {_value(limit)}"
+        for sign, limit in (
+            (">=", bounds.minimum),
+            (">", bounds.exclusive_minimum),
+            ("<=", bounds.maximum),
+            ("<", bounds.exclusive_maximum),
+        )
+        if limit is not None
+    ]
+    unit = f", {bounds.unit}" if bounds.unit else ""
+    return f"{parameter.type_name}{unit} {' '.join(limits)}".strip()
+
+
+def _explained(bounds: Bounds) -> str:
+    if not bounds.grid:
+        return bounds.description
+    return f"{bounds.description} Swept over {', '.join(_value(step) for step in bounds.grid)}."
+
+
+def _range(minimum: float | None, maximum: float | None) -> str:
+    if minimum is None and maximum is None:
+        return "any"
+    if maximum is None:
+        return f">= {_value(minimum)}"
+    return f"<= {_value(maximum)}" if minimum is None else f"{_value(minimum)} to {_value(maximum)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(_value(entry) for entry in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _describe_measure(measure: Measure) -> dict[str, Any]:
+    return {
+        "name": measure.name,
+        "description": measure.description,
+        "unit": measure.unit,
+        "minimum": measure.minimum,
+        "maximum": measure.maximum,
+        "direction": str(measure.direction),
+        "averaging": str(measure.averaging),
+        "dissimilarity": str(measure.dissimilarity),
+    }
+
+
+def _indented(table: Table) -> Padding:
+    return Padding(table, (0, 0, 0, 2), expand=False)
+
+
+def _write(document: object, table: ConsoleRenderable, format_: str) -> None:
+    if format_ == "json":
+        deliver(json.dumps(document, indent=2, ensure_ascii=False), STDOUT)
+    else:
+        deliver_table(table, STDOUT)

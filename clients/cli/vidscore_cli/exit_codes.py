@@ -1,0 +1,23 @@
+"""What the exit code of the command line says."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes; scripts rely on them."""
+
+    OK = 0
+    INPUT = 1
+    """The input is wrong, or an output cannot be written."""
+    USAGE = 2
+    """The command line itself is wrong."""
+    UNREACHABLE = 3
+    """The server cannot be reached, or does not serve."""
+    INTERNAL = 70
+    """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
+    INTERRUPTED = 130
+    """Ctrl-C (128 + SIGINT, as shells say it)."""
+    PIPE_CLOSED = 141
+    """Whoever read the output stopped reading (128 + SIGPIPE)."""

@@ -1,0 +1,78 @@
+"""Errors as sentences for people, and the exit code that goes with each."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import Session
+from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+
+FAULTS_SHOWN = 50
+"""Faults that an error lists unless all are wanted."""
+
+REPORT_TO = "https://github.com/vidscore/vidscore/issues"
+
+
+class ServerUnreachableError(click.ClickException):
+    """The server cannot be reached, or does not serve."""
+
+    exit_code = ExitCode.UNREACHABLE
+
+
+class InputRefusedError(click.ClickException):
+    """An input is wrong in a way that only the server or the file system could tell."""
+
+    exit_code = ExitCode.INPUT
+
+
+def explain(error: Exception, session: Session) -> ExitCode:
+    """Say on stderr what went wrong, and choose the exit code."""
+    if isinstance(error, VidscoreError):
+        _show(_describe(error, session.all_faults))
+        return ExitCode.INPUT
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        _show(f"Error: {place}{error.strerror}")
+        return ExitCode.INPUT
+    _show_internal(error, session.debug)
+    return ExitCode.INTERNAL
+
+
+def fault_lines(faults: Sequence[Fault], everything: bool) -> list[str]:
+    """One line for each fault: the first ones and the number of the rest, or all."""
+    shown = faults if everything else faults[:FAULTS_SHOWN]
+    lines = [str(fault) for fault in shown]
+    rest = len(faults) - len(shown)
+    if rest:
+        lines.append(f"... and {rest} more; --all-faults lists them")
+    return lines
+
+
+def _describe(error: VidscoreError, everything: bool) -> str:
+    if not isinstance(error, InputError):
+        return f"Error: {error}"
+    lines = fault_lines(error.faults, everything)
+    if len(lines) == 1:
+        return f"Error: {lines[0]}"
+    heading = f"Error: {len(error.faults)} faults:"
+    return "\n".join([heading, *(f"  {line}" for line in lines)])
+
+
+def _show_internal(error: Exception, debug: bool) -> None:
+    if debug:
+        traceback.print_exception(error, file=sys.stderr)
+    kind = type(error).__name__
+    _show(
+        f"Error: vidscore made a mistake of its own ({kind}: {error}). Please report it at\n"
+        f"{REPORT_TO} with the command and "
+        + ("the traceback above." if debug else "what it prints when VIDSCORE_DEBUG=1 is set.")
+    )
+
+
+def _show(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,95 @@
+"""Where results go: standard output, or a file that is whole or not there at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import click
+from rich.console import Console, RenderableType
+
+STDOUT = "-"
+
+UNBOUNDED_WIDTH = 10_000
+"""Columns of a console that is no terminal: lines are then as long as they are."""
+
+
+def deliver(text: str, output: str) -> None:
+    """Write a text, ending in a line end, to a file or to standard output as UTF-8.
+
+    Args:
+        text: The text.
+        output: Path of the file, or "-".
+    """
+    whole = text if text.endswith("\n") else text + "\n"
+    if output == STDOUT:
+        click.echo(whole.encode(), nl=False)
+    else:
+        write_atomically(Path(output), whole.encode())
+
+
+def deliver_table(renderable: RenderableType, output: str) -> None:
+    """Write something for people to a file or to standard output.
+
+    Args:
+        renderable: What to write.
+        output: Path of the file, or "-".
+    """
+    if output == STDOUT and sys.stdout.isatty():
+        console_on(sys.stdout).print(renderable)
+    else:
+        text = io.StringIO()
+        console_on(text).print(renderable)
+        deliver(_without_padding(text.getvalue()), output)
+
+
+def console_on(stream: TextIO) -> Console:
+    """A console that takes texts as they are and breaks lines for a terminal alone."""
+    width = None if stream.isatty() else UNBOUNDED_WIDTH
+    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+
+
+def check_output(output: str) -> None:
+    """Refuse a place that cannot be written before any work is done.
+
+    Raises:
+        click.BadParameter: If it is a folder, or lies in a folder that is not there.
+    """
+    path = Path(output)
+    if output == STDOUT:
+        return
+    if path.is_dir():
+        raise click.BadParameter(f"{output} is a folder, expected a file", param_hint="--output")
+    if not path.resolve().parent.is_dir():
+        raise click.BadParameter(
+            f"there is no folder {path.resolve().parent} to write {path.name} to",
+            param_hint="--output",
+        )
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file through a neighbour that takes its place when it is whole.
+
+    What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
+    neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with neighbour.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        neighbour.replace(target)
+    finally:
+        neighbour.unlink(missing_ok=True)
+
+
+def _without_padding(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.splitlines())

@@ -1,0 +1,70 @@
+"""A progress bar on standard error, for what takes longer than a moment and someone who looks."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from vidscore_cli.output import console_on
+
+PATIENCE_S = 1.0
+"""Seconds of work without a bar."""
+
+
+class ProgressBar:
+    """Shows how far a piece of work has come, once it has taken a while.
+
+    Shown on a terminal alone; when it leaves, it wipes itself away.
+
+    Args:
+        patience_s: Seconds before it appears.
+        stream: Where it is drawn; standard error unless given.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S, stream: TextIO | None = None) -> None:
+        """Prepare; nothing is drawn yet."""
+        drawn_on = stream or sys.stderr
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=console_on(drawn_on),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task = self._bar.add_task("", total=None)
+        self._timer = threading.Timer(patience_s, self._bar.start)
+        self._timer.daemon = True
+        self._wanted = drawn_on.isatty()
+
+    def __enter__(self) -> Self:
+        """Begin to wait."""
+        if self._wanted:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take the bar away, whatever happened."""
+        if self._wanted:
+            self._timer.cancel()
+            self._timer.join()
+            self._bar.stop()
+
+    def stage(self, description: str) -> None:
+        """Say what is being done now; how much of it there is, is not known yet."""
+        self._bar.update(self._task, description=description, completed=0, total=None)
+
+    def advance(self, done: int, total: int) -> None:
+        """Say how far the stage has come."""
+        self._bar.update(self._task, completed=done, total=total)

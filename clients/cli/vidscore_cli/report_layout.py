@@ -1,0 +1,116 @@
+"""How a report's rows fall into tables that people can read.
+
+Scores over all classes stand in one table with a line for each measure and a column for each
+domain; scores of a class, or of a sequence, in tables with a line for each of them and a column
+for each measure. Keys that have the same measures share a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vidscore_evaluators.report import Number, Report, Row
+
+Key = tuple[str | None, str | None, str | None]
+"""Domain, class and sequence; None stands for all of them."""
+
+ALL = "all"
+NO_NAME = "(no name)"
+UNDEFINED = "undefined"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table.
+
+    Attributes:
+        title: What its scores are of.
+        headings: Headings of the leading columns, then of the columns of scores.
+        leading: How many of the headings are leading ones.
+        lines: Cells of each line, one for each heading; a missing score is an empty cell.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    leading: int
+    lines: list[tuple[str, ...]] = field(default_factory=list)
+
+
+def lay_out(report: Report, *, sequences: bool) -> list[Grid]:
+    """Arrange a report's scores in tables.
+
+    Args:
+        report: The report.
+        sequences: Whether the scores of single sequences are wanted.
+    """
+    keys = _scores_by_key(report.rows())
+    overall = {key: scores for key, scores in keys.items() if key[1:] == (None, None)}
+    classes = {key: scores for key, scores in keys.items() if key[1] is not None and not key[2]}
+    single = {key: scores for key, scores in keys.items() if key[2] is not None}
+    grids = [_measures_down(overall)] if overall else []
+    grids.extend(_measures_across(classes))
+    if sequences:
+        grids.extend(_measures_across(single))
+    return grids
+
+
+def format_number(value: Number) -> str:
+    """A score for people: counts whole, figures with four decimals, undefined ones so called.
+
+    Rounding never makes a whole number of a figure that is none: 0.99999 is no perfect score.
+    """
+    if value is None:
+        return UNDEFINED
+    if isinstance(value, int):
+        return str(value)
+    text = f"{value:.4f}"
+    if float(text) != value and float(text).is_integer():
+        return repr(value)
+    return text
+
+
+def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:
+    keys: dict[Key, dict[str, Number]] = {}
+    for row in rows:
+        keys.setdefault((row.domain, row.class_, row.sequence), {})[row.measure] = row.value
+    return keys
+
+
+def _measures_down(overall: Mapping[Key, Mapping[str, Number]]) -> Grid:
+    keys = sorted(overall, key=lambda key: key[0] is None)
+    measures = dict.fromkeys(name for key in reversed(keys) for name in overall[key])
+    headings = ("measure", *(_named(key[0]) for key in keys))
+    title = "All domains and classes" if keys == [(None, None, None)] else "By domain"
+    grid = Grid(title, headings, leading=1)
+    for name in measures:
+        scores = (_cell(overall[key], name) for key in keys)
+        grid.lines.append((name, *scores))
+    return grid
+
+
+def _measures_across(keys: Mapping[Key, Mapping[str, Number]]) -> list[Grid]:
+    groups: dict[tuple[object, ...], list[Key]] = {}
+    for key, scores in keys.items():
+        groups.setdefault((key[0] is None, key[1] is None, *scores), []).append(key)
+    return [_grid_of(group, keys) for group in groups.values()]
+
+
+def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> Grid:
+    names = ("domain", "class", "sequence")
+    used = [index for index in range(3) if group[0][index] is not None]
+    measures = tuple(keys[group[0]])
+    title = "By " + " and ".join(names[index] for index in used)
+    grid = Grid(title, (*(names[index] for index in used), *measures), leading=len(used))
+    for key in group:
+        place = (_named(key[index]) for index in used)
+        grid.lines.append((*place, *(_cell(keys[key], name) for name in measures)))
+    return grid
+
+
+def _named(name: str | None) -> str:
+    return ALL if name is None else name or NO_NAME
+
+
+def _cell(scores: Mapping[str, Number], name: str) -> str:
+    return format_number(scores[name]) if name in scores else ""

@@ -1,0 +1,50 @@
+"""The options of `vidscore serve`, and the way into the server."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
+from vidscore_server.settings import Settings, load_settings
+
+
+@cache
+def setting_options() -> tuple[click.Option, ...]:
+    """An option for each setting; what is not typed is None, so that other sources count."""
+    return tuple(_option(description) for description in describe_parameters(Settings))
+
+
+def run_server(config: str | None, typed: Mapping[str, Any]) -> None:
+    """Serve until told to stop.
+
+    Args:
+        config: File of settings, or None.
+        typed: Settings by name, None where not typed.
+
+    Raises:
+        SettingsError: With every fault of the settings.
+    """
+    flags = {name: value for name, value in typed.items() if value is not None}
+    settings = load_settings(None if config is None else Path(config), os.environ, flags)
+    # gRPC is loaded only once the settings are known to be right.
+    from vidscore_server.main import run
+
+    run(settings)
+
+
+def _option(description: ParameterDescription) -> click.Option:
+    flag = "--" + description.name.replace("_", "-")
+    shown = description.bounds.description
+    if description.type_name == "boolean":
+        return click.Option([flag], is_flag=True, default=None, help=shown)
+    if description.default != "":
+        shown += f"  [default: {description.default}]"
+    choices = click.Choice(description.choices) if description.choices else click.STRING
+    metavar = None if description.choices else description.type_name.upper()
+    return click.Option([flag], type=choices, metavar=metavar, default=None, help=shown)

@@ -1,0 +1,75 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from vidscore_cli.main import cli
+from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores
+
+BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
+
+
+def run(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
+    """Run a command in this process."""
+    return CliRunner().invoke(cli, arguments, prog_name="vidscore", env=dict(env or {}))
+
+
+def run_binary(
+    *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the installed command."""
+    return subprocess.run(
+        [str(BINARY), *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def run_python(source: str) -> subprocess.CompletedProcess[str]:
+    """Run a piece of Python in a fresh interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+def example_report() -> Report:
+    """A report with every kind of row, curve and warning."""
+    per_class = Block(
+        measures={
+            "ground_truth_objects": (4, 0, 9),
+            "true_positives": (3, 0, 9),
+            "nmotda": (0.75, None, 0.99999),
+        },
+        domains=("Tower", "Tower", "Helicopter"),
+        classes=("Car", "Bus", "Car"),
+    )
+    per_domain = Block({"mean_nmotda": (0.75, 0.99999)}, domains=("Tower", "Helicopter"))
+    every_domain = Block({"mean_nmotda": (0.875,)})
+    across_domains = Block({"mean_nmotda": (0.875, None)}, classes=("Car", "Bus"))
+    per_sequence = Block(
+        {"nmotda": (0.5, 1.0)}, domains=("Tower",), classes=("Car",), sequences=("001", "Été")
+    )
+    roc = Curve("roc", {"threshold": (0.95, 0.85), "detection_rate": (0.5, None)}, "Tower", "Car")
+    return Report(
+        evaluator="neovision2",
+        version="1",
+        parameters={"overlap_threshold": 0.2, "shape": "box"},
+        truth_digest="0" * 32,
+        detections_digest="1" * 32,
+        scores=Scores(
+            blocks=(per_class, per_domain, every_domain, across_domains, per_sequence),
+            curves=(roc,),
+            warnings=(ReportWarning("unlisted", "A label is on no list.", 3),),
+        ),
+    )

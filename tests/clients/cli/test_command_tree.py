@@ -1,0 +1,94 @@
+"""The tree of commands: help, suggestions, and what is imported when."""
+
+from __future__ import annotations
+
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+from tests.clients.cli.helpers import run, run_python
+
+from vidscore_cli.command_tree import Command
+from vidscore_cli.main import SECTIONS, cli
+
+NAMES = [name for entries in SECTIONS.values() for name in entries]
+HEAVY = ("numpy", "scipy", "grpc", "rich", "google.protobuf", "vidscore_evaluators")
+
+
+def test_help_lists_every_command_under_its_heading() -> None:
+    text = run("--help").output
+    for heading, entries in SECTIONS.items():
+        assert f"\n{heading}:\n" in text
+        for name in entries:
+            assert f"\n  {name} " in text
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["score", "--help"], ["demo", "-h"]])
+def test_help_imports_nothing_that_takes_long_to_import(arguments: list[str]) -> None:
+    program = f"""
+import json, sys
+from vidscore_cli.main import cli
+try:
+    cli.main({arguments!r}, prog_name="vidscore")
+except SystemExit as leaving:
+    code = leaving.code
+print("\\n" + json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))
+"""
+    done = run_python(program)
+    assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_an_example(name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert "\nExamples:\n  vidscore " in result.output
+    assert all(len(line) <= 100 for line in result.output.splitlines())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_is_declared_with_examples_that_name_it(name: str) -> None:
+    found = cli.get_command(click.Context(cli), name)
+    assert isinstance(found, Command)
+    assert found.examples
+    assert all(example.startswith(f"vidscore {name}") for example in found.examples)
+
+
+def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
+    result = run("scor")
+    assert result.exit_code == 2
+    assert "no command is called 'scor'; did you mean score?" in result.stderr
+
+
+def test_a_strange_command_is_answered_with_those_there_are() -> None:
+    result = run("xyzzy")
+    assert result.exit_code == 2
+    assert "there are " + ", ".join(NAMES) in result.stderr
+
+
+def test_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert run("--version").output == f"vidscore {version('vidscore')}\n"
+
+
+def test_no_command_at_all_shows_the_help_as_a_usage_error() -> None:
+    result = CliRunner().invoke(cli, [], prog_name="vidscore")
+    assert result.exit_code == 2
+    assert "Usage: vidscore" in result.output
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_calls_back_vidscore(shell: str) -> None:
+    result = run("completion", shell)
+    assert result.exit_code == 0
+    assert result.output.startswith("# To switch completion on, ")
+    assert f"_VIDSCORE_COMPLETE={shell}_complete" in result.output
+
+
+def test_completion_offers_commands_that_begin_as_typed() -> None:
+    result = run(env={"_VIDSCORE_COMPLETE": "fish_complete", "COMP_WORDS": "vidscore",
+                      "COMP_CWORD": "sc"})  # fmt: skip
+    assert result.exit_code == 0
+    assert [line.split("\t")[0] for line in result.output.splitlines()] == ["plain,score"]

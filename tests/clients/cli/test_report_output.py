@@ -1,0 +1,172 @@
+"""Reports as tables and CSV, and where they are written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import click
+import pytest
+from tests.clients.cli.helpers import example_report
+
+from vidscore_cli.output import check_output, deliver, deliver_table, write_atomically
+from vidscore_cli.report_csv import reports_to_csv
+from vidscore_cli.report_layout import format_number
+from vidscore_cli.report_table import View, fold_heading, report_renderables
+
+TABLE = """\
+neovision2 1
+overlap_threshold = 0.2, shape = box
+
+By domain
+  measure        Tower   Helicopter      all
+  ──────────────────────────────────────────
+  mean_nmotda   0.7500      0.99999   0.8750
+
+By domain and class
+                       ground_truth_       true_
+  domain       class         objects   positives      nmotda
+  ──────────────────────────────────────────────────────────
+  Tower        Car                 4           3      0.7500
+               Bus                 0           0   undefined
+  Helicopter   Car                 9           9     0.99999
+
+By class
+  class   mean_nmotda
+  ───────────────────
+  Car          0.8750
+  Bus       undefined
+
+Curves: 1 (roc); --curves shows their points
+
+Warnings
+  A label is on no list. (3 times)
+"""
+
+SEQUENCES = """\
+By domain and class and sequence
+  domain   class   sequence   nmotda
+  ──────────────────────────────────
+  Tower    Car     001        0.5000
+                   Été        1.0000
+"""
+
+CURVES = """\
+Curve roc of Tower, Car
+              detection_
+  threshold         rate
+  ──────────────────────
+     0.9500       0.5000
+     0.8500    undefined
+"""
+
+CSV = """\
+evaluator,domain,class,sequence,measure,value
+neovision2,Tower,Car,,ground_truth_objects,4
+neovision2,Tower,Car,,true_positives,3
+neovision2,Tower,Car,,nmotda,0.75
+neovision2,Tower,Bus,,ground_truth_objects,0
+neovision2,Tower,Bus,,true_positives,0
+neovision2,Tower,Bus,,nmotda,
+neovision2,Helicopter,Car,,ground_truth_objects,9
+neovision2,Helicopter,Car,,true_positives,9
+neovision2,Helicopter,Car,,nmotda,0.99999
+neovision2,Tower,,,mean_nmotda,0.75
+neovision2,Helicopter,,,mean_nmotda,0.99999
+neovision2,,,,mean_nmotda,0.875
+neovision2,,Car,,mean_nmotda,0.875
+neovision2,,Bus,,mean_nmotda,
+neovision2,Tower,Car,001,nmotda,0.5
+neovision2,Tower,Car,Été,nmotda,1.0
+"""
+
+
+def table_of(tmp_path: Path, view: View) -> str:
+    path = tmp_path / "report.txt"
+    deliver_table(report_renderables([example_report()], view), str(path))
+    return path.read_text(encoding="utf-8")
+
+
+def test_a_report_becomes_this_table(tmp_path: Path) -> None:
+    assert table_of(tmp_path, View()) == TABLE
+
+
+def test_scores_of_sequences_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
+    assert SEQUENCES in table_of(tmp_path, View(sequences=True))
+
+
+def test_points_of_curves_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
+    assert CURVES in table_of(tmp_path, View(curves=True))
+
+
+def test_a_report_becomes_this_csv() -> None:
+    assert reports_to_csv([example_report()]) == CSV
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "undefined"),
+        (12345, "12345"),
+        (0.25, "0.2500"),
+        (1.0, "1.0000"),
+        (0.99999, "0.99999"),
+        (1e-9, "1e-09"),
+        (-0.123456, "-0.1235"),
+        (52310.12346, "52310.1235"),
+    ],
+)
+def test_a_number_is_rounded_but_never_to_a_whole_one(value: float | None, text: str) -> None:
+    assert format_number(value) == text
+
+
+def test_a_long_heading_is_broken_after_underscores() -> None:
+    heading = "detection_only_ground_truth_objects"
+    assert fold_heading(heading).plain == "detection_\nonly_ground_\ntruth_objects"
+
+
+def test_a_text_is_written_to_its_file_with_a_final_line_end(tmp_path: Path) -> None:
+    path = tmp_path / "Bericht über.txt"
+    deliver("ä", str(path))
+    assert path.read_bytes() == "ä\n".encode()
+
+
+def test_a_file_that_cannot_be_written_whole_leaves_the_old_one_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, b"new")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.json"]
+    assert path.read_text() == "old"
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_written(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    write_atomically(Path(os.devnull), b"gone")
+    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"), [("", "is a folder"), ("missing/report.json", "there is no folder")]
+)
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(
+    output: str, reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(click.BadParameter, match=reason):
+        check_output(str(tmp_path / output))

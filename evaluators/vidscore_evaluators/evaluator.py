@@ -98,7 +98,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
         measures: Every measure that may stand in a report.
         ranking: Measures that decide the order of systems, first one first.
-        needs: What it needs of its input.
+        needs: What it needs of its input; an instance may narrow its class's by its parameters.
         growth: How large its tally may become.
     """
 
@@ -109,7 +109,7 @@ class Evaluator(ABC, Generic[ParametersType]):
     Parameters: ClassVar[type[Any]]
     measures: ClassVar[tuple[Measure, ...]]
     ranking: ClassVar[tuple[str, ...]]
-    needs: ClassVar[Needs]
+    needs: Needs
 
     def __init__(
         self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()

@@ -1,0 +1,21 @@
+"""The field's criteria, on one foundation, so that protocols can be compared on equal terms.
+
+From an evaluator's `Aligned` input to its scores, every criterion goes the same way::
+
+    Aligned ── grouping.make_scene ──> Scene: real truth, absorbers, detections, by group
+            ── candidates.find_candidates ──> Candidates: pairs with their similarity
+            ── matching.greedy_matching, matching.most_similar_matching ──> who is whose
+
+- `similarity`: how alike a pair is: IoU, GIoU, their confidence extensions, distance of points.
+- `dont_care`: what becomes of detections of what is not scored; each benchmark's rule is a preset.
+- `scene`: the objects of all frames, sorted into *groups*, in which alone things are matched: a
+  frame and a class, or a frame where classes are ignored. The order within a group depends on
+  content alone, so that nothing depends on the order of the rows.
+- `grouping` makes a scene, `settling` resolves don't-care for criteria without a threshold
+  (``make_scene(..., settle=True)``): such a criterion sees only real truth and detections.
+- `parameters`: the parameters that all criteria share; `criterion`: their common base class.
+
+Detection criteria: `f1`, `mean_average_precision` (``map``), `coco`, `log_average_miss_rate`
+(``log-amr``) and `detection_errors` (``errors``), on `outcomes` (what becomes of each detection
+at each threshold, as a table that merges) and `precision_recall` (curves and figures from it).
+"""

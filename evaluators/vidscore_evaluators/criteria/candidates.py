@@ -1,0 +1,135 @@
+"""Candidates: pairs of a detection and what it may be matched with, and how alike they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.criteria.scene import Items, Scene
+from vidscore_evaluators.criteria.similarity import Similarity, shares_of_detections
+from vidscore_evaluators.matching.gating import Extents, gated_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """P pairs, sorted by detection and then by target.
+
+    Attributes:
+        detections: (P,) rows of the scene's detections.
+        targets: (P,) rows of the scene's truth or, from len(truth) on, of its absorbers.
+        similarities: (P,) similarity of each pair; with an absorber of many, the share of the
+            detection's area that is inside it.
+    """
+
+    detections: IntArray
+    targets: IntArray
+    similarities: FloatArray
+
+    def __len__(self) -> int:
+        """Number of pairs P."""
+        return len(self.detections)
+
+    def take(self, rows: BoolArray | IntArray) -> Candidates:
+        """Keep some pairs."""
+        return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
+
+
+def find_candidates(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    """All pairs within groups that are alike enough.
+
+    Args:
+        scene: The scene.
+        similarity: How alike a pair is.
+        at_least: Least similarity; at or below the similarity's minimum, every pair counts.
+
+    Returns:
+        Pairs of detections with truth and with absorbers.
+    """
+    found = _with_truth(scene, similarity, at_least)
+    if len(scene.absorbers) == 0:
+        return found
+    absorbed = _with_absorbers(scene, similarity, at_least)
+    detections = np.concatenate([found.detections, absorbed.detections])
+    order = np.argsort(detections, kind="stable")
+    return Candidates(
+        detections[order],
+        np.concatenate([found.targets, absorbed.targets + len(scene.truth)])[order],
+        np.concatenate([found.similarities, absorbed.similarities])[order],
+    )
+
+
+def _with_truth(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    truth, detections = scene.truth, scene.detections
+
+    def measure(detection_rows: IntArray, truth_rows: IntArray) -> FloatArray:
+        return _similarities(similarity, truth, detections, truth_rows, detection_rows)
+
+    return _measured_pairs(truth, detections, similarity, at_least, measure)
+
+
+def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    absorbers, detections, many = scene.absorbers, scene.detections, scene.absorbs_many
+
+    def measure(detection_rows: IntArray, absorber_rows: IntArray) -> FloatArray:
+        alike = _similarities(similarity, absorbers, detections, absorber_rows, detection_rows)
+        if similarity.base == "euclidean":
+            return alike
+        inside = many[absorber_rows]
+        alike[inside] = shares_of_detections(
+            absorbers.coordinates[absorber_rows[inside]],
+            detections.coordinates[detection_rows[inside]],
+        )
+        return alike
+
+    return _measured_pairs(absorbers, detections, similarity, at_least, measure)
+
+
+def _similarities(
+    similarity: Similarity,
+    targets: Items,
+    detections: Items,
+    target_rows: IntArray,
+    detection_rows: IntArray,
+) -> FloatArray:
+    return similarity.of_pairs(
+        targets.coordinates[target_rows],
+        detections.coordinates[detection_rows],
+        targets.confidences[target_rows],
+        detections.confidences[detection_rows],
+    )
+
+
+def _measured_pairs(
+    targets: Items,
+    detections: Items,
+    similarity: Similarity,
+    at_least: float,
+    measure: Callable[[IntArray, IntArray], FloatArray],
+) -> Candidates:
+    def gate(detection_rows: IntArray, target_rows: IntArray) -> BoolArray:
+        return measure(detection_rows, target_rows) >= at_least
+
+    # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
+    apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
+    pairs = gated_pairs(
+        _extents(detections, similarity, everywhere=apart_counts),
+        _extents(targets, similarity, everywhere=apart_counts),
+        gate,
+    )
+    order = np.lexsort((pairs.right, pairs.left))
+    pairs = pairs.take(order)
+    return Candidates(pairs.left, pairs.right, measure(pairs.left, pairs.right))
+
+
+def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> Extents:
+    """Where objects lie along x, points widened by the cut-off."""
+    if everywhere:
+        nowhere = np.zeros(len(items))
+        return Extents(items.starts, nowhere, nowhere)
+    if similarity.base != "euclidean":
+        return Extents(items.starts, items.coordinates[:, 0], items.coordinates[:, 2])
+    x = items.coordinates[:, 0]
+    return Extents(items.starts, x - similarity.cutoff_px, x + similarity.cutoff_px)

@@ -1,0 +1,88 @@
+"""Criterion: the part of an evaluator that all criteria share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.criteria.grouping import make_scene
+from vidscore_evaluators.criteria.parameters import CriterionParameters
+from vidscore_evaluators.criteria.scene import Scene
+from vidscore_evaluators.evaluator import Evaluator, Needs
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
+
+BOXES = (BOX, QUADRILATERAL)
+ANY_SHAPE = (*BOXES, POINT)
+
+LEFT_OUT = "left_out"
+"""Name of the table that counts detections which are not scored, by reason."""
+
+_REASONS: Mapping[str, str] = {
+    "frames_not_evaluated": "detections lie in frames that are not evaluated",
+    "classes_not_scored": "detections have a class that is not scored",
+    "in_regions": "detections lie in don't-care regions and were removed before matching",
+    "dont_care": "detections of don't-care objects were removed before matching",
+}
+
+
+class Criterion(Evaluator[ParametersType]):
+    """An evaluator that works on a scene, with the shared parameters.
+
+    A subclass gives `tables` (which end with `left_out_table`) and `scores`; `needs` of the class
+    says what it can use at all, that of an instance what its `base` can.
+
+    Attributes:
+        settles_first: Whether the criterion has no threshold, so that don't-care is settled
+            before it sees the scene.
+    """
+
+    settles_first: ClassVar[bool] = False
+    needs = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True)
+
+    def __init__(
+        self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
+    ) -> None:
+        """Choose parameters and specification; the base decides which shapes can be used."""
+        super().__init__(parameters, specification)
+        arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
+        self.needs = replace(self.needs, truth_arities=arities, detection_arities=arities)
+
+    def scene(self, aligned: Aligned) -> Scene:
+        """What the criterion sees of an input."""
+        return make_scene(
+            aligned,
+            self.parameters.rule,
+            self.parameters.similarity,
+            classes=self.parameters.classes,
+            specification=self.specification,
+            settle_first=self.settles_first,
+        )
+
+
+def left_out_table(scene: Scene) -> Table:
+    """Count the detections of a scene that are not scored, by reason."""
+    reasons = sorted(scene.left_out)
+    return build_table(
+        TableSchema(texts=("reason",), counts=("detections",)),
+        reasons,
+        [np.arange(len(reasons), dtype=np.int64)],
+        counts=[np.array([scene.left_out[reason] for reason in reasons], dtype=np.int64)],
+    )
+
+
+def left_out_warnings(table: Table) -> tuple[ReportWarning, ...]:
+    """Say how many detections are not scored, and why."""
+    counts = table.count("detections").tolist()
+    return tuple(
+        ReportWarning(reason, _REASONS[reason], count)
+        for reason, count in zip(table.texts("reason"), counts, strict=True)
+    )

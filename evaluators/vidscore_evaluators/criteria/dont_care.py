@@ -1,0 +1,101 @@
+"""Don't-care as data: what happens to detections of what is not scored, the same for all criteria.
+
+Truth says what is not scored with flags: ignored objects, crowds, regions, distractors (objects
+of a class that systems may confuse with a scored one), and frames as a whole. A `DontCareRule`
+says what becomes of the detections there. It is a handful of choices that do not depend on one
+another; the rule of each benchmark is one instance of it, a *preset*, and so is the default.
+
+Words: a detection is *absorbed* where it is matched with an ignored object, a crowd or a
+distractor, and is then neither true nor false. A detection is *forgiven* where it lies in a
+region: should it be matched with nothing, it is not counted.
+
+Every preset drops don't-care frames. Flags that a benchmark does not know are treated as
+`standard` treats them. Presets are the rules as their benchmarks publish them, with these
+differences:
+
+1. `neovision2` (Neovision2 Performance Evaluation Protocol 3.0): don't-care objects absorb at the
+   threshold and by the matching of the criterion. The evaluator ``neovision2`` has the protocol's
+   own matching; this preset lends the rule to other criteria.
+2. `coco`: pycocotools overwrites a truth's ``ignore`` with ``iscrowd``; here an ignored object
+   stays ignored, and absorbs one detection.
+3. `motchallenge` (trackeval's MotChallenge2DBox): detections matched with ignored objects are
+   taken out like those matched with distractors; trackeval knows no ignored objects, and counts a
+   detection matched with truth of a class that is not scored.
+4. `kitti` (trackeval's Kitti2DBox): a detection is forgiven by the union of the regions, there by
+   one region alone; and detections are not dropped for being less than 25 px high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+Preset = Literal["standard", "neovision2", "coco", "motchallenge", "kitti"]
+
+
+@dataclass(frozen=True, slots=True)
+class DontCareRule:
+    """What becomes of detections of things that are not scored.
+
+    Attributes:
+        absorption: When detections are absorbed. ``matching``: by the criterion, at its own
+            threshold, after everything real. ``before``: in a matching of their own, over real
+            and ignored objects alike, at `threshold`. A criterion without a threshold always
+            settles it before.
+        threshold: Similarity (IoU for boxes) that the matching before needs.
+        ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
+            ``any``.
+        crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
+            its area inside the crowd; else a crowd is an ignored object.
+        region_share: A detection lies in a region if more than this share of its area is inside the
+            union of its frame's regions.
+        regions_forgive: True: such a detection is forgiven. False: it is removed beforehand.
+        regions_cover_truth: Whether truth in a region is removed, too.
+        distractor_classes: Labels whose objects are distractors, for every class.
+        neighbours: (label, scored label): objects of the first are distractors for the second.
+    """
+
+    absorption: Literal["matching", "before"] = "matching"
+    threshold: float = 0.5
+    ignored_labels: Literal["own", "any"] = "own"
+    crowds_absorb_many: bool = True
+    region_share: float = 0.5
+    regions_forgive: bool = True
+    regions_cover_truth: bool = False
+    distractor_classes: tuple[str, ...] = ()
+    neighbours: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def unscored_labels(self) -> tuple[str, ...]:
+        """Labels that this rule takes from what is scored."""
+        return (*self.distractor_classes, *(label for label, _ in self.neighbours))
+
+
+PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
+    {
+        "standard": DontCareRule(),
+        "neovision2": DontCareRule(
+            ignored_labels="any",
+            region_share=0.2,
+            regions_forgive=False,
+            regions_cover_truth=True,
+        ),
+        "coco": DontCareRule(),
+        "motchallenge": DontCareRule(
+            absorption="before",
+            distractor_classes=(
+                "person_on_vehicle",
+                "static_person",
+                "distractor",
+                "reflection",
+            ),
+        ),
+        "kitti": DontCareRule(
+            absorption="before",
+            neighbours=(("Van", "Car"), ("Person_sitting", "Pedestrian")),
+        ),
+    }
+)
+"""The rule of each benchmark; `standard` is the default and does what each flag asks for."""

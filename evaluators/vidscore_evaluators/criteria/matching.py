@@ -1,0 +1,143 @@
+"""Who is whose: the two ways in which criteria match detections with references.
+
+Greedy (`greedy_matching`): detections choose in descending confidence, each the most similar
+target that is still free. Optimal (`most_similar_matching`): the one-to-one matching with the
+greatest sum of similarities.
+
+Both work on the pairs of all groups at once, and both are independent of the order of rows: a
+tie is broken by the canonical order of the scene, which is one of content. Among equally similar
+targets the first in that order is chosen (pycocotools takes the last of its file); among
+detections of equal confidence in a group the first chooses first.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.criteria.candidates import Candidates
+from vidscore_evaluators.matching.components import Components, connected_components
+from vidscore_evaluators.matching.gating import Pairs
+
+
+def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArray:
+    """Sort pairs by detection and, for each detection, from its best target to its worst.
+
+    Args:
+        candidates: P pairs.
+        second_choice: (P,) pairs that only come after all others of their detection.
+
+    Returns:
+        (P,) rows of the pairs.
+    """
+    keys = (candidates.targets, -candidates.similarities, second_choice, candidates.detections)
+    return np.lexsort(keys)
+
+
+def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray) -> IntArray:
+    """Let each detection, in ascending order of its row, take its first free target.
+
+    Every round settles, in all groups at once, each detection whose first free target no earlier
+    detection can still want; so the rounds are as many as the longest chain of detections that
+    wait for one another, and the result is that of going through them one by one.
+
+    Args:
+        detections: (P,) detections, ascending; within one, pairs from best to worst.
+        targets: (P,) targets.
+        reusable: (all targets,) targets that may be taken any number of times.
+
+    Returns:
+        Rows of the matched pairs, ascending.
+    """
+    suitor = np.empty(len(reusable), dtype=np.int64)
+    taken = np.zeros(len(reusable), dtype=np.bool_)
+    settled = np.zeros(int(detections[-1]) + 1 if len(detections) else 0, dtype=np.bool_)
+    matched = [np.zeros(0, dtype=np.int64)]
+    open_pairs = np.arange(len(detections), dtype=np.int64)
+    while len(open_pairs):
+        left, right = detections[open_pairs], targets[open_pairs]
+        # Written backwards, so that the earliest detection of each target stays.
+        suitor[right[::-1]] = left[::-1]
+        first = run_starts(left)
+        wanted = right[first]
+        settles = first[(suitor[wanted] == left[first]) | reusable[wanted]]
+        matched.append(open_pairs[settles])
+        settled[left[settles]] = True
+        taken[right[settles]] = ~reusable[right[settles]]
+        open_pairs = open_pairs[~(settled[left] | taken[right])]
+    return np.sort(np.concatenate(matched))
+
+
+def most_similar_matching(
+    candidates: Candidates, weights: FloatArray, detection_count: int, target_count: int
+) -> BoolArray:
+    """The one-to-one matching with the greatest sum of weights.
+
+    Args:
+        candidates: P pairs, in canonical order.
+        weights: (P,) weights; a pair whose weight is not above 0 is never matched.
+        detection_count: Number of detections.
+        target_count: Number of targets.
+
+    Returns:
+        (P,) whether the pair is matched.
+    """
+    chosen = np.zeros(len(candidates), dtype=np.bool_)
+    rows = np.flatnonzero(weights > 0.0)
+    detections, targets = candidates.detections[rows], candidates.targets[rows]
+    parts = connected_components(Pairs(detections, targets), detection_count, target_count)
+    star = ((parts.left_counts == 1) | (parts.right_counts == 1))[parts.of_pairs]
+    chosen[rows[_best_of_stars(parts.of_pairs, weights[rows], np.flatnonzero(star))]] = True
+    solved = _solve_components(parts, detections, targets, weights[rows], np.flatnonzero(~star))
+    chosen[rows[solved]] = True
+    return chosen
+
+
+def _best_of_stars(components: IntArray, weights: FloatArray, pairs: IntArray) -> IntArray:
+    """The heaviest pair of each component, the first of equals; a star has room for one."""
+    order = pairs[np.lexsort((pairs, -weights[pairs], components[pairs]))]
+    return order[run_starts(components[order])]
+
+
+def _solve_components(
+    parts: Components,
+    detections: IntArray,
+    targets: IntArray,
+    weights: FloatArray,
+    pairs: IntArray,
+) -> IntArray:
+    """Matched pairs of components that need a solver, each laid out as a table of weights."""
+    pairs = pairs[np.argsort(parts.of_pairs[pairs], kind="stable")]
+    components = parts.of_pairs[pairs]
+    bounds = np.append(run_starts(components), len(pairs)).tolist()
+    rows = _places(components, detections[pairs])
+    columns = _places(components, targets[pairs])
+    matched = [np.zeros(0, dtype=np.int64)]
+    for begin, end in pairwise(bounds):
+        component = components[begin]
+        shape = (parts.left_counts[component], parts.right_counts[component])
+        cells = (rows[begin:end], columns[begin:end])
+        table = np.zeros(shape)
+        owner = np.full(shape, -1, dtype=np.int64)
+        table[cells] = weights[pairs[begin:end]]
+        owner[cells] = pairs[begin:end]
+        solution = owner[linear_sum_assignment(table, maximize=True)]
+        matched.append(solution[solution >= 0])
+    return np.concatenate(matched)
+
+
+def _places(components: IntArray, nodes: IntArray) -> IntArray:
+    """Place of each node among the different nodes of its component, in ascending order."""
+    order = np.lexsort((nodes, components))
+    sorted_components, sorted_nodes = components[order], nodes[order]
+    new = np.zeros(len(order), dtype=np.int64)
+    new[run_starts(sorted_components, sorted_nodes)] = 1
+    counted = np.cumsum(new) - 1
+    first = run_starts(sorted_components)
+    base = np.repeat(counted[first], np.diff(np.append(first, len(order))))
+    places = np.empty(len(order), dtype=np.int64)
+    places[order] = counted - base
+    return places

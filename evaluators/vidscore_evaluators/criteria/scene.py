@@ -1,0 +1,186 @@
+"""Scene: what a criterion sees, in groups in which alone things are matched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """N objects of one kind in G groups, in canonical order.
+
+    Groups ascend. Within a group confidences descend, and equal ones come in the order of their
+    coordinates and track ids: an order of content, never of rows. Objects equal in all of these
+    can take each other's place.
+
+    Attributes:
+        coordinates: (N, 2 | 4) points or upright boxes, in pixels.
+        confidences: (N,) in [0, 1].
+        track_ids: (N,) track identities, -1 where there is none.
+        areas: (N,) areas in square pixels: the named column ``area``, else the box's own.
+        groups: (N,) group of each object.
+        starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
+    """
+
+    coordinates: FloatArray
+    confidences: FloatArray
+    track_ids: IntArray
+    areas: FloatArray
+    groups: IntArray
+    starts: IntArray
+
+    def __len__(self) -> int:
+        """Number of objects N."""
+        return len(self.groups)
+
+    @property
+    def counts(self) -> IntArray:
+        """(G,) objects in each group."""
+        return np.diff(self.starts)
+
+    @property
+    def ranks(self) -> IntArray:
+        """(N,) place of each object in its group, from 0."""
+        return np.arange(len(self), dtype=np.int64) - self.starts[self.groups]
+
+    def take(self, rows: BoolArray | IntArray) -> Items:
+        """Keep some objects (a mask, or ascending rows), and every group."""
+        groups = self.groups[rows]
+        return Items(
+            coordinates=self.coordinates[rows],
+            confidences=self.confidences[rows],
+            track_ids=self.track_ids[rows],
+            areas=self.areas[rows],
+            groups=groups,
+            starts=group_starts(groups, len(self.starts) - 1),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """F evaluated frames and G groups with what is in them.
+
+    Attributes:
+        sequences: Table of sequence names, sorted.
+        frame_sequences: (F,) index into `sequences`, ascending.
+        frame_numbers: (F,) frame numbers, ascending within a sequence.
+        classes: Table of class names, sorted; one empty name where classes are ignored.
+        group_frames: (G,) frame of each group, ascending; every group holds some object.
+        group_classes: (G,) index into `classes`, ascending within a frame.
+        truth: Real objects, T of them.
+        absorbers: A objects that absorb detections after everything real, one by one.
+        absorbs_many: (A,) whether an absorber takes any number, by their share inside it.
+        detections: Detections, D of them.
+        forgiven: (D,) whether a detection is not counted where it is matched with nothing.
+        left_out: Detections that are not scored, by reason.
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    frame_sequences: IntArray
+    frame_numbers: IntArray
+    classes: tuple[str, ...]
+    group_frames: IntArray
+    group_classes: IntArray
+    truth: Items
+    absorbers: Items
+    absorbs_many: BoolArray
+    detections: Items
+    forgiven: BoolArray
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of evaluated frames F."""
+        return len(self.frame_numbers)
+
+    @property
+    def group_count(self) -> int:
+        """Number of groups G."""
+        return len(self.group_frames)
+
+    @property
+    def group_sequences(self) -> IntArray:
+        """(G,) sequence of each group."""
+        return self.frame_sequences[self.group_frames]
+
+    def take_detections(self, rows: BoolArray) -> Scene:
+        """Keep some detections, given as a mask."""
+        return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
+
+    def without_absorbers(self) -> Scene:
+        """The same scene with nothing left in it but real truth and detections."""
+        none = np.zeros(len(self.absorbers), dtype=np.bool_)
+        return replace(
+            self,
+            absorbers=self.absorbers.take(none),
+            absorbs_many=self.absorbs_many[none],
+            forgiven=np.zeros(len(self.detections), dtype=np.bool_),
+        )
+
+
+def group_starts(groups: IntArray, group_count: int) -> IntArray:
+    """(G + 1,) offsets of the runs of ascending (N,) group numbers; groups may be empty."""
+    return np.searchsorted(groups, np.arange(group_count + 1)).astype(np.int64)
+
+
+def canonical_items(
+    side: Annotations, rows: IntArray, groups: IntArray, group_count: int, areas: FloatArray
+) -> tuple[Items, IntArray]:
+    """Bring objects into canonical order.
+
+    Args:
+        side: Annotations with points or upright boxes; other shapes are reduced beforehand.
+        rows: (N,) rows of the objects; may repeat.
+        groups: (N,) group of each.
+        group_count: Number of groups.
+        areas: Area of every object of `side`.
+
+    Returns:
+        The items, and where in `rows` each of them stood.
+    """
+    coordinates = side.coordinates[rows]
+    # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
+    confidences = side.confidences[rows] + 0.0
+    tracks = side.track_ids[rows]
+    order = _canonical_order(groups, confidences, [*coordinates.T, tracks])
+    sorted_groups = groups[order]
+    items = Items(
+        coordinates=coordinates[order],
+        confidences=confidences[order],
+        track_ids=tracks[order],
+        areas=areas[rows][order],
+        groups=sorted_groups,
+        starts=group_starts(sorted_groups, group_count),
+    )
+    return items, order
+
+
+def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyArray]) -> IntArray:
+    """Sort by group and descending confidence, and what is equal so far by `ties`.
+
+    Most confidences of a group differ, so that only few rows need all their columns sorted.
+    """
+    order = np.lexsort((-confidences, groups))
+    same = np.zeros(len(order) + 1, dtype=np.bool_)
+    sorted_groups, sorted_confidences = groups[order], confidences[order]
+    same[1:-1] = (sorted_groups[1:] == sorted_groups[:-1]) & (
+        sorted_confidences[1:] == sorted_confidences[:-1]
+    )
+    tied = np.flatnonzero(same[1:] | same[:-1])
+    if len(tied):
+        runs = np.cumsum(~same[:-1])[tied]
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((*(column[rows] for column in ties[::-1]), runs))]
+    return order
+
+
+def unique_groups(keys: IntArray) -> IntArray:
+    """Each of some group keys once, ascending."""
+    ascending = np.sort(keys)
+    return ascending[run_starts(ascending)]

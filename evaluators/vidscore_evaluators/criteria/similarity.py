@@ -1,0 +1,155 @@
+"""How alike a reference and a detection are: one number a pair, in any of the field's ways.
+
+Source: H. Nguyen et al., "How Trustworthy are Performance Evaluations for Basic Vision Tasks?",
+section 4.1 and appendix 3.1 (Algorithm 1).
+
+Readings of this project:
+
+1. Shapes are upright boxes; a quadrilateral is reduced to its envelope before it comes here.
+2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
+   convex hull for arbitrary shapes).
+3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
+   I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
+4. Where a union has no area or volume, the IoU is 0; where an enclosing box has none, the GIoU is
+   0. A box without area is therefore unlike everything, itself included.
+5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, POINT
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.geometry.boxes import box_areas, intersection_areas
+
+Base = Literal["iou", "giou", "euclidean"]
+
+GRID_STEPS = 20
+"""Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
+
+    Attributes:
+        base: What is compared: overlap (IoU), overlap and gap (GIoU), or the distance of points.
+        confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
+        cutoff_px: Distance from which points have nothing in common, in pixels.
+    """
+
+    base: Base = "iou"
+    confidence_extended: bool = False
+    cutoff_px: float = 10.0
+
+    @property
+    def arity(self) -> int:
+        """Coordinates an object has: those of a point or of an upright box."""
+        return POINT if self.base == "euclidean" else BOX
+
+    @property
+    def minimum(self) -> float:
+        """Least value it takes."""
+        return -1.0 if self.base == "giou" else 0.0
+
+    @property
+    def grid(self) -> tuple[float, ...]:
+        """Thresholds of a sweep: from the least value to 1 in steps of 0.05 (section 5)."""
+        first = round(self.minimum * GRID_STEPS)
+        return tuple(step / GRID_STEPS for step in range(first, GRID_STEPS + 1))
+
+    def of_pairs(
+        self,
+        truth: FloatArray,
+        detections: FloatArray,
+        truth_confidences: FloatArray | None = None,
+        detection_confidences: FloatArray | None = None,
+    ) -> FloatArray:
+        """Similarity of each of P pairs; a pair's value depends on nothing but the pair.
+
+        Args:
+            truth: (P, 2 | 4) points or upright boxes, in pixels.
+            detections: (P, 2 | 4) points or upright boxes, in pixels.
+            truth_confidences: (P,) in [0, 1], 1 if left out; used if `confidence_extended`.
+            detection_confidences: (P,) in [0, 1], 1 if left out; used if `confidence_extended`.
+
+        Returns:
+            (P,) similarities in [`minimum`, 1].
+        """
+        if self.base == "euclidean":
+            return point_similarities(truth, detections, self.cutoff_px)
+        truth_heights: FloatArray | float = 1.0
+        detection_heights: FloatArray | float = 1.0
+        if self.confidence_extended:
+            truth_heights = 1.0 if truth_confidences is None else truth_confidences
+            detection_heights = 1.0 if detection_confidences is None else detection_confidences
+        return _solid_similarities(
+            truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
+        )
+
+    def distances(self, similarities: FloatArray) -> FloatArray:
+        """The distance in [0, 1] of each similarity s: 1 - s; (1 - s)/2 for GIoU (section 4.1)."""
+        return (1.0 - similarities) / (1.0 - self.minimum)
+
+
+def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: float) -> FloatArray:
+    """1 - d/c for points at a distance d below the cut-off c, else 0.
+
+    Args:
+        truth: (P, 2) points.
+        detections: (P, 2) points.
+        cutoff_px: Cut-off c, above 0.
+
+    Returns:
+        (P,) values in [0, 1].
+    """
+    dx = truth[:, 0] - detections[:, 0]
+    dy = truth[:, 1] - detections[:, 1]
+    return np.maximum(0.0, 1.0 - np.sqrt(dx * dx + dy * dy) / cutoff_px)
+
+
+def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
+    """How much of each detection's area lies inside the truth's box: I / area of the detection.
+
+    Args:
+        truth: (P, 4) upright boxes.
+        detections: (P, 4) upright boxes.
+
+    Returns:
+        (P,) values in [0, 1]; 0 for a detection without area.
+    """
+    return _ratio(intersection_areas(truth, detections), box_areas(detections))
+
+
+def _solid_similarities(
+    truth: FloatArray,
+    detections: FloatArray,
+    truth_heights: FloatArray | float,
+    detection_heights: FloatArray | float,
+    *,
+    enclosing: bool,
+) -> FloatArray:
+    """IoU or GIoU of solids that stand on boxes; of the boxes themselves where heights are 1."""
+    shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
+    union = box_areas(truth) * truth_heights + box_areas(detections) * detection_heights - shared
+    overlap = _ratio(shared, union)
+    if not enclosing:
+        return overlap
+    hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
+    return overlap - _ratio(hull - union, hull)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Part of a whole; 0 where there is no whole."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
+
+
+def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+    width = np.maximum(first[:, 2], second[:, 2]) - np.minimum(first[:, 0], second[:, 0])
+    height = np.maximum(first[:, 3], second[:, 3]) - np.minimum(first[:, 1], second[:, 1])
+    enclosing: FloatArray = width * height
+    return enclosing

@@ -1,0 +1,120 @@
+"""The two matchings against going through detections one by one and trying every matching."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.criteria.candidates import Candidates
+from vidscore_evaluators.criteria.matching import (
+    greedy_matching,
+    most_similar_matching,
+    preference_order,
+)
+
+
+def all_pairs(similarities: FloatArray) -> Candidates:
+    """Every cell of a table of detections by targets as a candidate."""
+    rows, columns = np.indices(similarities.shape)
+    return Candidates(rows.reshape(-1), columns.reshape(-1), similarities.reshape(-1))
+
+
+def one_by_one(
+    similarities: FloatArray, at_least: float, second: list[bool], reusable: list[bool]
+) -> dict[int, int]:
+    """The greedy matching as its definition reads."""
+    free = set(range(similarities.shape[1]))
+    matched: dict[int, int] = {}
+    for detection, row in enumerate(similarities.tolist()):
+        options = [target for target in sorted(free) if row[target] >= at_least]
+        if options:
+            best = max(options, key=lambda target: (not second[target], row[target], -target))
+            matched[detection] = best
+            if not reusable[best]:
+                free.remove(best)
+    return matched
+
+
+lattice = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+@st.composite
+def tables(draw: st.DrawFn, largest: int = 6) -> FloatArray:
+    rows, columns = draw(st.integers(1, largest)), draw(st.integers(1, largest))
+    cells = draw(st.lists(lattice, min_size=rows * columns, max_size=rows * columns))
+    return np.array(cells).reshape(rows, columns)
+
+
+def greedily(
+    similarities: FloatArray, at_least: float, second: list[bool], reusable: list[bool]
+) -> dict[int, int]:
+    pairs = all_pairs(similarities)
+    pairs = pairs.take(pairs.similarities >= at_least)
+    pairs = pairs.take(preference_order(pairs, np.array(second)[pairs.targets]))
+    rows = greedy_matching(pairs.detections, pairs.targets, np.array(reusable))
+    return dict(zip(pairs.detections[rows].tolist(), pairs.targets[rows].tolist(), strict=True))
+
+
+@given(tables(), lattice, st.data())
+def test_rounds_of_greedy_equal_going_one_by_one(
+    similarities: FloatArray, at_least: float, data: st.DataObject
+) -> None:
+    """Whatever targets come second and may be reused, each detection gets the same target."""
+    width = similarities.shape[1]
+    flags = st.lists(st.booleans(), min_size=width, max_size=width)
+    second, reusable = data.draw(flags), data.draw(flags)
+    expected = one_by_one(similarities, at_least, second, reusable)
+    assert greedily(similarities, at_least, second, reusable) == expected
+
+
+def test_a_chain_of_detections_that_wait_for_one_another_is_settled() -> None:
+    """Detection k prefers target k, then k - 1: the first takes 0, and each later one its own."""
+    count = 200
+    similarities = np.zeros((count, count))
+    similarities[np.arange(count), np.arange(count)] = 0.9
+    similarities[np.arange(1, count), np.arange(count - 1)] = 0.8
+    none = [False] * count
+    assert greedily(similarities, 0.5, none, none) == {k: k for k in range(count)}
+
+
+def test_nothing_is_matched_with_nothing() -> None:
+    """No pairs give no matches, of either kind."""
+    empty = np.zeros(0, dtype=np.int64)
+    assert len(greedy_matching(empty, empty, np.zeros(3, dtype=np.bool_))) == 0
+    chosen = most_similar_matching(Candidates(empty, empty, np.zeros(0)), np.zeros(0), 2, 3)
+    assert len(chosen) == 0
+
+
+@given(tables(largest=4))
+def test_the_optimal_matching_has_the_greatest_sum(similarities: FloatArray) -> None:
+    """No permutation of the larger side has a greater sum; pairs of weight 0 are never matched."""
+    pairs = all_pairs(similarities)
+    chosen = most_similar_matching(pairs, pairs.similarities, *similarities.shape)
+    rows: IntArray = pairs.detections[chosen]
+    columns: IntArray = pairs.targets[chosen]
+    assert len(set(rows.tolist())) == len(rows)
+    assert len(set(columns.tolist())) == len(columns)
+    assert (similarities[rows, columns] > 0).all()
+    short = similarities if similarities.shape[0] <= similarities.shape[1] else similarities.T
+    best = max(
+        sum(short[row, column] for row, column in enumerate(order))
+        for order in permutations(range(short.shape[1]), short.shape[0])
+    )
+    assert similarities[rows, columns].sum() == best
+
+
+def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
+    """A 2 x 2 block beside a star: 0.6 + 0.7 beats 0.9 + 0.1; the star keeps its best pair."""
+    similarities = np.zeros((3, 5))
+    similarities[:2, :2] = [[0.9, 0.6], [0.7, 0.1]]
+    similarities[2, 2:] = [0.3, 0.5, 0.5]
+    pairs = all_pairs(similarities)
+    chosen = most_similar_matching(pairs, pairs.similarities, 3, 5)
+    matched = list(zip(pairs.detections[chosen], pairs.targets[chosen], strict=True))
+    assert matched == [(0, 1), (1, 0), (2, 3)]
+    assert similarities[0, 1] + similarities[1, 0] == pytest.approx(1.3)

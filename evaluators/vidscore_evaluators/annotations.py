@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -103,7 +102,7 @@ class Annotations:
     confidences: FloatArray
     track_ids: IntArray
     flags: FlagArray
-    columns: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
+    columns: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def frame_count(self) -> int:

@@ -25,6 +25,7 @@ _LANE_SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 _MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 _SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
 _WORD = 1 << 64
+_HALF_WORD = np.uint64(32)
 
 _BLOCK_ROWS = 1 << 14
 """Rows that are hashed at a time, so that a block's columns stay in the processor's cache."""
@@ -53,7 +54,13 @@ class Fingerprint:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Fingerprint:
-        """Inverse of `to_bytes`."""
+        """Inverse of `to_bytes`.
+
+        Raises:
+            ValueError: If these are not sixteen bytes.
+        """
+        if len(data) != 16:
+            raise ValueError(f"a fingerprint has 16 bytes, not {len(data)}")
         return cls((int.from_bytes(data[:8], "big"), int.from_bytes(data[8:16], "big")))
 
 
@@ -79,9 +86,11 @@ def _lane(annotations: Annotations, seed: int, sequences: HashArray, labels: Has
         ("confidence", annotations.confidences),
         ("track_id", annotations.track_ids),
         ("flags", annotations.flags),
-        *((f"column {name}", column) for name, column in annotations.columns.items()),
     ]
     keyed = [(_key(seed, name), column) for name, column in columns]
+    named = [
+        (_key(seed, f"column {name}"), annotations.columns[name]) for name in annotations.columns
+    ]
     total = int(frames.sum(dtype=np.uint64))
     object_frames = annotations.object_frames
     for start in range(0, annotations.object_count, _BLOCK_ROWS):
@@ -89,6 +98,9 @@ def _lane(annotations: Annotations, seed: int, sequences: HashArray, labels: Has
         state = frames[object_frames[rows]] ^ labels[annotations.label_indices[rows]]
         for key, column in keyed:
             state += _weighted(column[rows], key)
+        for key, column in named:
+            # A part of the data that lacks the column is NaN in the whole: no content.
+            state += np.where(np.isnan(column[rows]), np.uint64(0), _weighted(column[rows], key))
         total += int(_finish(state).sum(dtype=np.uint64))
     return total % _WORD
 
@@ -102,7 +114,9 @@ def _key(seed: int, name: str) -> np.uint64:
 def _weighted(column: AnyArray, key: np.uint64) -> HashArray:
     if column.dtype == np.float64:
         # 0.0 and -0.0 are one number with two bit patterns; adding 0.0 leaves the first.
-        return (column + 0.0).view(np.uint64) * key
+        bits = (column + 0.0).view(np.uint64)
+        # Small whole numbers fill the high bits alone, which a product never brings down.
+        return (bits ^ (bits >> _HALF_WORD)) * key
     return column.astype(np.uint64) * key
 
 

@@ -116,17 +116,23 @@ def build_table(
         schema: Names of the columns.
         vocabulary: Texts that `text_codes` points into; any order, repeats allowed.
         text_codes: One (R,) index array for each text column.
-        numbers: One (R,) float array for each number column.
+        numbers: One (R,) float array for each number column; no NaN, and -0.0 counts as 0.0.
         counts: One (R,) integer or boolean array for each count column.
         sums: One (R,) finite float array for each sum column; added up without rounding.
 
     Returns:
         The table with one row a key.
+
+    Raises:
+        ValueError: If a number key is NaN, or a value to sum is not finite.
     """
     row_count = len(text_codes[0])
     codes = _stack(text_codes, row_count, np.int64)
     words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
-    number_keys = _stack(numbers, row_count, np.float64)
+    # Adding 0.0 takes the sign off zero, so that equal keys have equal bits.
+    number_keys = _stack(numbers, row_count, np.float64) + 0.0
+    if np.isnan(number_keys).any():
+        raise ValueError("a number key cannot be NaN")
     order, first, groups = _group(codes, number_keys)
     summed = np.empty((len(first), len(sums)), dtype=np.object_)
     for column, values in enumerate(sums):
@@ -214,6 +220,8 @@ def merge_tallies(tallies: Sequence[Tally]) -> Tally:
     for tally in tallies:
         if tally.evaluator != first.evaluator:
             raise TallyError(f"cannot add a tally of {tally.evaluator} to one of {first.evaluator}")
+        if tally.tables.keys() != first.tables.keys():
+            raise TallyError("tallies with different tables cannot be added")
     return Tally(
         evaluator=first.evaluator,
         tables={

@@ -1,25 +1,31 @@
 """Tallies as bytes and back: for worker processes, stores and crash recovery.
 
-A tally is a magic word, the length of a JSON header, the header, and the raw little-endian
-columns in the header's order. Equal tallies are equal bytes, because tables are canonical and
-the header is written with sorted keys.
+A tally is a magic word, a checksum of the rest, the length of a JSON header, the header, and the
+raw little-endian columns in the header's order. Equal tallies are equal bytes, because tables are
+canonical and the header is written with sorted keys; bytes that are not what `tally_to_bytes`
+would write are refused.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.arrays import AnyArray, run_starts
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.fingerprint import Fingerprint
-from vidscore_evaluators.tally import Table, TableSchema, Tally
+from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally
 
 _MAGIC = b"vidscore-tally-1"
+_CHECKSUM_BYTES = 16
 _LENGTH = struct.Struct("<Q")
+_HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
 
 def tally_to_bytes(tally: Tally) -> bytes:
@@ -33,35 +39,58 @@ def tally_to_bytes(tally: Tally) -> bytes:
     }
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     columns = [column for name in names for column in _columns(tally.tables[name])]
-    return b"".join([_MAGIC, _LENGTH.pack(len(encoded)), encoded, *columns])
+    return seal(b"".join([_LENGTH.pack(len(encoded)), encoded, *columns]))
 
 
 def tally_from_bytes(data: bytes) -> Tally:
     """Read what `tally_to_bytes` wrote.
 
+    Memory is bounded by a small multiple of the length of `data`, whatever the bytes claim.
+
     Raises:
-        TallyError: If the bytes are no tally of this format.
+        TallyError: If the bytes are no tally of this format, or were damaged.
     """
     try:
-        return _read(data)
-    except (ValueError, KeyError, TypeError, IndexError, struct.error) as error:
+        return _read(_unseal(data))
+    except (ValueError, KeyError, TypeError, RecursionError, struct.error) as error:
         raise TallyError(f"these bytes are no tally: {error}") from error
 
 
-def _read(data: bytes) -> Tally:
+def seal(body: bytes) -> bytes:
+    """Put magic word and checksum before a body.
+
+    The checksum finds damage; it is no protection against someone who forges a tally on purpose.
+    """
+    return b"".join([_MAGIC, _checksum(body), body])
+
+
+def _unseal(data: bytes) -> bytes:
+    start = len(_MAGIC) + _CHECKSUM_BYTES
     if not data.startswith(_MAGIC):
         raise ValueError("the first bytes are not those of a tally")
-    start = len(_MAGIC) + _LENGTH.size
-    (length,) = _LENGTH.unpack_from(data, len(_MAGIC))
-    header = json.loads(data[start : start + length])
-    offset = start + length
+    if data[len(_MAGIC) : start] != _checksum(data[start:]):
+        raise ValueError("the checksum does not fit")
+    return data[start:]
+
+
+def _checksum(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=_CHECKSUM_BYTES).digest()
+
+
+def _read(body: bytes) -> Tally:
+    (length,) = _LENGTH.unpack_from(body)
+    offset = _LENGTH.size + length
+    header = json.loads(body[_LENGTH.size : offset])
     tables: dict[str, Table] = {}
-    for entry in header["tables"]:
-        tables[entry["name"]], offset = _read_table(entry, data, offset)
-    if offset != len(data):
-        raise ValueError(f"{len(data) - offset} bytes are left over")
+    for entry in _list_of(dict, header["tables"], "tables"):
+        name = _of(str, entry["name"], "a table's name")
+        if name in tables:
+            raise ValueError(f"two tables are called {name!r}")
+        tables[name], offset = _read_table(entry, body, offset)
+    if offset != len(body):
+        raise ValueError(f"{len(body) - offset} bytes are left over")
     return Tally(
-        evaluator=header["evaluator"],
+        evaluator=_of(str, header["evaluator"], "evaluator"),
         tables=tables,
         truth=Fingerprint.from_bytes(bytes.fromhex(header["truth"])),
         detections=Fingerprint.from_bytes(bytes.fromhex(header["detections"])),
@@ -91,24 +120,61 @@ def _columns(table: Table) -> list[bytes]:
     ]
 
 
-def _read_table(entry: dict[str, Any], data: bytes, offset: int) -> tuple[Table, int]:
-    schema = TableSchema(*(tuple(entry[key]) for key in ("texts", "numbers", "counts", "sums")))
-    rows = entry["rows"]
-    codes, offset = _take(data, offset, rows, len(schema.texts), "<i8")
-    numbers, offset = _take(data, offset, rows, len(schema.numbers), "<f8")
-    counts, offset = _take(data, offset, rows, len(schema.counts), "<i8")
-    vocabulary = tuple(entry["vocabulary"])
-    if codes.size and not 0 <= codes.min() <= codes.max() < len(vocabulary):
-        raise ValueError("a text code points outside the vocabulary")
-    sums = np.empty((rows, len(schema.sums)), dtype=np.object_)
-    for index, row in enumerate(entry["exact"]):
-        sums[index, :] = [int(value, 16) for value in row]
-    table = Table(schema, vocabulary, codes, numbers, counts, sums)
+def _read_table(entry: Mapping[str, Any], body: bytes, offset: int) -> tuple[Table, int]:
+    texts, numbers, counts, sums = (
+        _list_of(str, entry[key], key) for key in ("texts", "numbers", "counts", "sums")
+    )
+    schema = TableSchema(tuple(texts), tuple(numbers), tuple(counts), tuple(sums))
+    exact = _list_of(list, entry["exact"], "exact")
+    rows = len(exact)
+    if _of(int, entry["rows"], "rows") != rows:
+        raise ValueError(f"the sums are of {rows} rows and not {entry['rows']}")
+    codes, offset = _take(body, offset, rows, len(texts), "<i8")
+    number_keys, offset = _take(body, offset, rows, len(numbers), "<f8")
+    count_columns, offset = _take(body, offset, rows, len(counts), "<i8")
+    vocabulary = tuple(_list_of(str, entry["vocabulary"], "vocabulary"))
+    table = Table(schema, vocabulary, codes, number_keys, count_columns, _sums(exact, len(sums)))
+    _check_canonical(table)
     return table, offset
 
 
-def _take(data: bytes, offset: int, rows: int, width: int, dtype: str) -> tuple[AnyArray, int]:
-    count = rows * width
-    array = np.frombuffer(data, dtype=dtype, count=count, offset=offset)
+def _sums(exact: list[list[Any]], width: int) -> SumArray:
+    sums: SumArray = np.empty((len(exact), width), dtype=np.object_)
+    for index, row in enumerate(exact):
+        if len(row) != width or not all(_HEXADECIMAL.fullmatch(value) for value in row):
+            raise ValueError(f"row {index} has no {width} sums in hexadecimal")
+        sums[index, :] = [int(value, 16) for value in row]
+    return sums
+
+
+def _check_canonical(table: Table) -> None:
+    """Refuse what would not add up: keys that repeat or are out of order."""
+    codes, numbers = table.text_codes, table.numbers
+    if list(table.vocabulary) != sorted(set(table.vocabulary)) or not np.array_equal(
+        np.unique(codes), np.arange(len(table.vocabulary))
+    ):
+        raise ValueError("the vocabulary is not the texts in use, sorted")
+    columns = [*codes.T, *numbers.T]
+    if not columns:
+        raise ValueError("a table needs a key column")
+    order = np.lexsort(columns[::-1])
+    if np.isnan(numbers).any() or not (
+        np.array_equal(order, np.arange(len(order))) and len(run_starts(*columns)) == len(order)
+    ):
+        raise ValueError("the keys are not in ascending order, each once")
+
+
+def _take(body: bytes, offset: int, rows: int, width: int, dtype: str) -> tuple[AnyArray, int]:
+    array = np.frombuffer(body, dtype=dtype, count=rows * width, offset=offset)
     native = array.astype(array.dtype.newbyteorder("="))
     return native.reshape(rows, width), offset + array.nbytes
+
+
+def _of(kind: type, value: Any, name: str) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{name} is {type(value).__name__} and not {kind.__name__}")
+    return value
+
+
+def _list_of(kind: type, value: Any, name: str) -> list[Any]:
+    return [_of(kind, entry, name) for entry in _of(list, value, name)]

@@ -1,0 +1,47 @@
+"""The contract suite that every evaluator must pass, and what tests of evaluators are made of.
+
+    from vidscore_evaluators.registry import create_evaluator
+    from vidscore_evaluators.testing import EvaluatorContract
+
+
+    class TestMyEvaluator(EvaluatorContract):
+        evaluator = create_evaluator("my_evaluator")
+
+That is all for an evaluator without unusual input rules; `EvaluatorContract` lists what can be
+adapted. Run it with pytest, with hypothesis installed.
+"""
+
+from __future__ import annotations
+
+try:
+    import hypothesis as _hypothesis  # noqa: F401 - only to say below what is missing
+    import pytest
+except ImportError as error:
+    raise ImportError(
+        "vidscore_evaluators.testing needs pytest and hypothesis: pip install pytest hypothesis"
+    ) from error
+
+# Before the import, so that a failed assertion of the suite shows its values.
+pytest.register_assert_rewrite(
+    "vidscore_evaluators.testing.contract", "vidscore_evaluators.testing.checks"
+)
+
+from vidscore_evaluators.testing.contract import EvaluatorContract  # noqa: E402 - see above
+from vidscore_evaluators.testing.examples import (  # noqa: E402
+    Thing,
+    make_annotations,
+    scored_objects,
+    shuffled,
+)
+from vidscore_evaluators.testing.strategies import Scene, scenes, seeds  # noqa: E402
+
+__all__ = [
+    "EvaluatorContract",
+    "Scene",
+    "Thing",
+    "make_annotations",
+    "scenes",
+    "scored_objects",
+    "seeds",
+    "shuffled",
+]

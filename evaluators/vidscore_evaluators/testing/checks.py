@@ -1,0 +1,177 @@
+"""What the contract suite asks of reports, parameters and metadata, one question a function."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.measures import Direction, Dissimilarity, Measure
+from vidscore_evaluators.parameters import (
+    ParameterDescription,
+    Value,
+    describe_parameters,
+    json_schema,
+    parse_parameters,
+)
+from vidscore_evaluators.report import Number, Report
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_JSON_TYPES: dict[str, type | tuple[type, ...]] = {
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+    "string": str,
+    "array": list,
+}
+
+
+def check_values(evaluator: Evaluator[Any], report: Report) -> None:
+    """Every row is declared, in range and of its type; every curve is a table of numbers."""
+    measures = {measure.name: measure for measure in evaluator.measures}
+    rows = report.rows()
+    assert len({row[:4] for row in rows}) == len(rows), "a score stands in the report twice"
+    for row in rows:
+        assert row.measure in measures, f"{row.measure} is not declared"
+        assert fits(measures[row.measure], row.value), f"{row} is outside its declared range"
+    for curve in report.curves:
+        assert len({len(column) for column in curve.columns.values()}) <= 1, curve.name
+        for name, column in curve.columns.items():
+            assert all(_is_number(value) for value in column), f"{curve.name}.{name}: {column}"
+
+
+def fits(measure: Measure, value: Number) -> bool:
+    """Whether a value is of its measure's type and within its bounds; undefined always is."""
+    if value is None:
+        return True
+    if not _is_number(value) or (measure.unit == "count" and not isinstance(value, int)):
+        return False
+    above = measure.minimum is None or value >= measure.minimum
+    return above and (measure.maximum is None or value <= measure.maximum)
+
+
+def best_value(measure: Measure) -> float | None:
+    """The best value that a measure's declaration knows of; None where it tells none."""
+    if measure.dissimilarity is Dissimilarity.VALUE:
+        return 0.0
+    if measure.dissimilarity is Dissimilarity.ONE_MINUS:
+        return 1.0
+    best = {
+        Direction.HIGHER: measure.maximum,
+        Direction.LOWER: measure.minimum,
+        Direction.NONE: None,
+    }
+    return best[measure.direction]
+
+
+def check_measure(measure: Measure) -> None:
+    """A measure's declaration is complete and does not contradict itself."""
+    assert _NAME.fullmatch(measure.name), measure.name
+    assert measure.description.strip(), f"{measure.name} has no description"
+    assert measure.unit.strip(), f"{measure.name} has no unit"
+    if measure.minimum is not None and measure.maximum is not None:
+        assert measure.minimum < measure.maximum, f"the range of {measure.name} is empty"
+    if measure.unit == "count":
+        assert measure.minimum == 0, f"{measure.name} counts, so its minimum is 0"
+    if measure.dissimilarity is Dissimilarity.VALUE:
+        assert measure.direction is Direction.LOWER, measure.name
+        assert measure.minimum == 0, measure.name
+    if measure.dissimilarity is Dissimilarity.ONE_MINUS:
+        assert measure.direction is Direction.HIGHER, measure.name
+        assert measure.maximum == 1, measure.name
+
+
+def check_parameter(parameters: type, description: ParameterDescription) -> None:
+    """A parameter is described, takes its default, keeps to its grid and refuses the rest."""
+    bounds = description.bounds
+    assert _NAME.fullmatch(description.name), description.name
+    assert bounds.description.strip(), f"{description.name} has no description"
+    parse_parameters(parameters, {description.name: description.default})
+    for value in bounds.grid:
+        assert bounds.broken_by(value) is None, f"{description.name}: {value} is in its grid"
+    for value in _wrong_values(description):
+        _check_refused(parameters, description.name, value)
+
+
+def check_schema(parameters: type) -> None:
+    """The JSON Schema describes every parameter, and every default fits it."""
+    schema = json_schema(parameters)
+    described = {entry.name: entry for entry in describe_parameters(parameters)}
+    assert schema["type"] == "object"
+    assert schema["additionalProperties"] is False
+    assert list(schema["properties"]) == list(described)
+    for name, entry in schema["properties"].items():
+        assert entry["description"], name
+        assert schema_fault(entry, entry["default"]) is None, name
+        for value in entry.get("grid", ()):
+            assert schema_fault(entry | {"type": "number"}, value) is None, name
+        for value in _wrong_values(described[name]):
+            sent = list(value) if isinstance(value, tuple) else value
+            assert schema_fault(entry, sent) is not None, f"{name} lets {value!r} pass"
+
+
+def schema_fault(schema: dict[str, Any], value: Any) -> str | None:
+    """The first keyword of a JSON Schema that a value breaks; knows what `json_schema` writes."""
+    expected = _JSON_TYPES[schema["type"]]
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+        return "type"
+    if "enum" in schema and value not in schema["enum"]:
+        return "enum"
+    if isinstance(value, list):
+        found = (schema_fault(schema["items"], item) for item in value)
+        return next((f"items: {fault}" for fault in found if fault), None)
+    limits = {
+        "minimum": lambda limit: value >= limit,
+        "maximum": lambda limit: value <= limit,
+        "exclusiveMinimum": lambda limit: value > limit,
+        "exclusiveMaximum": lambda limit: value < limit,
+    }
+    return next(
+        (key for key, holds in limits.items() if key in schema and not holds(schema[key])), None
+    )
+
+
+def _wrong_values(description: ParameterDescription) -> Iterator[Value]:
+    """Values that a parameter must refuse: of the wrong type, and just outside its bounds."""
+    is_array = description.type_name.startswith("array of ")
+    item_type = description.type_name.removeprefix("array of ")
+    for value in _wrong_items(description, item_type):
+        yield (value,) if is_array else value  # type: ignore[misc]  # one type at a time
+
+
+def _wrong_items(
+    description: ParameterDescription, item_type: str
+) -> Iterator[bool | float | int | str]:
+    if item_type == "string":
+        yield 0
+        if description.choices:
+            yield "".join(description.choices) + "?"
+        return
+    yield "neither a number nor true nor false"
+    if item_type == "boolean":
+        return
+    bounds = description.bounds
+    step = 1 if item_type == "integer" else 0
+    for limit, towards in ((bounds.minimum, -math.inf), (bounds.maximum, math.inf)):
+        if limit is not None:
+            beyond = math.copysign(1, towards)
+            yield int(limit + beyond) if step else math.nextafter(limit, towards)
+    for limit in (bounds.exclusive_minimum, bounds.exclusive_maximum):
+        if limit is not None:
+            yield int(limit) if step else limit
+
+
+def _check_refused(parameters: type, name: str, value: Value) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parse_parameters(parameters, {name: value})
+    assert caught.value.faults[0].field == name
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is what JSON and the wire can carry: int, finite float or nothing."""
+    return value is None or type(value) is int or (type(value) is float and math.isfinite(value))

@@ -1,0 +1,412 @@
+"""The contract: what holds for every evaluator, whatever it measures.
+
+A subclass names an evaluator and, where its input has rules of its own, adapts the hooks. Each
+test is a law of the house: scores do not depend on how data was ordered, cut, sent or spread over
+processes; values keep to what is declared; nothing, a little and a perfect answer are all scored.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    empty_annotations,
+)
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
+from vidscore_evaluators.evaluated_frames import restrict
+from vidscore_evaluators.evaluator import Evaluator, Side, Task, Unit
+from vidscore_evaluators.jobs import make_job, run_job, tally_in_parts
+from vidscore_evaluators.live import StreamScorer
+from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.parameters import (
+    describe_parameters,
+    parameter_values,
+    parse_parameters,
+)
+from vidscore_evaluators.registry import create_evaluator, evaluator_names
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
+from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.tally import merge_tallies
+from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
+from vidscore_evaluators.testing import checks, cuts
+from vidscore_evaluators.testing.examples import scored_objects, shuffled
+from vidscore_evaluators.testing.strategies import Scene, scenes, seeds
+
+
+class EvaluatorContract:
+    """Subclass it as ``Test...``, name an `evaluator`, and pytest runs the suite over it.
+
+    Attributes:
+        evaluator: The evaluator, with the parameters to be tested. It must be registered, because
+            workers find it by name.
+        labels: Labels of the objects in generated scenes.
+        domains: Domains of the sequences in generated scenes.
+        frame_numbers: Frame numbers of generated scenes.
+        object_flags: Flags that generated objects of the truth may carry; a flag that stands
+            several times is more frequent.
+        extent_px: Side of the square in which generated objects start.
+        imperfect_measures: Measures that say what best is and that a perfect answer may still
+            miss; an evaluator's documentation should say why.
+        examples: Scenes that each law is tried on.
+    """
+
+    evaluator: ClassVar[Evaluator[Any]]
+    labels: ClassVar[Sequence[str]] = ("a", "b", "c")
+    domains: ClassVar[Sequence[str]] = ("left", "right")
+    frame_numbers: ClassVar[Sequence[int]] = range(6)
+    object_flags: ClassVar[Sequence[int]] = (0, 0, 0, ObjectFlag.IGNORE)
+    extent_px: ClassVar[float] = 12
+    imperfect_measures: ClassVar[Sequence[str]] = ()
+    examples: ClassVar[int] = 12
+
+    # --- hooks -----------------------------------------------------------------------------
+
+    def scenes(self) -> SearchStrategy[Scene]:
+        """Truth and detections that the evaluator's rules allow; override for unusual input."""
+        return scenes(
+            self.evaluator.needs,
+            labels=self.labels,
+            domains=self.domains,
+            frame_numbers=self.frame_numbers,
+            object_flags=self.object_flags,
+            extent_px=self.extent_px,
+        )
+
+    def perfect_detections(self, truth: Annotations) -> Annotations:
+        """What a system that makes no mistake would send; override where truth says more."""
+        return scored_objects(truth)
+
+    # --- how data comes does not matter ----------------------------------------------------
+
+    def test_order_of_frames_objects_and_tables_does_not_matter(self) -> None:
+        """Shuffled frames, objects and name tables give the same report to the last bit."""
+
+        def law(scene: Scene, seed: int) -> None:
+            mixed = Scene(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
+            assert self._json(mixed) == self._json(scene)
+
+        self._holds(law, self.scenes(), seeds())
+
+    def test_a_frame_without_detections_need_not_be_sent(self) -> None:
+        """Leaving out the empty frames of the detections changes no score."""
+
+        def law(scene: Scene) -> None:
+            sent = scene.detections.take_frames(scene.detections.object_counts > 0)
+            assert self._report(Scene(scene.truth, sent)).rows() == self._report(scene).rows()
+
+        self._holds(law, self.scenes())
+
+    def test_what_is_in_a_dont_care_frame_does_not_matter(self) -> None:
+        """Objects and detections of don't-care frames change no score."""
+
+        def law(scene: Scene) -> None:
+            cared = (scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0
+            emptied = scene.truth.take_objects(cared[scene.truth.object_frames])
+            assert self._report(Scene(emptied, scene.detections)).rows() == (
+                self._report(scene).rows()
+            )
+
+        self._holds(law, self.scenes())
+
+    def test_tallying_leaves_its_input_alone(self) -> None:
+        """Truth and detections whose arrays cannot be written to are tallied all the same."""
+
+        def law(scene: Scene) -> None:
+            for side in scene:
+                for column in vars(side).values():
+                    if isinstance(column, np.ndarray):
+                        column.setflags(write=False)
+            self._report(scene)
+
+        self._holds(law, self.scenes())
+
+    # --- streams ---------------------------------------------------------------------------
+
+    def test_each_prefix_of_a_stream_scores_like_a_batch(self) -> None:
+        """Live reports equal the batch report over the frames sent by both sides, at any time."""
+
+        def law(scene: Scene, seed: int) -> None:
+            specification = self.evaluator.specification
+            scorer = StreamScorer([self.evaluator], specification)
+            random = np.random.default_rng(seed)
+            sent: dict[Side, IntArray] = {side: np.zeros(0, dtype=np.int64) for side in Side}
+            for side, rows in cuts.interleaving(scene, random):
+                scorer.add(side, cuts.sides(scene)[side].take_frames(rows))
+                sent[side] = np.concatenate([sent[side], rows])
+                if random.random() < 0.3:
+                    common = cuts.common_frames(scene, sent)
+                    batch = Scene(restrict(specification, common.truth), common.detections)
+                    assert report_to_json(scorer.live_reports()[0]) == self._json(batch)
+            [whole] = score_annotations([self.evaluator], *scene, specification)
+            assert report_to_json(scorer.final_reports()[0]) == report_to_json(whole)
+
+        self._holds(law, self.scenes(), seeds())
+
+    # --- parts and processes ---------------------------------------------------------------
+
+    def test_parts_merge_into_the_whole_in_any_grouping(self) -> None:
+        """Tallies of parts, in any order and grouping and with nothing added, give its bytes."""
+
+        def law(scene: Scene, seed: int) -> None:
+            random = np.random.default_rng(seed)
+            tallies = [
+                self.evaluator.tally(*part)
+                for part in cuts.parts(scene, self.evaluator.unit, random)
+            ]
+            tallies.append(self.evaluator.identity_tally)
+            while len(tallies) > 1:
+                random.shuffle(tallies)  # type: ignore[arg-type]  # any mutable sequence will do
+                size = int(random.integers(2, len(tallies) + 1))
+                tallies = [merge_tallies(tallies[:size]), *tallies[size:]]
+            assert tally_to_bytes(tallies[0]) == tally_to_bytes(self.evaluator.tally(*scene))
+
+        self._holds(law, self.scenes(), seeds())
+
+    def test_addition_has_a_zero_and_no_order(self) -> None:
+        """0 + a = a, a + b = b + a, and (a + b) + c = a + (b + c), to the last byte."""
+
+        def law(first: Scene, second: Scene, third: Scene) -> None:
+            a, b, c = (self.evaluator.tally(*scene) for scene in (first, second, third))
+            zero = self.evaluator.identity_tally
+            assert tally_to_bytes(zero + a) == tally_to_bytes(a) == tally_to_bytes(a + zero)
+            assert tally_to_bytes(a + b) == tally_to_bytes(b + a)
+            assert tally_to_bytes((a + b) + c) == tally_to_bytes(a + (b + c))
+
+        self._holds(law, self.scenes(), self.scenes(), self.scenes())
+
+    def test_a_tally_survives_bytes_and_back(self) -> None:
+        """A tally read from its bytes has the same bytes and gives the same report."""
+
+        def law(scene: Scene) -> None:
+            data = tally_to_bytes(self.evaluator.tally(*scene))
+            read = tally_from_bytes(data)
+            assert tally_to_bytes(read) == data
+            assert report_to_json(self.evaluator.report(read)) == self._json(scene)
+
+        self._holds(law, self.scenes())
+
+    def test_a_job_can_run_in_another_process(self) -> None:
+        """A job survives pickling and gives the tally's bytes; another version is refused."""
+
+        def law(scene: Scene) -> None:
+            job = pickle.loads(pickle.dumps(make_job(self.evaluator, *scene)))
+            assert run_job(job) == tally_to_bytes(self.evaluator.tally(*scene))
+
+        self._holds(law, self.scenes())
+        other = make_job(self.evaluator, *self._nothing())
+        object.__setattr__(other, "version", self.evaluator.version + "?")
+        with pytest.raises(EvaluatorVersionError):
+            run_job(other)
+
+    def test_two_workers_give_what_one_process_gives(self) -> None:
+        """The tally of two worker processes is that of this one, to the last byte."""
+        scene = self._many_sequences()
+        alone = tally_in_parts(self.evaluator, *scene)
+        together = tally_in_parts(self.evaluator, *scene, workers=2)
+        assert tally_to_bytes(together) == tally_to_bytes(alone)
+
+    # --- reports ---------------------------------------------------------------------------
+
+    def test_values_keep_to_what_the_measures_declare(self) -> None:
+        """Every score is of a declared measure, within its range, and a count is an integer."""
+        self._holds(
+            lambda scene: checks.check_values(self.evaluator, self._report(scene)), self.scenes()
+        )
+
+    def test_every_measure_is_reported(self) -> None:
+        """A declared measure stands in the report of a scene that has everything."""
+        reported = {row.measure for row in self._report(self._many_sequences()).rows()}
+        assert reported == {measure.name for measure in self.evaluator.measures}
+
+    def test_nothing_is_scored_without_a_fault(self) -> None:
+        """No truth, no detections and neither are defined, and keep to what is declared."""
+
+        def law(scene: Scene) -> None:
+            nothing = self._nothing()
+            bare = scene.truth.take_objects(np.zeros(scene.truth.object_count, dtype=np.bool_))
+            for truth in (scene.truth, bare, nothing.truth):
+                for detections in (scene.detections, nothing.detections):
+                    report = self._report(Scene(truth, detections))
+                    checks.check_values(self.evaluator, report)
+                    self.evaluator.rank_key(report)
+
+        self._holds(law, self.scenes())
+
+    def test_a_perfect_answer_gets_the_best_scores(self) -> None:
+        """The scored objects of the truth, fed back, get the best value that is declared."""
+        best = {
+            measure.name: checks.best_value(measure)
+            for measure in self.evaluator.measures
+            if measure.name not in self.imperfect_measures
+        }
+
+        def law(scene: Scene) -> None:
+            cared = (scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0
+            assume(scored_objects(scene.truth.take_frames(cared)).object_count > 0)
+            report = self._report(Scene(scene.truth, self.perfect_detections(scene.truth)))
+            for row in report.rows():
+                if row.value is not None and best.get(row.measure) is not None:
+                    assert row.value == best[row.measure], row
+
+        self._holds(law, self.scenes())
+
+    def test_a_perfect_answer_ranks_first(self) -> None:
+        """No detections rank before those of a system that makes no mistake."""
+
+        def law(scene: Scene) -> None:
+            perfect = self._report(Scene(scene.truth, self.perfect_detections(scene.truth)))
+            rank_key = self.evaluator.rank_key
+            assert rank_key(perfect) <= rank_key(self._report(scene))
+
+        if not set(self.imperfect_measures) & set(self.evaluator.ranking):
+            self._holds(law, self.scenes())
+
+    def test_report_is_repeatable(self) -> None:
+        """A second report of a tally is the first, and reporting does not change the tally."""
+
+        def law(scene: Scene) -> None:
+            tally = self.evaluator.tally(*scene)
+            data = tally_to_bytes(tally)
+            assert report_to_json(self.evaluator.report(tally)) == report_to_json(
+                self.evaluator.report(tally)
+            )
+            assert tally_to_bytes(tally) == data
+
+        self._holds(law, self.scenes())
+
+    def test_a_report_survives_json_and_back(self) -> None:
+        """A report read from its JSON text has the same rows, curves and text."""
+
+        def law(scene: Scene) -> None:
+            report = self._report(scene)
+            read = report_from_dict(json.loads(report_to_json(report)))
+            assert report_to_dict(read) == report_to_dict(report)
+            types = [type(row.value) for row in report.rows()]
+            assert [type(row.value) for row in read.rows()] == types
+
+        self._holds(law, self.scenes())
+
+    # --- what is declared ------------------------------------------------------------------
+
+    def test_metadata_is_complete(self) -> None:
+        """Name, version, title, task, needs and measures say what a user must know."""
+        evaluator = self.evaluator
+        assert evaluator.name in evaluator_names(), f"{evaluator.name} is not registered"
+        assert evaluator.version.strip()
+        assert evaluator.title.strip()
+        assert evaluator.task in Task
+        assert evaluator.unit in Unit
+        assert evaluator.growth.by in {"bounded", "sequence", "detection"}
+        assert evaluator.growth.bytes_each > 0
+        assert type(evaluator).__doc__, "the class has no docstring"
+        for arities in (evaluator.needs.truth_arities, evaluator.needs.detection_arities):
+            assert arities
+            assert set(arities) <= set(ARITIES)
+
+    def test_measures_are_declared_completely(self) -> None:
+        """Measures have distinct names, sentences, units and ranges; ranking ones a direction."""
+        measures = {measure.name: measure for measure in self.evaluator.measures}
+        assert len(measures) == len(self.evaluator.measures)
+        for measure in self.evaluator.measures:
+            checks.check_measure(measure)
+        assert self.evaluator.ranking
+        assert set(self.evaluator.ranking) <= set(measures)
+        for name in self.evaluator.ranking:
+            assert measures[name].direction is not Direction.NONE, name
+
+    def test_parameters_keep_to_what_they_declare(self) -> None:
+        """Defaults and grids lie within the bounds, and what lies outside is refused by name."""
+        parameters = type(self.evaluator).Parameters
+        defaults = parse_parameters(parameters, {})
+        assert parse_parameters(parameters, parameter_values(defaults)) == defaults
+        for description in describe_parameters(parameters):
+            checks.check_parameter(parameters, description)
+        with pytest.raises(ParameterError):
+            parse_parameters(parameters, {"no parameter has this name": 1})
+
+    def test_the_schema_of_the_parameters_agrees_with_them(self) -> None:
+        """The JSON Schema takes what the parameters take and refuses what they refuse."""
+        checks.check_schema(type(self.evaluator).Parameters)
+
+    def test_the_same_configuration_has_the_same_identity(self) -> None:
+        """An evaluator built again from its parameters adds to the tallies of this one."""
+        again = create_evaluator(
+            self.evaluator.name,
+            parameter_values(self.evaluator.parameters),
+            self.evaluator.specification,
+        )
+        assert again.identity == self.evaluator.identity
+
+    @pytest.mark.parametrize("side", Side)
+    @pytest.mark.parametrize("arity", [*ARITIES, 3])
+    def test_other_shapes_are_refused(self, side: Side, arity: int) -> None:
+        """Coordinates of a shape that the evaluator cannot use are a GeometryError."""
+        needs = self.evaluator.needs
+        allowed = needs.truth_arities if side is Side.TRUTH else needs.detection_arities
+        nothing = self._nothing()
+        other = empty_annotations(arity)
+        scene = nothing._replace(**{side.value: other})
+        if arity in allowed:
+            self.evaluator.tally(*scene)
+            return
+        with pytest.raises(GeometryError, match=self.evaluator.name):
+            self.evaluator.tally(*scene)
+
+    def test_the_tally_grows_no_faster_than_declared(self) -> None:
+        """The tally's bytes keep to the declared growth while frames and sequences are added."""
+
+        def law(scene: Scene) -> None:
+            assert self.evaluator.tally(*scene).nbytes <= self._declared_bytes(scene)
+
+        self._holds(law, self.scenes())
+        self._holds(law, st.just(self._many_sequences()))
+
+    # --- how the tests are made ------------------------------------------------------------
+
+    def _holds(self, law: Callable[..., None], *strategies: SearchStrategy[Any]) -> None:
+        """Try a law on generated examples."""
+        settings(
+            max_examples=self.examples,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+            deadline=None,
+        )(given(*strategies)(law))()
+
+    def _report(self, scene: Scene) -> Report:
+        return self.evaluator.report(self.evaluator.tally(*scene))
+
+    def _json(self, scene: Scene) -> str:
+        return report_to_json(self._report(scene))
+
+    def _nothing(self) -> Scene:
+        needs = self.evaluator.needs
+        return Scene(
+            empty_annotations(needs.truth_arities[0]), empty_annotations(needs.detection_arities[0])
+        )
+
+    def _many_sequences(self) -> Scene:
+        return cuts.joined_scene(self.scenes(), 40)
+
+    def _declared_bytes(self, scene: Scene) -> int:
+        growth = self.evaluator.growth
+        sequences = cuts.sequence_count(scene)
+        counted = {
+            "bounded": 1,
+            "sequence": sequences,
+            "detection": sequences + scene.detections.object_count,
+        }
+        return growth.bytes_each * counted[growth.by]

@@ -1,0 +1,155 @@
+"""Small annotations for tests, written the way one would write them on paper.
+
+    truth = make_annotations({
+        ("Tower", "001"): {
+            0: [Thing((0, 0, 10, 10), "Car"), Thing((50, 0, 60, 10), "Bus")],
+            1: [],
+        },
+    })
+
+A sequence maps frame numbers to objects; a frame without objects is an empty list. Where only
+coordinates matter, an object may be written as its coordinates alone: ``{0: [(3, 4)]}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+)
+from vidscore_evaluators.arrays import IntArray, starts_from_counts
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One object of a frame.
+
+    Attributes:
+        coordinates: Its 2, 4 or 8 coordinates in pixels.
+        label: Its class.
+        confidence: How sure the system is, from 0 to 1.
+        track_id: Its track, or `NO_TRACK`.
+        flags: Bits of `ObjectFlag`.
+        columns: Further numbers by name.
+    """
+
+    coordinates: tuple[float, ...]
+    label: str = ""
+    confidence: float = 1.0
+    track_id: int = NO_TRACK
+    flags: int = 0
+    columns: Mapping[str, float] = field(default_factory=dict)
+
+
+Name = TypeVar("Name")
+
+Objects = Sequence[Thing | tuple[float, ...]]
+Frames = Mapping[tuple[str, str], Mapping[int, Objects]]
+"""Objects by (domain, sequence) and frame number."""
+
+
+def make_annotations(
+    frames: Frames,
+    *,
+    arity: int | None = None,
+    dont_care: Iterable[tuple[tuple[str, str], int]] = (),
+) -> Annotations:
+    """Make annotations out of plain Python lists.
+
+    Args:
+        frames: Objects by sequence and frame number.
+        arity: Coordinates an object has; needed only where there is no object to tell.
+        dont_care: (sequence, frame number) of the don't-care frames.
+
+    Raises:
+        ValueError: If nothing tells the arity, or objects differ in it.
+    """
+    keys = tuple(SequenceKey(*key) for key in frames)
+    cells = [
+        (index, number, [_thing(entry) for entry in objects])
+        for index, by_number in enumerate(frames.values())
+        for number, objects in by_number.items()
+    ]
+    things = [thing for _, _, objects in cells for thing in objects]
+    labels = tuple(dict.fromkeys(thing.label for thing in things))
+    left_out = {(SequenceKey(*key), number) for key, number in dont_care}
+    flags = [FrameFlag.DONT_CARE * ((keys[row], number) in left_out) for row, number, _ in cells]
+    names = dict.fromkeys(name for thing in things for name in thing.columns)
+    return Annotations(
+        sequences=keys,
+        labels=labels,
+        frame_sequences=_whole([row for row, _, _ in cells]),
+        frame_numbers=_whole([number for _, number, _ in cells]),
+        frame_flags=np.array(flags, dtype=np.uint8),
+        frame_starts=starts_from_counts(_whole([len(objects) for _, _, objects in cells])),
+        coordinates=_coordinates(things, arity),
+        label_indices=_whole([labels.index(thing.label) for thing in things]),
+        confidences=np.array([thing.confidence for thing in things], dtype=np.float64),
+        track_ids=_whole([thing.track_id for thing in things]),
+        flags=np.array([thing.flags for thing in things], dtype=np.uint8),
+        columns={
+            name: np.array([thing.columns.get(name, np.nan) for thing in things]) for name in names
+        },
+    )
+
+
+def scored_objects(truth: Annotations) -> Annotations:
+    """The truth as a perfect system would report it: without ignored objects and regions."""
+    ordinary = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+    return replace(truth, frame_flags=np.zeros_like(truth.frame_flags)).take_objects(ordinary)
+
+
+def shuffled(annotations: Annotations, seed: int) -> Annotations:
+    """The same content with frames, the objects of each frame, and both tables in another order.
+
+    The tables also gain a name that nothing uses, which must not matter either.
+    """
+    random = np.random.default_rng(seed)
+    frames = annotations.take_frames(random.permutation(annotations.frame_count))
+    objects = np.lexsort((random.random(frames.object_count), frames.object_frames))
+    return _reorder_objects(frames, objects).with_tables(
+        _mixed((*annotations.sequences, SequenceKey("unused domain", "unused")), random),
+        _mixed((*annotations.labels, "unused label"), random),
+    )
+
+
+def _thing(entry: Thing | tuple[float, ...]) -> Thing:
+    return entry if isinstance(entry, Thing) else Thing(tuple(entry))
+
+
+def _coordinates(things: Sequence[Thing], arity: int | None) -> np.ndarray[tuple[int, int]]:
+    arities = {len(thing.coordinates) for thing in things} | ({arity} if arity else set())
+    if len(arities) != 1:
+        raise ValueError(f"objects of one arity are needed, not {sorted(arities)}")
+    rows = [thing.coordinates for thing in things]
+    return np.array(rows, dtype=np.float64).reshape(len(things), arities.pop())
+
+
+def _whole(values: Sequence[int]) -> IntArray:
+    return np.array(values, dtype=np.int64)
+
+
+def _mixed(names: tuple[Name, ...], random: np.random.Generator) -> tuple[Name, ...]:
+    return tuple(names[index] for index in random.permutation(len(names)))
+
+
+def _reorder_objects(annotations: Annotations, rows: IntArray) -> Annotations:
+    """Objects in another order within their frames."""
+    return replace(
+        annotations,
+        coordinates=annotations.coordinates[rows],
+        label_indices=annotations.label_indices[rows],
+        confidences=annotations.confidences[rows],
+        track_ids=annotations.track_ids[rows],
+        flags=annotations.flags[rows],
+        columns={name: column[rows] for name, column in annotations.columns.items()},
+    )

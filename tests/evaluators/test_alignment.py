@@ -1,0 +1,93 @@
+"""Aligning puts both sides over the union of their frames, in one order, and loses nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.pairing import FrameKey, frame_keys
+from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
+
+NEEDS = Needs((4,), (8,), confidences=True, tracks=True)
+
+
+def _objects(annotations: Annotations) -> dict[FrameKey, list[tuple[object, ...]]]:
+    """Objects of each frame, gathered object by object."""
+    frames: dict[FrameKey, list[tuple[object, ...]]] = {key: [] for key in frame_keys(annotations)}
+    keys = frame_keys(annotations)
+    for index, row in enumerate(annotations.object_frames.tolist()):
+        frames[keys[row]].append(
+            (
+                annotations.labels[annotations.label_indices[index]],
+                *annotations.coordinates[index].tolist(),
+                annotations.confidences[index],
+                annotations.track_ids[index],
+                annotations.flags[index],
+            )
+        )
+    return {key: sorted(objects, key=str) for key, objects in frames.items()}
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_both_sides_have_the_union_of_frames_in_order(scene: Scene, seed: int) -> None:
+    aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed))
+    expected = sorted({*frame_keys(scene.truth), *frame_keys(scene.detections)})
+    assert frame_keys(aligned.truth) == frame_keys(aligned.detections) == expected
+    assert list(aligned.truth.sequences) == sorted(aligned.truth.sequences)
+    assert list(aligned.truth.labels) == sorted(aligned.truth.labels)
+    assert aligned.truth.labels == aligned.detections.labels
+    assert aligned.truth.sequences == aligned.detections.sequences
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Scene, seed: int) -> None:
+    aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
+    keys = frame_keys(aligned.truth)
+    for before, after, listed in (
+        (scene.truth, aligned.truth, aligned.listed),
+        (scene.detections, aligned.detections, aligned.detected),
+    ):
+        expected = _objects(before)
+        assert _objects(after) == {key: expected.get(key, []) for key in keys}
+        assert listed.tolist() == [key in expected for key in keys]
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS))
+def test_flags_of_a_frame_are_those_of_the_truth(scene: Scene) -> None:
+    marked = scene.detections.frame_flags | 1
+    detections = Annotations(**(vars(scene.detections) | {"frame_flags": marked}))
+    aligned = align(scene.truth, detections)
+    flags = dict(zip(frame_keys(scene.truth), scene.truth.frame_flags.tolist(), strict=True))
+    expected = [flags.get(key, 0) for key in frame_keys(aligned.truth)]
+    assert aligned.truth.frame_flags.tolist() == expected
+    assert aligned.detections.frame_flags.tolist() == expected
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_taking_frames_takes_them_on_both_sides(scene: Scene, seed: int) -> None:
+    aligned = align(*scene)
+    mask = np.random.default_rng(seed).random(aligned.truth.frame_count) < 0.5
+    for rows in (mask, np.flatnonzero(mask)):
+        taken = aligned.take_frames(rows)
+        keys = [key for key, kept in zip(frame_keys(aligned.truth), mask, strict=True) if kept]
+        assert frame_keys(taken.truth) == frame_keys(taken.detections) == keys
+        assert taken.listed.tolist() == aligned.listed[mask].tolist()
+        assert taken.detected.tolist() == aligned.detected[mask].tolist()
+
+
+def test_order_is_by_domain_then_sequence_then_number() -> None:
+    frames = {("b", "a"): {1: []}, ("a", "c"): {10: [], 9: []}, ("a", "b"): {0: []}}
+    truth = make_annotations(frames, arity=2)
+    assert frame_keys(align(truth, truth).truth) == [
+        (("a", "b"), 0),
+        (("a", "c"), 9),
+        (("a", "c"), 10),
+        (("b", "a"), 1),
+    ]

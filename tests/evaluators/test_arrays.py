@@ -1,0 +1,39 @@
+"""The index tricks do what a loop would do."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.arrays import expand_runs, run_starts, starts_from_counts
+
+COUNTS = st.lists(st.integers(0, 5), max_size=8)
+
+
+def test_starts_of_an_empty_list_are_one_zero() -> None:
+    assert starts_from_counts(np.zeros(0, dtype=np.int64)).tolist() == [0]
+
+
+@given(COUNTS)
+def test_starts_are_the_running_total(counts: list[int]) -> None:
+    expected = [sum(counts[:index]) for index in range(len(counts) + 1)]
+    assert starts_from_counts(np.array(counts, dtype=np.int64)).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 5)), max_size=8))
+def test_runs_expand_to_the_rows_of_each_in_turn(runs: list[tuple[int, int]]) -> None:
+    starts = np.array([start for start, _ in runs], dtype=np.int64)
+    counts = np.array([count for _, count in runs], dtype=np.int64)
+    expected = [row for start, count in runs for row in range(start, start + count)]
+    assert expand_runs(starts, counts).tolist() == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12))
+def test_runs_start_where_the_sorted_row_differs_from_the_one_before(
+    rows: list[tuple[int, int]],
+) -> None:
+    rows.sort()
+    columns = [np.array([row[index] for row in rows], dtype=np.int64) for index in (0, 1)]
+    expected = [index for index, row in enumerate(rows) if index == 0 or row != rows[index - 1]]
+    assert run_starts(*columns).tolist() == expected

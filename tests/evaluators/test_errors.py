@@ -1,0 +1,78 @@
+"""Errors say what, where and what instead, and lose nothing on the way between processes."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from vidscore_evaluators import errors
+from vidscore_evaluators.errors import (
+    FAULTS_IN_MESSAGE,
+    Fault,
+    InputError,
+    LimitError,
+    VidscoreError,
+)
+
+
+def _classes(root: type[VidscoreError]) -> list[type[VidscoreError]]:
+    return [root, *(deeper for child in root.__subclasses__() for deeper in _classes(child))]
+
+
+def test_a_fault_names_file_line_entry_and_field_in_that_order() -> None:
+    fault = Fault("'abc'", "a number", source="truth.csv", line=3, entry=1, field="x")
+    assert str(fault) == "truth.csv, line 3, entry 1, x: found 'abc', expected a number"
+
+
+def test_a_fault_names_only_what_is_known_of_its_place() -> None:
+    assert str(Fault("1", "2", field="tau")) == "tau: found 1, expected 2"
+    assert str(Fault("1", "2")) == "found 1, expected 2"
+    assert Fault("1", "2", line=0, entry=0).place == "line 0, entry 0"
+
+
+def test_a_message_lists_the_first_faults_and_counts_the_others() -> None:
+    faults = [Fault(str(number), "0") for number in range(FAULTS_IN_MESSAGE + 3)]
+    lines = str(InputError(faults)).splitlines()
+    assert lines[:-1] == [str(fault) for fault in faults[:FAULTS_IN_MESSAGE]]
+    assert lines[-1] == "... and 3 more"
+
+
+def test_a_message_that_lists_all_faults_counts_no_others() -> None:
+    faults = [Fault(str(number), "0") for number in range(FAULTS_IN_MESSAGE)]
+    assert len(str(InputError(faults)).splitlines()) == FAULTS_IN_MESSAGE
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in _classes(VidscoreError) if issubclass(kind, InputError)]
+)
+def test_an_input_error_keeps_class_and_every_fault_when_pickled(kind: type[InputError]) -> None:
+    faults = tuple(Fault(str(number), "0", entry=number) for number in range(50))
+    back = pickle.loads(pickle.dumps(kind(faults)))
+    assert type(back) is kind
+    assert back.faults == faults
+    assert str(back) == str(kind(faults))
+
+
+def test_a_limit_error_names_the_limit_and_keeps_it_when_pickled() -> None:
+    error = LimitError("12 frames", "frames_per_batch", 10)
+    back = pickle.loads(pickle.dumps(error))
+    assert str(back) == str(error) == "12 frames; the limit frames_per_batch is 10"
+    assert (back.limit, back.maximum) == ("frames_per_batch", 10)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in _classes(VidscoreError) if not issubclass(kind, InputError | LimitError)],
+)
+def test_another_error_keeps_class_and_text_when_pickled(kind: type[VidscoreError]) -> None:
+    back = pickle.loads(pickle.dumps(kind("what happened")))
+    assert type(back) is kind
+    assert str(back) == "what happened"
+
+
+def test_every_error_has_a_reason_of_its_own_in_upper_case() -> None:
+    kinds = [kind for kind in _classes(VidscoreError) if kind.__module__ == errors.__name__]
+    reasons = [kind.reason for kind in kinds]
+    assert len(set(reasons)) == len(reasons)
+    assert all(reason == reason.upper() and reason.isidentifier() for reason in reasons)

@@ -1,0 +1,80 @@
+"""Exact sums equal sums of fractions, whatever the numbers, and round once."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.exact import SCALE_BITS, exact_sums, fraction_of, to_float
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+LARGEST = float(np.finfo(np.float64).max)
+SMALLEST = 5e-324
+
+
+def _sums(pairs: list[tuple[float, int]], group_count: int) -> list[int]:
+    values = np.array([value for value, _ in pairs], dtype=np.float64)
+    groups = np.array([group for _, group in pairs], dtype=np.int64)
+    return exact_sums(values, groups, group_count)
+
+
+@given(st.lists(st.tuples(FLOATS, st.integers(0, 2)), max_size=30))
+@example([(LARGEST, 0), (SMALLEST, 0), (-LARGEST, 0)])
+@example([(SMALLEST, 0), (-SMALLEST, 0), (2.0**-1022, 1), (-(2.0**-1022) + SMALLEST, 1)])
+@example([(1e16, 0), (1.0, 0), (-1e16, 0)])
+@example([(-0.0, 0), (0.0, 1)])
+def test_each_group_sums_to_the_fraction(pairs: list[tuple[float, int]]) -> None:
+    for group, total in enumerate(_sums(pairs, 3)):
+        expected = sum((Fraction(value) for value, mine in pairs if mine == group), Fraction(0))
+        assert fraction_of(total) == expected
+
+
+@given(st.lists(FLOATS, max_size=20), st.randoms(use_true_random=False))
+def test_order_and_split_do_not_matter(values: list[float], random: object) -> None:
+    pairs = [(value, 0) for value in values]
+    [whole] = _sums(pairs, 1)
+    mixed = pairs.copy()
+    random.shuffle(mixed)  # type: ignore[attr-defined]  # a random.Random
+    half = len(mixed) // 2
+    assert _sums(mixed[:half], 1)[0] + _sums(mixed[half:], 1)[0] == whole
+
+
+@given(st.lists(st.floats(-1e300, 1e300), max_size=20))
+def test_rounding_is_that_of_the_exact_value(values: list[float]) -> None:
+    [total] = _sums([(value, 0) for value in values], 1)
+    assert to_float(total) == math.fsum(values)
+
+
+def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> None:
+    """0.1 is 3602879701896397 / 2**55, so the sum is 100000 times that."""
+    count = 100_000
+    [total] = exact_sums(np.full(count, 0.1), np.zeros(count, dtype=np.int64), 1)
+    assert fraction_of(total) == Fraction(count * 3602879701896397, 2**55)
+
+
+def test_the_unit_is_the_smallest_float() -> None:
+    assert _sums([(SMALLEST, 0)], 1) == [1]
+    assert _sums([(1.0, 0)], 1) == [1 << SCALE_BITS]
+
+
+def test_groups_without_values_are_zero() -> None:
+    assert _sums([], 2) == [0, 0]
+    assert _sums([(1.0, 1)], 3) == [0, 1 << SCALE_BITS, 0]
+
+
+def test_a_sum_over_the_largest_float_is_still_exact() -> None:
+    [total] = _sums([(LARGEST, 0), (LARGEST, 0)], 1)
+    assert fraction_of(total) == 2 * Fraction(LARGEST)
+    with pytest.raises(OverflowError):
+        to_float(total)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        _sums([(1.0, 0), (value, 0)], 1)

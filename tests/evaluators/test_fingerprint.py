@@ -1,0 +1,119 @@
+"""Fingerprints tell content from content, and see neither order nor cuts."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from vidscore_evaluators.annotations import Annotations, concatenate
+from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
+
+NEEDS = Needs((4,), (4,), confidences=True, tracks=True)
+SMALL = make_annotations(
+    {("d", "s"): {3: [Thing((1, 2, 3, 4), "a", 0.5, 7, 0, {"area": 4.0}), (5, 6, 7, 8)], 4: []}}
+)
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_order_and_unused_names_do_not_matter(scene: Scene, seed: int) -> None:
+    assert fingerprint(shuffled(scene.truth, seed)) == fingerprint(scene.truth)
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_fingerprints_of_parts_add_up(scene: Scene, seed: int) -> None:
+    mine = np.random.default_rng(seed).random(scene.truth.frame_count) < 0.5
+    parts = [fingerprint(scene.truth.take_frames(rows)) for rows in (mine, ~mine)]
+    assert parts[0] + parts[1] == fingerprint(scene.truth)
+
+
+def test_parts_add_up_where_only_one_of_them_has_a_named_column() -> None:
+    """A column that a part lacks is NaN in the whole, which is no content."""
+    bare = make_annotations({("d", "t"): {0: [(1, 1, 2, 2)]}})
+    assert fingerprint(SMALL) + fingerprint(bare) == fingerprint(concatenate([SMALL, bare]))
+
+
+def _with(name: str, change: Callable[[np.ndarray], None]) -> Annotations:
+    column = getattr(SMALL, name).copy()
+    change(column)
+    return replace(SMALL, **{name: column})
+
+
+def _set(index: int | tuple[int, int], value: float) -> Callable[[np.ndarray], None]:
+    def change(column: np.ndarray) -> None:
+        column[index] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(_with("frame_numbers", _set(0, 5)), id="frame number"),
+        pytest.param(_with("frame_flags", _set(1, 1)), id="frame flag"),
+        pytest.param(_with("frame_starts", _set(1, 1)), id="object in the next frame"),
+        pytest.param(_with("coordinates", _set((0, 3), 4.5)), id="coordinate"),
+        pytest.param(_with("label_indices", _set(0, 1)), id="label"),
+        pytest.param(_with("confidences", _set(0, 0.25)), id="confidence"),
+        pytest.param(_with("track_ids", _set(1, 7)), id="track"),
+        pytest.param(_with("flags", _set(1, 1)), id="object flag"),
+        pytest.param(replace(SMALL, columns={"area": np.array([4.0, 4.0])}), id="area"),
+        pytest.param(replace(SMALL, columns={"size": SMALL.columns["area"]}), id="column name"),
+        pytest.param(replace(SMALL, labels=("b", "")), id="label name"),
+        pytest.param(SMALL.take_frames(np.array([0])), id="empty frame left out"),
+        pytest.param(SMALL.take_objects(np.array([0])), id="object left out"),
+    ],
+)
+def test_any_change_of_content_changes_the_fingerprint(other: Annotations) -> None:
+    assert fingerprint(other) != fingerprint(SMALL)
+
+
+def test_corners_that_swap_places_are_another_content() -> None:
+    swapped = replace(SMALL, coordinates=SMALL.coordinates[:, [2, 3, 0, 1]])
+    assert fingerprint(swapped) != fingerprint(SMALL)
+
+
+def test_names_cannot_run_into_each_other() -> None:
+    first = make_annotations({("ab", "c"): {0: []}}, arity=2)
+    second = make_annotations({("a", "bc"): {0: []}}, arity=2)
+    assert fingerprint(first) != fingerprint(second)
+
+
+def test_zero_has_no_sign() -> None:
+    positive = make_annotations({("", "s"): {0: [Thing((0.0, 1.0), confidence=0.0)]}})
+    negative = make_annotations({("", "s"): {0: [Thing((-0.0, 1.0), confidence=-0.0)]}})
+    assert fingerprint(positive) == fingerprint(negative)
+
+
+def test_two_equal_objects_are_not_one() -> None:
+    once = make_annotations({("", "s"): {0: [(1, 1)]}})
+    twice = make_annotations({("", "s"): {0: [(1, 1), (1, 1)]}})
+    assert fingerprint(once) != fingerprint(twice)
+
+
+def test_text_and_bytes_have_the_same_digits_and_come_back() -> None:
+    mark = fingerprint(SMALL)
+    assert mark.to_bytes().hex() == str(mark)
+    assert len(str(mark)) == 32
+    assert Fingerprint.from_bytes(mark.to_bytes()) == mark
+
+
+def test_nothing_has_the_fingerprint_zero() -> None:
+    assert fingerprint(SMALL.take_frames(np.zeros(2, dtype=np.bool_))) == Fingerprint()
+    assert str(Fingerprint()) == "0" * 32
+
+
+def test_boxes_of_small_whole_numbers_keep_apart_in_each_lane() -> None:
+    """Such coordinates differ in a few high bits only, which a weak mix would lose."""
+    corners = itertools.product(range(1, 9), repeat=4)
+    marks = [fingerprint(make_annotations({("", "s"): {0: [box]}})) for box in corners]
+    for lane in (0, 1):
+        assert len({mark.lanes[lane] for mark in marks}) == 8**4

@@ -1,0 +1,185 @@
+"""Tables and tallies add like dictionaries of keys to numbers, in every order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.errors import TallyError
+from vidscore_evaluators.exact import fraction_of
+from vidscore_evaluators.fingerprint import Fingerprint
+from vidscore_evaluators.tally import (
+    Table,
+    TableSchema,
+    Tally,
+    build_table,
+    merge_tables,
+    merge_tallies,
+)
+from vidscore_evaluators.tally_bytes import tally_to_bytes
+
+SCHEMA = TableSchema(("sequence", "class"), ("confidence",), ("n", "m"), ("error",))
+Row = tuple[str, str, float, int, int, float]
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "é"]),
+        st.sampled_from(["a", "x"]),
+        st.sampled_from([0.0, -0.0, 0.5, 1.0]),
+        st.integers(-9, 9),
+        st.integers(0, 2**40),
+        st.floats(-1e9, 1e9),
+    ),
+    max_size=12,
+)
+Plain = dict[tuple[str, str, float], tuple[int, int, Fraction]]
+
+
+def _table(rows: list[Row]) -> Table:
+    words = ["unused", *(row[0] for row in rows), *(row[1] for row in rows)]
+    here = np.arange(len(rows), dtype=np.int64)
+    numbers = [np.array([row[index] for row in rows], dtype=np.float64) for index in (2, 5)]
+    counts = [np.array([row[index] for row in rows], dtype=np.int64) for index in (3, 4)]
+    codes = [here + 1, here + 1 + len(rows)]
+    return build_table(SCHEMA, words, codes, numbers=numbers[:1], counts=counts, sums=numbers[1:])
+
+
+def _tally(rows: list[Row], evaluator: str = "e 1") -> Tally:
+    return Tally(evaluator, {"t": _table(rows)}, Fingerprint((len(rows), 0)))
+
+
+def _expected(rows: list[Row]) -> Plain:
+    sums: dict[tuple[str, str, float], list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 3)
+    for sequence, label, confidence, *values in rows:
+        key = (sequence, label, confidence)
+        sums[key] = [mine + Fraction(value) for mine, value in zip(sums[key], values, strict=True)]
+    return {key: (int(first), int(second), third) for key, (first, second, third) in sums.items()}
+
+
+def _plain(table: Table) -> Plain:
+    keys = zip(
+        table.texts("sequence"),
+        table.texts("class"),
+        table.number("confidence").tolist(),
+        strict=True,
+    )
+    values = zip(
+        table.count("n").tolist(),
+        table.count("m").tolist(),
+        map(fraction_of, table.exact("error")),
+        strict=True,
+    )
+    return dict(zip(keys, values, strict=True))
+
+
+@given(ROWS)
+def test_rows_of_equal_keys_are_added(rows: list[Row]) -> None:
+    table = _table(rows)
+    assert _plain(table) == _expected(rows)
+    assert table.row_count == len(_expected(rows))
+
+
+@given(ROWS)
+def test_keys_stand_in_ascending_order_each_once(rows: list[Row]) -> None:
+    keys = list(_plain(_table(rows)))
+    assert keys == sorted(set(keys))
+
+
+@given(ROWS)
+def test_the_vocabulary_is_what_is_in_use_sorted(rows: list[Row]) -> None:
+    assert list(_table(rows).vocabulary) == sorted({text for row in rows for text in row[:2]})
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_of_the_raw_rows_does_not_matter(rows: list[Row], random: object) -> None:
+    mixed = rows.copy()
+    random.shuffle(mixed)  # type: ignore[attr-defined]  # a random.Random
+    assert tally_to_bytes(_tally(mixed)) == tally_to_bytes(_tally(rows))
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4))
+def test_merging_parts_gives_the_whole(parts: list[list[Row]]) -> None:
+    merged = merge_tallies([_tally(rows) for rows in parts])
+    assert tally_to_bytes(merged) == tally_to_bytes(_tally([row for rows in parts for row in rows]))
+
+
+@given(ROWS)
+def test_grouping_drops_keys_and_adds_the_rest(rows: list[Row]) -> None:
+    grouped = _table(rows).grouped("class")
+    expected: dict[str, Fraction] = defaultdict(Fraction)
+    for row in rows:
+        expected[row[1]] += Fraction(row[5])
+    assert dict(
+        zip(grouped.texts("class"), map(fraction_of, grouped.exact("error")), strict=True)
+    ) == (expected)
+    assert grouped.vocabulary == tuple(sorted(expected))
+
+
+def test_zero_has_no_sign_as_a_key() -> None:
+    """0.0 and -0.0 are one key, and whichever came first leaves no trace."""
+    rows: list[Row] = [("a", "x", 0.0, 1, 0, 0.0), ("a", "x", -0.0, 1, 0, 0.0)]
+    first, second = _tally(rows), _tally(rows[::-1])
+    assert first.tables["t"].row_count == 1
+    assert tally_to_bytes(first) == tally_to_bytes(second)
+
+
+def test_a_key_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="NaN"):
+        _table([("a", "x", float("nan"), 1, 0, 0.0)])
+
+
+def test_codes_point_into_the_vocabulary() -> None:
+    table = _table([("b", "a", 0.5, 1, 2, 3.0)])
+    assert [table.vocabulary[code] for code in table.codes("sequence")] == ["b"]
+
+
+def test_truth_values_can_be_counted() -> None:
+    schema = TableSchema(("s",), (), ("hits",))
+    codes = np.zeros(3, dtype=np.int64)
+    table = build_table(schema, ["s"], [codes], counts=[np.array([True, False, True])])
+    assert table.count("hits").tolist() == [2]
+
+
+def test_sums_beyond_every_float_are_kept() -> None:
+    schema = TableSchema(("s",), sums=("sum",))
+    codes = np.zeros(3, dtype=np.int64)
+    parts = [build_table(schema, ["s"], [codes], sums=[np.full(3, 1.7e308)]) for _ in range(2)]
+    assert merge_tables(parts).exact("sum") == [6 * (int(1.7e308) << 1074)]
+
+
+def test_tallies_of_other_evaluators_do_not_add() -> None:
+    with pytest.raises(TallyError, match=r"e 2.*e 1"):
+        _tally([]) + _tally([], "e 2")
+
+
+def test_tallies_with_other_tables_do_not_add() -> None:
+    other = Tally("e 1", {"u": _table([])})
+    for pair in ([_tally([]), other], [other, _tally([])]):
+        with pytest.raises(TallyError, match="tables"):
+            merge_tallies(pair)
+
+
+def test_tables_with_other_columns_do_not_add() -> None:
+    other = build_table(TableSchema(("sequence",)), [], [np.zeros(0, dtype=np.int64)])
+    with pytest.raises(TallyError, match="tables"):
+        merge_tables([_table([]), other])
+
+
+def test_a_table_without_keys_is_refused() -> None:
+    with pytest.raises(TallyError, match="key"):
+        _table([]).grouped()
+
+
+def test_fingerprints_add_with_the_tables() -> None:
+    whole = _tally([("a", "x", 0, 1, 1, 1)]) + _tally([("a", "x", 0, 1, 1, 1)] * 2)
+    assert whole.truth == Fingerprint((3, 0))
+
+
+def test_size_counts_every_column() -> None:
+    """Two codes, a number and two counts of 8 bytes, and 64 for the sum."""
+    assert _tally([("a", "x", 0.5, 1, 2, 3.0)]).nbytes == 5 * 8 + 64
+    assert _tally([]).nbytes == 0

@@ -1,0 +1,321 @@
+"""One-to-one matching with as many pairs as possible and, among those, the least total cost.
+
+A frame is taken apart as far as that is cheap, for all frames at once: stars (`components`) keep
+their cheapest pair; what remains of a frame is done where every object of one side has a cheapest
+partner of its own, or where it is two by two; and only the rest goes to a solver, a frame at a
+time, large ones component by component.
+
+The answer does not depend on the order of objects, nor on other frames. A formula decides only
+where its answer is the one best matching. The solver may have equally good ones to choose from;
+it gets the objects of a frame in an order that their own sort keys define, and nothing of any
+other frame, so that it always chooses the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    run_starts,
+    starts_from_counts,
+)
+from vidscore_evaluators.matching.components import connected_components, star_pairs
+from vidscore_evaluators.matching.gating import Pairs
+
+LARGE_FRAME_CELLS = 1 << 12
+"""Cells of a frame's cost matrix above which it is solved component by component."""
+
+CELLS_A_CHUNK = 1 << 20
+"""Cells of cost matrices that are filled at a time."""
+
+_NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Objects:
+    """The N objects of one side.
+
+    Attributes:
+        frames: (N,) frame of each object, ascending.
+        sort_keys: (N,) columns, most significant first, that put the objects of a frame in order
+            wherever they stand; objects that are equal in all of them must have equal costs.
+    """
+
+    frames: IntArray
+    sort_keys: tuple[FloatArray, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """P pairs with their costs, in blocks that share no object.
+
+    Attributes:
+        pairs: The pairs; those of one left object are neighbours.
+        costs: (P,) cost of each pair.
+        blocks: (P,) block of each pair, ascending in 0..block_count - 1.
+        block_count: Number of blocks.
+    """
+
+    pairs: Pairs
+    costs: FloatArray
+    blocks: IntArray
+    block_count: int
+
+    def take(self, rows: IntArray) -> _Problem:
+        """What remains when the other pairs are settled; blocks are numbered anew."""
+        blocks = _numbered(self.blocks[rows])
+        return _Problem(self.pairs.take(rows), self.costs[rows], blocks, _count(blocks))
+
+
+def least_cost_matching(
+    pairs: Pairs, costs: FloatArray, left: Objects, right: Objects
+) -> BoolArray:
+    """Match one-to-one: as many pairs as possible, then the least sum of costs.
+
+    Args:
+        pairs: P candidate pairs within frames, ascending in `left`.
+        costs: (P,) finite costs, 0 or more.
+        left: Objects of the left side.
+        right: Objects of the right side.
+
+    Returns:
+        (P,) which pairs are matched. Sums of costs are compared in binary64: sums that are nearer
+        to each other than its rounding count as equal or not as it falls, but always alike.
+    """
+    partners = np.full(len(left.frames), _NOBODY, dtype=np.int64)
+    blocks = _numbered(left.frames[pairs.left])
+    problem = _Problem(pairs, costs, blocks, _count(blocks))
+    for step in (_match_stars, _match_cheapest):
+        settled = step(problem, partners, len(right.frames))
+        problem = problem.take(np.flatnonzero(~settled))
+    if len(problem.pairs):
+        _match_blocks(problem, partners, left, right)
+    matched: BoolArray = partners[pairs.left] == pairs.right
+    return matched
+
+
+def _numbered(ascending: IntArray) -> IntArray:
+    """Number the values of an ascending array from 0, without gaps."""
+    numbers = np.zeros(len(ascending), dtype=np.int64)
+    numbers[1:] = np.cumsum(ascending[1:] != ascending[:-1])
+    return numbers
+
+
+def _count(blocks: IntArray) -> int:
+    return int(blocks[-1]) + 1 if len(blocks) else 0
+
+
+def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
+    """Match stars whose cheapest pair is one alone; tells which pairs that settles."""
+    pairs = problem.pairs
+    left_degrees = np.bincount(pairs.left, minlength=len(partners))
+    right_degrees = np.bincount(pairs.right, minlength=right_count)
+    around_left, around_right = star_pairs(pairs, left_degrees, right_degrees)
+    cheapest_of_left, cheapest_of_right = _cheapest(problem, right_count)
+    chosen = (around_left & cheapest_of_left) | (around_right & cheapest_of_right)
+    left_choices = np.bincount(pairs.left[chosen], minlength=len(partners))
+    right_choices = np.bincount(pairs.right[chosen], minlength=right_count)
+    settled: BoolArray = (around_left & (left_choices[pairs.left] == 1)) | (
+        around_right & (right_choices[pairs.right] == 1)
+    )
+    chosen &= settled
+    partners[pairs.left[chosen]] = pairs.right[chosen]
+    return settled
+
+
+def _match_cheapest(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
+    """Match blocks where all objects of one side get their cheapest partner.
+
+    Every object of that side is then matched, so that no matching has more pairs, and none costs
+    less than the sum of the least costs.
+    """
+    settled = np.zeros(len(problem.pairs), dtype=np.bool_)
+    for cheapest in _cheapest(problem, right_count):
+        left = np.bincount(problem.pairs.left[cheapest], minlength=len(partners))
+        right = np.bincount(problem.pairs.right[cheapest], minlength=right_count)
+        # A partner that is wanted twice, or an object with two cheapest partners.
+        doubtful = cheapest & ((left[problem.pairs.left] > 1) | (right[problem.pairs.right] > 1))
+        clear = np.ones(problem.block_count, dtype=np.bool_)
+        clear[problem.blocks[doubtful]] = False
+        clear_pairs = clear[problem.blocks]
+        chosen = cheapest & clear_pairs
+        partners[problem.pairs.left[chosen]] = problem.pairs.right[chosen]
+        settled |= clear_pairs
+    return settled
+
+
+def _cheapest(problem: _Problem, right_count: int) -> tuple[BoolArray, BoolArray]:
+    """Which pairs are a cheapest one of their left object, and of their right object."""
+    left, right, costs = problem.pairs.left, problem.pairs.right, problem.costs
+    if len(left) == 0:
+        none = np.zeros(0, dtype=np.bool_)
+        return none, none
+    first = run_starts(left)
+    least_of_left = np.repeat(np.minimum.reduceat(costs, first), np.diff(first, append=len(left)))
+    least_of_right = np.full(right_count, np.inf)
+    np.minimum.at(least_of_right, right, costs)
+    return costs == least_of_left, costs == least_of_right[right]
+
+
+@dataclass(frozen=True, eq=False)
+class _Members:
+    """Objects of one side that take part, block by block, in the order of their sort keys.
+
+    Attributes:
+        rows: (K,) rows of the side.
+        starts: (blocks + 1,) offsets into `rows`.
+        ranks: (N,) place of each object of the side in its block; meaningless for all others.
+    """
+
+    rows: IntArray
+    starts: IntArray
+    ranks: IntArray
+
+    @property
+    def counts(self) -> IntArray:
+        """(blocks,) objects in each block."""
+        return np.diff(self.starts)
+
+
+def _match_blocks(problem: _Problem, partners: IntArray, left: Objects, right: Objects) -> None:
+    """Match what no formula on pairs settled, by cost matrices of a few blocks at a time."""
+    rows, columns = _members_of_sides(problem, left, right)
+    large = rows.counts * columns.counts > LARGE_FRAME_CELLS
+    if large.any():
+        problem = _split(problem, large, len(left.frames), len(right.frames))
+        rows, columns = _members_of_sides(problem, left, right)
+    cells_before = starts_from_counts(rows.counts * columns.counts)[:-1]
+    first_blocks = run_starts(cells_before // CELLS_A_CHUNK).tolist()
+    for start, stop in pairwise([*first_blocks, problem.block_count]):
+        matrices = _matrices(problem, rows, columns, start, stop)
+        chosen_rows, chosen_columns = _solve(matrices)
+        # A cell without a pair may be among them; no pair then finds itself in `partners`.
+        partners[rows.rows[chosen_rows]] = columns.rows[chosen_columns]
+
+
+def _members_of_sides(
+    problem: _Problem, left: Objects, right: Objects
+) -> tuple[_Members, _Members]:
+    return (
+        _members(problem, problem.pairs.left, left.sort_keys),
+        _members(problem, problem.pairs.right, right.sort_keys),
+    )
+
+
+def _members(
+    problem: _Problem, rows_of_pairs: IntArray, sort_keys: tuple[FloatArray, ...]
+) -> _Members:
+    blocks = np.full(len(sort_keys[0]), _NOBODY, dtype=np.int64)
+    blocks[rows_of_pairs] = problem.blocks
+    rows = np.flatnonzero(blocks != _NOBODY)
+    rows = rows[np.lexsort([*(key[rows] for key in reversed(sort_keys)), blocks[rows]])]
+    starts = starts_from_counts(np.bincount(blocks[rows], minlength=problem.block_count))
+    ranks = np.zeros(len(blocks), dtype=np.int64)
+    ranks[rows] = np.arange(len(rows)) - starts[blocks[rows]]
+    return _Members(rows, starts, ranks)
+
+
+def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: int) -> _Problem:
+    """Take large blocks apart into their components; the others stay whole."""
+    in_large = large[problem.blocks]
+    components = connected_components(problem.pairs.take(in_large), left_count, right_count)
+    blocks = problem.blocks.copy()
+    blocks[in_large] = problem.block_count + components.of_pairs
+    order = np.argsort(blocks, kind="stable")
+    numbers = _numbered(blocks[order])
+    return _Problem(problem.pairs.take(order), problem.costs[order], numbers, _count(numbers))
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrices:
+    """Cost matrices of B blocks, one after the other in one array.
+
+    Attributes:
+        cells: Costs, row by row.
+        starts: (B + 1,) offsets into `cells`.
+        heights: (B,) rows of each matrix.
+        widths: (B,) columns of each matrix.
+        first_rows: (B,) place of each matrix's first row among the members on the left.
+        first_columns: (B,) place of its first column among the members on the right.
+    """
+
+    cells: FloatArray
+    starts: IntArray
+    heights: IntArray
+    widths: IntArray
+    first_rows: IntArray
+    first_columns: IntArray
+
+
+def _matrices(
+    problem: _Problem, rows: _Members, columns: _Members, start: int, stop: int
+) -> _Matrices:
+    """Cost matrices of the blocks from `start` to before `stop`."""
+    heights, widths = rows.counts[start:stop], columns.counts[start:stop]
+    starts = starts_from_counts(heights * widths)
+    pairs = slice(*np.searchsorted(problem.blocks, [start, stop]).tolist())
+    blocks, costs = problem.blocks[pairs] - start, problem.costs[pairs]
+    forbidden = _forbidden_costs(costs, blocks, np.minimum(heights, widths))
+    cells = np.repeat(forbidden, np.diff(starts))
+    row_ranks = rows.ranks[problem.pairs.left[pairs]]
+    column_ranks = columns.ranks[problem.pairs.right[pairs]]
+    cells[starts[blocks] + row_ranks * widths[blocks] + column_ranks] = costs
+    return _Matrices(
+        cells, starts, heights, widths, rows.starts[start:stop], columns.starts[start:stop]
+    )
+
+
+def _forbidden_costs(costs: FloatArray, blocks: IntArray, most_pairs: IntArray) -> FloatArray:
+    """Cost of a cell without a pair: more than all pairs that a block can have together.
+
+    One pair more then outweighs any costs. It follows from the block alone, as its answer must,
+    and is a power of two: adding one and taking it away again rounds least.
+    """
+    greatest = np.zeros(len(most_pairs))
+    np.maximum.at(greatest, blocks, costs)
+    _, exponents = np.frexp(greatest * most_pairs + 1.0)
+    powers: FloatArray = np.ldexp(1.0, exponents)
+    return powers
+
+
+def _solve(matrices: _Matrices) -> tuple[IntArray, IntArray]:
+    """Assign rows to columns in every matrix; places among the members of the two sides."""
+    small = np.flatnonzero((matrices.heights == 2) & (matrices.widths == 2))
+    first = matrices.starts[small]
+    straight = matrices.cells[first] + matrices.cells[first + 3]
+    crossed = matrices.cells[first + 1] + matrices.cells[first + 2]
+    small = small[straight != crossed]
+    flips = (crossed < straight)[straight != crossed].astype(np.int64)
+    rest = np.ones(len(matrices.heights), dtype=np.bool_)
+    rest[small] = False
+    solved_rows, solved_columns = _solve_each(matrices, np.flatnonzero(rest))
+    first_rows, first_columns = matrices.first_rows[small], matrices.first_columns[small]
+    return (
+        np.concatenate([first_rows, first_rows + 1, *solved_rows]),
+        np.concatenate([first_columns + flips, first_columns + 1 - flips, *solved_columns]),
+    )
+
+
+def _solve_each(matrices: _Matrices, blocks: IntArray) -> tuple[list[IntArray], list[IntArray]]:
+    """Solve matrices one by one."""
+    chosen_rows, chosen_columns = [], []
+    for start, height, width, row, column in zip(
+        matrices.starts[blocks].tolist(),
+        matrices.heights[blocks].tolist(),
+        matrices.widths[blocks].tolist(),
+        matrices.first_rows[blocks].tolist(),
+        matrices.first_columns[blocks].tolist(),
+        strict=True,
+    ):
+        cells = matrices.cells[start : start + height * width].reshape(height, width)
+        solved_rows, solved_columns = linear_sum_assignment(cells)
+        chosen_rows.append(solved_rows + row)
+        chosen_columns.append(solved_columns + column)
+    return chosen_rows, chosen_columns

@@ -16,6 +16,7 @@ from rich.text import Text
 from vidscore_cli.output import STDOUT, deliver, deliver_table
 from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.annotations import ARITIES
+from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import (
     Bounds,
@@ -36,16 +37,23 @@ def show(name: str | None, format_: str) -> None:
         format_: ``table`` or ``json``.
 
     Raises:
-        UnknownEvaluatorError: If there is none of that name.
+        click.UsageError: If there is none of that name.
     """
     if name is not None:
-        chosen = evaluator_class(name)
+        chosen = _find(name)
         _write(describe(chosen), one_evaluator(chosen), format_)
         return
     classes, broken = load_all(evaluator_names())
     for line in broken:
         click.echo(f"Warning: {line}", err=True)
     _write([describe(chosen) for chosen in classes], all_evaluators(classes), format_)
+
+
+def _find(name: str) -> EvaluatorClass:
+    try:
+        return evaluator_class(name)
+    except UnknownEvaluatorError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def load_all(names: Sequence[str]) -> tuple[list[EvaluatorClass], list[str]]:
@@ -124,7 +132,7 @@ def _parameter_table(parameters: Sequence[ParameterDescription]) -> Table:
     for parameter in parameters:
         table.add_row(
             Text(parameter.name, style="bold"),
-            _value(parameter.default),
+            f"{_value(parameter.default)} {parameter.bounds.unit}".strip(),
             _type(parameter),
             _explained(parameter.bounds),
         )
@@ -169,14 +177,16 @@ def _type(parameter: ParameterDescription) -> str:
         )
         if limit is not None
     ]
-    unit = f", {bounds.unit}" if bounds.unit else ""
-    return f"{parameter.type_name}{unit} {' '.join(limits)}".strip()
+    return f"{parameter.type_name} {', '.join(limits)}".strip()
 
 
 def _explained(bounds: Bounds) -> str:
     if not bounds.grid:
         return bounds.description
-    return f"{bounds.description} Swept over {', '.join(_value(step) for step in bounds.grid)}."
+    steps = [_value(step) for step in bounds.grid]
+    if len(steps) > 4:
+        steps[2:-1] = ["..."]
+    return f"{bounds.description} Swept over {', '.join(steps)}."
 
 
 def _range(minimum: float | None, maximum: float | None) -> str:

@@ -25,9 +25,15 @@ class ServerUnreachableError(click.ClickException):
 
 
 class InputRefusedError(click.ClickException):
-    """An input is wrong in a way that only the server or the file system could tell."""
+    """The server refuses an input."""
 
     exit_code = ExitCode.INPUT
+
+
+class ServerFailedError(click.ClickException):
+    """The server made a mistake, or speaks another version of the protocol."""
+
+    exit_code = ExitCode.INTERNAL
 
 
 def explain(error: Exception, session: Session) -> ExitCode:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import io
 import os
 import pty
-import re
-import time
+
+from tests.clients.cli.terminal import read_until
 
 from vidscore_cli.progress import ProgressBar
-
-
-def read_until(descriptor: int, wanted: str) -> str:
-    """Read from a terminal until a line has come that matches, or thirty seconds have gone."""
-    data = b""
-    give_up = time.monotonic() + 30
-    while not re.search(wanted, data.decode(errors="replace")) and time.monotonic() < give_up:
-        data += os.read(descriptor, 4096)
-    return data.decode(errors="replace")
 
 
 def test_on_a_terminal_the_bar_says_what_is_done_and_how_far_it_is() -> None:

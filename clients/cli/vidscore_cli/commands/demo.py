@@ -25,9 +25,9 @@ from vidscore_cli.command_tree import command
 def demo(seed: int, speed: float) -> None:
     """Watch a server score two simulated detectors live.
 
-    Starts a real server on this machine, streams the detections of two simulated systems to it frame
-    by frame, shows live and final scores, ranks the systems, and checks that the same detections
-    scored without a server give the same reports to the last bit.
+    Starts a real server on this machine, streams the detections of two simulated systems to it
+    frame by frame, shows live and final scores, ranks the systems, and checks that the same
+    detections scored without a server give the same reports to the last bit.
     """
     from vidscore_cli.demonstration import demonstrate
 

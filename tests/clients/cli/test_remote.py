@@ -1,0 +1,93 @@
+"""The SDK's side and this side mean the same."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+import pytest
+from tests.clients.cli.helpers import example_report
+
+import vidscore_client
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.remote import geometry_of, server_errors, to_frames, to_reports
+from vidscore_client import reports as remote
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.report_json import report_to_dict, report_to_json
+from vidscore_evaluators.testing.examples import make_annotations
+
+
+def as_remote(report: Report) -> vidscore_client.Report:
+    return vidscore_client.Report(
+        evaluator=report.evaluator,
+        version=report.version,
+        parameters=report.parameters,
+        truth_digest=report.truth_digest,
+        detections_digest=report.detections_digest,
+        software=report.software,
+        specification=report.specification,
+        scores=tuple(remote.Row(*row) for row in report.rows()),
+        curves=tuple(
+            remote.Curve(curve.name, {k: tuple(v) for k, v in curve.columns.items()},
+                         curve.domain, curve.class_)
+            for curve in report.curves
+        ),
+        warnings=tuple(
+            remote.ReportWarning(entry.code, entry.message, entry.count)
+            for entry in report.warnings
+        ),
+    )  # fmt: skip
+
+
+def test_a_report_of_the_sdk_becomes_the_same_report() -> None:
+    report = example_report()
+    assert report_to_json(to_reports([as_remote(report)])[0]) == report_to_json(report)
+    assert as_remote(report).to_dict() == report_to_dict(report)
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "geometry"),
+    [((1, 2), "point"), ((1, 2, 3, 4), "box"), ((1, 2, 3, 4, 5, 6, 7, 8), "quadrilateral")],
+)
+def test_frames_keep_their_columns_and_their_geometry(
+    coordinates: tuple[float, ...], geometry: str
+) -> None:
+    annotations = make_annotations({("Tower", "001"): {3: [coordinates], 4: []}})
+    frames = to_frames(annotations)
+    assert geometry_of(annotations) == geometry
+    assert frames.coordinates is annotations.coordinates
+    assert frames.frame_numbers.tolist() == [3, 4]
+    assert frames.frame_starts.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (vidscore_client.UnavailableError("gone"), ExitCode.UNREACHABLE),
+        (vidscore_client.DeadlineError("late"), ExitCode.UNREACHABLE),
+        (vidscore_client.InvalidArgumentError("wrong"), ExitCode.INPUT),
+        (vidscore_client.LimitExceededError("much"), ExitCode.INPUT),
+        (vidscore_client.InternalError("broken"), ExitCode.INTERNAL),
+        (vidscore_client.InputError("target", "'x'", "host:port"), ExitCode.USAGE),
+        (vidscore_client.InputError("coordinates", "'x'", "numbers"), ExitCode.INPUT),
+    ],
+)
+def test_each_error_of_the_sdk_has_its_exit_code(
+    error: vidscore_client.VidscoreError, code: ExitCode
+) -> None:
+    def fail() -> NoReturn:
+        raise error
+
+    with pytest.raises(click.ClickException) as raised, server_errors("127.0.0.1:1"):
+        fail()
+    assert raised.value.exit_code == code
+
+
+@pytest.mark.parametrize(("typed", "code"), [(True, ExitCode.USAGE), (False, ExitCode.INPUT)])
+def test_a_parameter_that_the_server_refuses_is_a_usage_error_where_it_was_typed(
+    typed: bool, code: ExitCode
+) -> None:
+    error = vidscore_client.InvalidArgumentError("tau: 0", reason="INVALID_PARAMETER")
+    with pytest.raises(click.ClickException) as raised, server_errors("x:1", typed=typed):
+        raise error
+    assert raised.value.exit_code == code

@@ -101,8 +101,8 @@ def _outside(sequence: SequenceSpec, least: int, greatest: int, count: int) -> l
     name = "/".join(filter(None, sequence.key))
     return [
         Fault(
-            source=f"truth of {name}",
-            found=f"frame {number}",
+            source="truth",
+            found=f"frame {number} of sequence {name}",
             expected=f"frames {first} to {end - 1}, as the specification says",
         )
         for number, wrong in ((least, least < first), (greatest, greatest >= end))

@@ -1,0 +1,181 @@
+"""The server as a whole: from settings to a process that listens, drains and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from vidscore.v1 import (
+    evaluator_service_pb2,
+    evaluator_service_pb2_grpc,
+    scoring_service_pb2,
+    scoring_service_pb2_grpc,
+)
+from vidscore_evaluators.errors import Fault
+from vidscore_server.errors import ListenError
+from vidscore_server.logs import configure_logging, log
+from vidscore_server.runs.sessions import Sessions
+from vidscore_server.services.evaluator_service import EvaluatorService
+from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
+from vidscore_server.services.scoring_service import ScoringService
+from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.workers import WorkerPool
+
+SERVICES = (
+    evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
+    scoring_service_pb2.DESCRIPTOR.services_by_name["ScoringService"].full_name,
+)
+
+SPARE_CALLS = 100
+"""Calls beside the scoring streams: health checks, lists, and streams that are refused."""
+
+CLOSE_GRACE_S = 0.5
+"""Time that calls such as health watches have when everything else has ended."""
+
+Ready = Callable[[ListenAddress], None]
+
+
+class ScoringServer:
+    """One listening server.
+
+    Args:
+        settings: Settings.
+        workers: Who tallies; they outlive the server.
+
+    Attributes:
+        sessions: The runs that are open.
+    """
+
+    def __init__(self, settings: Settings, workers: WorkerPool) -> None:
+        """Put the services together; call it where the event loop runs."""
+        self.sessions = Sessions(settings.maximum_streams)
+        self._settings = settings
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(
+            interceptors=[Guard(settings, self.sessions)],
+            options=_options(settings),
+            maximum_concurrent_rpcs=settings.maximum_streams + SPARE_CALLS,
+        )
+        evaluator_service_pb2_grpc.add_EvaluatorServiceServicer_to_server(
+            EvaluatorService(), self._server
+        )
+        scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
+            ScoringService(settings, workers, self.sessions), self._server
+        )
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, self._server)
+
+    async def start(self) -> ListenAddress:
+        """Listen, and say where.
+
+        Raises:
+            ListenError: If that address cannot be listened at.
+            SettingsError: If the TLS files cannot be read.
+        """
+        address = self._settings.address
+        credentials = _credentials(self._settings)
+        try:
+            if credentials is None:
+                port = self._server.add_insecure_port(str(address))
+            else:
+                port = self._server.add_secure_port(str(address), credentials)
+        except RuntimeError:
+            raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
+        await self._server.start()
+        for name in SERVICES:
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return address._replace(port=port)
+
+    async def stop(self, drain_timeout_s: float) -> None:
+        """Begin nothing new, let what runs end for some time, then end it, and stop listening."""
+        await self._health.enter_graceful_shutdown()
+        await self.sessions.drain(drain_timeout_s)
+        await self._server.stop(CLOSE_GRACE_S)
+
+
+async def serve(settings: Settings, workers: WorkerPool, ready: Ready) -> None:
+    """Serve until SIGTERM or SIGINT; a second one ends what still runs.
+
+    Args:
+        settings: Settings.
+        workers: Who tallies.
+        ready: Called with the address once the server listens.
+
+    Raises:
+        ListenError: If the address cannot be listened at.
+        SettingsError: If the TLS files cannot be read.
+    """
+    server = ScoringServer(settings, workers)
+    stopping = asyncio.Event()
+
+    def stop() -> None:
+        if stopping.is_set():
+            server.sessions.expire()
+        stopping.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    address = await server.start()
+    tls = bool(settings.tls_certificate_file)
+    log(logging.INFO, "listening", address=str(address), tls=tls)
+    ready(address)
+    await stopping.wait()
+    log(logging.INFO, "draining", open_streams=server.sessions.open_count)
+    await server.stop(settings.drain_timeout_s)
+    log(logging.INFO, "stopped")
+
+
+def run(settings: Settings, ready: Ready = lambda _: None) -> None:
+    """Serve in this process until a signal ends it.
+
+    Args:
+        settings: Settings.
+        ready: Called with the address once the server listens.
+
+    Raises:
+        ListenError: If the address cannot be listened at.
+        SettingsError: If the TLS files cannot be read.
+    """
+    configure_logging(settings.log_level)
+    workers = WorkerPool(settings.workers)
+    try:
+        asyncio.run(serve(settings, workers, ready))
+    finally:
+        workers.close()
+
+
+def _options(settings: Settings) -> list[tuple[str, int]]:
+    largest = min(HARD_LIMIT_FACTOR * settings.maximum_message_bytes, (1 << 31) - 1)
+    return [
+        ("grpc.max_receive_message_length", largest),
+        # Two servers on one port would share its calls without anybody noticing.
+        ("grpc.so_reuseport", 0),
+    ]
+
+
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    if not settings.tls_certificate_file:
+        return None
+    chain = _read_pem(settings.tls_certificate_file, "tls_certificate_file")
+    key = _read_pem(settings.tls_key_file, "tls_key_file")
+    return grpc.ssl_server_credentials([(key, chain)])
+
+
+def _read_pem(path: str, setting: str) -> bytes:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        found = f"{path}: {error.strerror}"
+        raise SettingsError([Fault(found, "a PEM file", field=setting)]) from None
+    if b"-----BEGIN " not in data:
+        raise SettingsError([Fault(f"{path}, which is none", "a PEM file", field=setting)])
+    return data

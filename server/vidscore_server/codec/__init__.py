@@ -1,0 +1,1 @@
+"""Messages to domain objects and back, without loss."""

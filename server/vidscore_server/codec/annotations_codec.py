@@ -1,0 +1,164 @@
+"""AnnotationBatch messages to annotations and back.
+
+Repeated fields become arrays by the container's array interface, so that no object of a batch
+becomes a Python object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vidscore.v1 import annotations_pb2
+from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, Annotations
+from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.validation import Columns, build_annotations
+from vidscore_server.settings import Settings
+
+ARITY_OF_GEOMETRY = {
+    annotations_pb2.GEOMETRY_POINT: POINT,
+    annotations_pb2.GEOMETRY_BOX: BOX,
+    annotations_pb2.GEOMETRY_QUADRILATERAL: QUADRILATERAL,
+}
+GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.items()}
+
+
+@dataclass(frozen=True)
+class BatchRules:
+    """What every batch of one side must keep.
+
+    Attributes:
+        arity: Coordinates an object has, as the configuration says.
+        settings: The server's limits.
+    """
+
+    arity: int
+    settings: Settings
+
+
+def geometry_name(geometry: int) -> str:
+    """Name of a geometry, or its number where this version does not know it."""
+    if geometry in annotations_pb2.Geometry.values():
+        return annotations_pb2.Geometry.Name(geometry)
+    return str(geometry)
+
+
+def read_batch(
+    message: annotations_pb2.AnnotationBatch, source: str, rules: BatchRules
+) -> Annotations:
+    """Check a batch and turn it into annotations.
+
+    Args:
+        message: The batch.
+        source: Path of the batch in its request, such as ``truth``.
+        rules: What it must keep.
+
+    Raises:
+        LimitError: If it is larger than allowed.
+        InputError: With every fault.
+    """
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    _refuse_too_large(message, counts, rules.settings)
+    faults = [*_geometry_faults(message, source, rules.arity), *_name_faults(message, source)]
+    try:
+        annotations = build_annotations(_columns(message, counts, rules.arity), source)
+    except InputError as error:
+        raise InputError([*faults, *error.faults]) from None
+    if faults:
+        raise InputError(faults)
+    return annotations
+
+
+def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
+    """Annotations as a batch; columns that hold nothing but their default are left out."""
+    message = annotations_pb2.AnnotationBatch(
+        labels=() if annotations.labels == ("",) else annotations.labels,
+        frame_sequences=annotations.frame_sequences.tolist(),
+        frame_numbers=annotations.frame_numbers.tolist(),
+        frame_object_counts=annotations.object_counts.tolist(),
+        frame_flags=_unless_default(annotations.frame_flags, 0),
+        geometry=GEOMETRY_OF_ARITY[annotations.arity],
+        coordinates=annotations.coordinates.reshape(-1).tolist(),
+        label_indices=_unless_default(annotations.label_indices, 0),
+        confidences=_unless_default(annotations.confidences, 1.0),
+        track_ids=_unless_default(annotations.track_ids, NO_TRACK),
+        object_flags=_unless_default(annotations.flags, 0),
+    )
+    for key in annotations.sequences:
+        message.sequences.add(domain=key.domain, sequence=key.sequence)
+    for name, column in annotations.columns.items():
+        message.columns.add(name=name, values=column.tolist())
+    return message
+
+
+def _columns(message: annotations_pb2.AnnotationBatch, counts: IntArray, arity: int) -> Columns:
+    return Columns(
+        arity=arity,
+        sequences=[(key.domain, key.sequence) for key in message.sequences],
+        frame_sequences=np.asarray(message.frame_sequences, dtype=np.int64),
+        frame_numbers=np.asarray(message.frame_numbers, dtype=np.int64),
+        object_counts=counts,
+        coordinates=np.asarray(message.coordinates, dtype=np.float64),
+        labels=tuple(message.labels),
+        frame_flags=np.asarray(message.frame_flags, dtype=np.int64),
+        label_indices=np.asarray(message.label_indices, dtype=np.int64),
+        confidences=np.asarray(message.confidences, dtype=np.float64),
+        track_ids=np.asarray(message.track_ids, dtype=np.int64),
+        object_flags=np.asarray(message.object_flags, dtype=np.int64),
+        columns={
+            column.name: np.asarray(column.values, dtype=np.float64) for column in message.columns
+        },
+    )
+
+
+def _refuse_too_large(
+    message: annotations_pb2.AnnotationBatch, counts: IntArray, settings: Settings
+) -> None:
+    # Before anything is built: counts alone could ask for more memory than there is.
+    sizes = (
+        (len(counts), "frames", "maximum_batch_frames"),
+        (int(counts.sum()), "objects", "maximum_batch_objects"),
+        (int(counts.max(initial=0)), "objects in one frame", "maximum_frame_objects"),
+        (len(message.sequences), "sequences", "maximum_batch_sequences"),
+        (len(message.labels), "labels", "maximum_batch_labels"),
+        (len(message.columns), "columns", "maximum_batch_columns"),
+    )
+    for found, things, limit in sizes:
+        maximum = getattr(settings, limit)
+        if found > maximum:
+            raise LimitError(f"a batch with {found} {things}", limit, maximum)
+
+
+def _geometry_faults(
+    message: annotations_pb2.AnnotationBatch, source: str, arity: int
+) -> list[Fault]:
+    if ARITY_OF_GEOMETRY.get(message.geometry) == arity:
+        return []
+    expected = geometry_name(GEOMETRY_OF_ARITY[arity])
+    return [
+        Fault(
+            geometry_name(message.geometry),
+            f"{expected}, as the configuration says",
+            source=source,
+            field="geometry",
+        )
+    ]
+
+
+def _name_faults(message: annotations_pb2.AnnotationBatch, source: str) -> list[Fault]:
+    """Columns whose name an earlier one has; the later ones would hide them."""
+    faults = []
+    seen: set[str] = set()
+    for row, column in enumerate(message.columns):
+        if column.name in seen:
+            found = f"the name {column.name[:80]!r} again"
+            faults.append(Fault(found, "each name once", source, field=f"columns[{row}].name"))
+        seen.add(column.name)
+    return faults
+
+
+def _unless_default(column: AnyArray, default: float) -> list[Any]:
+    return [] if (column == default).all() else column.tolist()

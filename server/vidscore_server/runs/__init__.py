@@ -1,0 +1,1 @@
+"""Scoring runs: what happens between a configuration and a final report."""

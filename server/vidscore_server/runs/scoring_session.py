@@ -1,0 +1,276 @@
+"""One run that is scored while it comes in: its states, and what is allowed in each.
+
+    configuring --configure--> receiving --finish--> finishing --> finished
+         |                         |                     |
+         +-------------------------+---------------------+--> failed
+
+While it receives, `keep_tallying` runs beside it: it tallies when much is pending and makes live
+reports when they are due. A round of tallying covers exactly the frames that both sides had sent
+when it began, whatever comes in meanwhile. Nothing here knows how messages travel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vidscore.v1 import annotations_pb2, scoring_service_pb2
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import InputError, LimitError
+from vidscore_evaluators.evaluated_frames import restrict
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.live import final_frames
+from vidscore_evaluators.pairing import Coverage, Pairing
+from vidscore_evaluators.report import Report
+from vidscore_server.aside import aside
+from vidscore_server.codec.annotations_codec import BatchRules, read_batch
+from vidscore_server.errors import message_order
+from vidscore_server.runs.accumulation import BYTES_A_ROW, SETTLE_BYTES, Accumulation
+from vidscore_server.runs.configuration import RunConfiguration, read_configuration
+from vidscore_server.runs.live_schedule import LiveSchedule
+from vidscore_server.runs.newest import Newest
+from vidscore_server.settings import Settings
+from vidscore_server.workers import WorkerPool
+
+
+class State(StrEnum):
+    """Where a run stands."""
+
+    CONFIGURING = "configuring"
+    RECEIVING = "receiving"
+    FINISHING = "finishing"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Live:
+    """Reports over exactly the frames that both sides had sent at one moment.
+
+    Attributes:
+        reports: A report for each evaluator.
+        coverage: How far both sides had come.
+    """
+
+    reports: list[Report]
+    coverage: Coverage
+
+
+class ScoringSession:
+    """A run from its configuration to its final reports.
+
+    Args:
+        settings: The server's limits.
+        workers: Who tallies.
+        with_live: Whether live reports can be sent; if not, a wish for them is ignored.
+
+    Attributes:
+        state: Where the run stands.
+        live: The newest live report that nobody has taken.
+    """
+
+    def __init__(self, settings: Settings, workers: WorkerPool, *, with_live: bool) -> None:
+        """Begin without a configuration."""
+        self.state = State.CONFIGURING
+        self.live: Newest[Live] = Newest()
+        self._settings = settings
+        self._workers = workers
+        self._with_live = with_live
+        self._pairing = Pairing(settings.maximum_waiting_frames)
+        self._frames = dict.fromkeys(Side, 0)
+        self._columns = asyncio.Lock()  # held while columns are taken in, taken out or settled
+        self._round = asyncio.Lock()  # held while workers tally
+        self._changed = asyncio.Event()
+        self._settled = asyncio.Event()
+
+    @property
+    def configuration(self) -> RunConfiguration:
+        """What is scored, and how; there is none while the run is configuring."""
+        return self._configuration
+
+    @property
+    def coverage(self) -> Coverage:
+        """How far both sides have come."""
+        return self._pairing.coverage
+
+    async def configure(self, message: scoring_service_pb2.ScoreConfiguration) -> None:
+        """Take the configuration.
+
+        Raises:
+            MessageOrderError: If there is one already.
+            ExceptionGroup: Of everything that is wrong in it.
+        """
+        with self._failing():
+            self._require(State.CONFIGURING, "a second configuration", "truth or detections")
+            rows = message.ByteSize() // BYTES_A_ROW
+            self._configuration = await aside(rows, read_configuration, message, self._settings)
+            self._accumulation = Accumulation(
+                self._configuration.evaluators, self._settings, self._workers
+            )
+            self._schedule = self._new_schedule()
+            self.state = State.RECEIVING
+
+    async def receive(
+        self, side: Side, message: annotations_pb2.AnnotationBatch, source: str
+    ) -> None:
+        """Take a batch, after waiting until there is room for it.
+
+        Args:
+            side: Whose frames it has.
+            message: The batch.
+            source: Its path in the request.
+
+        Raises:
+            MessageOrderError: If there is no configuration yet.
+            InputError: With every fault of the batch.
+            LimitError: If the batch, or the run with it, is larger than allowed.
+        """
+        with self._failing():
+            self._require(State.RECEIVING, side.value, "a configuration")
+            await self._until_there_is_room()
+            size = len(message.frame_numbers) + len(message.coordinates)
+            async with self._columns:
+                await aside(size, self._take_in, side, message, source)
+            self._refuse_too_much_buffered()
+            self._changed.set()
+
+    async def keep_tallying(self) -> None:
+        """Tally and report while the run receives; returns when it no longer does."""
+        with self._failing():
+            while await self._until_work_is_due():
+                wanted = self._seconds_until_report() == 0
+                live = await self._tally(for_reports=wanted)
+                if wanted:
+                    self.live.put(live)
+        self.live.close()
+
+    async def finish(self) -> list[Report]:
+        """Score every evaluated frame; those without detections count as missed.
+
+        Raises:
+            InputError: If detections name a sequence that neither truth nor specification knows.
+        """
+        with self._failing():
+            self._require(State.RECEIVING, "the end", "a configuration")
+            self.state = State.FINISHING
+            self._changed.set()
+            async with self._columns:
+                rest = await asyncio.to_thread(self._take_rest)
+                if rest is not None:
+                    self._accumulation.add(*rest)
+            final = await self._tally(for_reports=True)
+            self.state = State.FINISHED
+            return final.reports
+
+    def _take_in(self, side: Side, message: annotations_pb2.AnnotationBatch, source: str) -> None:
+        rules = BatchRules(self._configuration.arities[side], self._settings)
+        batch = read_batch(message, source, rules)
+        self._refuse_forbidden(side, batch, source)
+        self._count_frames(side, batch)
+        with _placed_in(source):
+            if side is Side.TRUTH:
+                batch = restrict(self._configuration.specification, batch)
+            complete = self._pairing.add(side, batch)
+        if complete is not None:
+            self._accumulation.add(*complete)
+
+    def _take_rest(self) -> tuple[Annotations, Annotations] | None:
+        configuration = self._configuration
+        return final_frames(self._pairing, configuration.specification, configuration.arities)
+
+    def _refuse_forbidden(self, side: Side, batch: Annotations, source: str) -> None:
+        faults = [
+            fault
+            for evaluator in self._configuration.evaluators
+            for fault in evaluator.faults(side, batch)
+        ]
+        if faults:
+            with _placed_in(source):
+                raise InputError(list(dict.fromkeys(faults)))
+
+    def _count_frames(self, side: Side, batch: Annotations) -> None:
+        self._frames[side] += batch.frame_count
+        maximum = self._settings.maximum_frames
+        if self._frames[side] > maximum:
+            found = f"{self._frames[side]} frames of {side.value}"
+            raise LimitError(found, "maximum_frames", maximum)
+
+    def _refuse_too_much_buffered(self) -> None:
+        held = self._pairing.held_bytes + self._accumulation.pending_bytes
+        maximum = self._settings.maximum_buffered_bytes
+        if held > maximum:
+            found = f"{held} bytes wait for their other side or for a tally"
+            raise LimitError(found, "maximum_buffered_bytes", maximum)
+
+    async def _until_there_is_room(self) -> None:
+        while self._accumulation.settleable_bytes > 2 * SETTLE_BYTES:
+            self._settled.clear()
+            await self._settled.wait()
+
+    async def _until_work_is_due(self) -> bool:
+        """Wait for work; False once the run no longer receives."""
+        while self.state is State.RECEIVING:
+            due_in_s = self._seconds_until_report()
+            if due_in_s == 0 or self._accumulation.settleable_bytes > SETTLE_BYTES:
+                return True
+            self._changed.clear()
+            try:
+                async with asyncio.timeout(due_in_s):
+                    await self._changed.wait()
+            except TimeoutError:
+                continue
+        return False
+
+    async def _tally(self, *, for_reports: bool) -> Live:
+        async with self._round:
+            async with self._columns:
+                coverage = self.coverage
+                rows = self._accumulation.pending_bytes // BYTES_A_ROW
+                shares = await aside(rows, self._accumulation.take, for_reports=for_reports)
+                if for_reports and self._schedule is not None:
+                    self._schedule.reported(coverage, asyncio.get_running_loop().time())
+            tallies = await self._accumulation.tally(shares)
+            async with self._columns:
+                self._accumulation.settle(shares, tallies)
+            self._settled.set()
+            if not for_reports:
+                return Live([], coverage)
+            return Live(await self._accumulation.reports(shares, tallies), coverage)
+
+    def _new_schedule(self) -> LiveSchedule | None:
+        if self._configuration.live is None or not self._with_live:
+            return None
+        shortest_s = self._settings.minimum_live_interval_ms / 1000
+        now_s = asyncio.get_running_loop().time()
+        return LiveSchedule(self._configuration.live, shortest_s, now_s)
+
+    def _seconds_until_report(self) -> float | None:
+        if self._schedule is None:
+            return None
+        return self._schedule.seconds_until_due(self.coverage, asyncio.get_running_loop().time())
+
+    def _require(self, state: State, found: str, expected: str) -> None:
+        if self.state is not state:
+            raise message_order(found, expected)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.state = State.FAILED
+            raise
+
+
+@contextmanager
+def _placed_in(source: str) -> Iterator[None]:
+    """Give the faults of an input error their place in the request."""
+    try:
+        yield
+    except InputError as error:
+        placed = [dataclasses.replace(fault, source=source) for fault in error.faults]
+        raise type(error)(placed) from None

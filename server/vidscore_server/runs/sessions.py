@@ -1,0 +1,95 @@
+"""The runs that are open: how many there may be, and how they end when the server stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.errors import DrainingError
+
+EXPIRY_TIMEOUT_S = 5.0
+"""Time that streams have to send their status once they have been ended."""
+
+
+class Sessions:
+    """Counts open runs, and ends them.
+
+    Args:
+        maximum: Runs that may be open at once.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        """Start with none."""
+        self._maximum = maximum
+        self._open_count = 0
+        self._draining = False
+        self._expired = asyncio.Event()
+        self._none_open = asyncio.Event()
+        self._none_open.set()
+
+    @property
+    def open_count(self) -> int:
+        """Runs that are open."""
+        return self._open_count
+
+    def refuse_while_draining(self) -> None:
+        """Let nothing new begin while the server drains.
+
+        Raises:
+            DrainingError: If it does.
+        """
+        if self._draining:
+            raise DrainingError("the server is about to stop; try again, here or elsewhere")
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Hold a place for one run.
+
+        Raises:
+            DrainingError: If the server drains.
+            LimitError: If there is no place.
+        """
+        self.refuse_while_draining()
+        if self._open_count >= self._maximum:
+            raise LimitError(
+                f"{self._open_count} streams are open", "maximum_streams", self._maximum
+            )
+        self._open_count += 1
+        self._none_open.clear()
+        try:
+            yield
+        finally:
+            self._open_count -= 1
+            if self._open_count == 0:
+                self._none_open.set()
+
+    async def until_expired(self) -> None:
+        """Wait for the end of the time that runs have when the server stops.
+
+        Raises:
+            DrainingError: When it has come.
+        """
+        await self._expired.wait()
+        raise DrainingError("the server stopped before the stream ended; begin it again")
+
+    async def drain(self, timeout_s: float) -> None:
+        """Let nothing new begin, wait for what is open, and end what takes too long."""
+        self._draining = True
+        if not await self._end_within(timeout_s):
+            self.expire()
+            await self._end_within(EXPIRY_TIMEOUT_S)
+
+    def expire(self) -> None:
+        """End all runs now."""
+        self._draining = True
+        self._expired.set()
+
+    async def _end_within(self, timeout_s: float) -> bool:
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._none_open.wait()
+        except TimeoutError:
+            return False
+        return True

@@ -1,0 +1,1 @@
+"""gRPC services, and what all their calls have in common."""

@@ -1,0 +1,79 @@
+"""EvaluatorService: which evaluators there are."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Any
+
+import grpc
+
+from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_server.codec.evaluator_codec import RESOURCE_PREFIX, write_evaluator
+
+DEFAULT_PAGE_SIZE = 50
+MAXIMUM_PAGE_SIZE = 1000
+"""More is not refused; the page just has no more."""
+
+_NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
+
+Context = grpc.aio.ServicerContext[Any, Any]
+
+
+class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
+    """Describes every evaluator; all are loaded at the start, so that a broken one shows then."""
+
+    def __init__(self) -> None:
+        """Load and describe all evaluators."""
+        self._evaluators = [write_evaluator(evaluator_class(name)) for name in evaluator_names()]
+
+    async def ListEvaluators(  # noqa: N802 - gRPC's name
+        self,
+        request: evaluator_service_pb2.ListEvaluatorsRequest,
+        context: Context,
+    ) -> evaluator_service_pb2.ListEvaluatorsResponse:
+        """A page of evaluators."""
+        del context
+        start = _read_page_token(request.page_token)
+        if request.page_size < 0:
+            fault = Fault(str(request.page_size), "0 or more", field="page_size")
+            raise InputError([fault])
+        size = min(request.page_size or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
+        more = start + size < len(self._evaluators)
+        return evaluator_service_pb2.ListEvaluatorsResponse(
+            evaluators=self._evaluators[start : start + size],
+            next_page_token=_write_page_token(start + size) if more else "",
+        )
+
+    async def GetEvaluator(  # noqa: N802 - gRPC's name
+        self,
+        request: evaluator_service_pb2.GetEvaluatorRequest,
+        context: Context,
+    ) -> evaluator_service_pb2.GetEvaluatorResponse:
+        """One evaluator."""
+        del context
+        match = _NAME.fullmatch(request.name)
+        if match is None:
+            found = repr(request.name)[:80]
+            raise InputError([Fault(found, f"{RESOURCE_PREFIX}{{evaluator}}", field="name")])
+        evaluator = write_evaluator(evaluator_class(match.group(1)))
+        return evaluator_service_pb2.GetEvaluatorResponse(evaluator=evaluator)
+
+
+def _write_page_token(start: int) -> str:
+    return base64.urlsafe_b64encode(str(start).encode()).decode()
+
+
+def _read_page_token(token: str) -> int:
+    if not token:
+        return 0
+    try:
+        start = int(base64.b64decode(token, altchars=b"-_", validate=True))
+        if start >= 0:
+            return start
+    except (ValueError, binascii.Error):
+        pass
+    raise InputError([Fault(repr(token)[:80], "a token of ListEvaluators", field="page_token")])

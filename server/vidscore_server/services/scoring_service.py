@@ -1,0 +1,161 @@
+"""ScoringService: three ways in and out of one scoring session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from importlib import metadata
+from typing import Any
+
+import grpc
+
+from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.report import Report
+from vidscore_server.codec.report_codec import write_coverage, write_reports
+from vidscore_server.errors import message_order
+from vidscore_server.runs.configuration import PATH, RunConfiguration
+from vidscore_server.runs.newest import Newest
+from vidscore_server.runs.scoring_session import Live, ScoringSession
+from vidscore_server.runs.sessions import Sessions
+from vidscore_server.services.guard import Requests, idle
+from vidscore_server.settings import Settings, limits_of
+from vidscore_server.workers import WorkerPool
+
+Context = grpc.aio.ServicerContext[Any, Any]
+StreamRequest = scoring_service_pb2.ScoreRequest | scoring_service_pb2.ScoreUploadRequest
+Send = Callable[[scoring_service_pb2.ScoreResponse], Awaitable[None]]
+
+
+class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
+    """Scores without keeping anything.
+
+    Args:
+        settings: The server's limits.
+        workers: Who tallies.
+        sessions: The runs that are open.
+    """
+
+    def __init__(self, settings: Settings, workers: WorkerPool, sessions: Sessions) -> None:
+        """Serve nothing yet."""
+        self._settings = settings
+        self._workers = workers
+        self._sessions = sessions
+
+    async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[scoring_service_pb2.ScoreRequest], context: Context
+    ) -> None:
+        """Score a live stream."""
+
+        async def send(response: scoring_service_pb2.ScoreResponse) -> None:
+            await self._send(context, response)
+
+        async with self._running(with_live=True) as (session, tasks):
+            await session.configure(await _configuration_of(requests))
+            await send(self._started())
+            tasks.create_task(session.keep_tallying())
+            tasks.create_task(_send_live(session.live, session.configuration, send))
+            await _receive_all(session, requests)
+            reports = await session.finish()
+        final = scoring_service_pb2.FinalReport(reports=await _written(reports))
+        await send(scoring_service_pb2.ScoreResponse(final=final))
+
+    async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
+        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], context: Context
+    ) -> scoring_service_pb2.ScoreUploadResponse:
+        """Score a stream without live reports."""
+        del context
+        async with self._running(with_live=False) as (session, tasks):
+            await session.configure(await _configuration_of(requests))
+            tasks.create_task(session.keep_tallying())
+            await _receive_all(session, requests)
+            reports = await session.finish()
+        return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
+
+    async def ScoreBatch(  # noqa: N802 - gRPC's name
+        self, request: scoring_service_pb2.ScoreBatchRequest, context: Context
+    ) -> scoring_service_pb2.ScoreBatchResponse:
+        """Score one message."""
+        del context
+        async with self._running(with_live=False) as (session, tasks):
+            await session.configure(request.configuration)
+            tasks.create_task(session.keep_tallying())
+            for side, batches in (
+                (Side.TRUTH, request.truth),
+                (Side.DETECTIONS, request.detections),
+            ):
+                for index, batch in enumerate(batches):
+                    await session.receive(side, batch, f"{side.value}[{index}]")
+            reports = await session.finish()
+        return scoring_service_pb2.ScoreBatchResponse(reports=await _written(reports))
+
+    @asynccontextmanager
+    async def _running(
+        self, *, with_live: bool
+    ) -> AsyncIterator[tuple[ScoringSession, asyncio.TaskGroup]]:
+        """A session with a place of its own, and the tasks that end with it."""
+        with self._sessions.open():
+            session = ScoringSession(self._settings, self._workers, with_live=with_live)
+            async with asyncio.TaskGroup() as tasks:
+                expiry = tasks.create_task(self._sessions.until_expired())
+                yield session, tasks
+                expiry.cancel()
+
+    async def _send(self, context: Context, response: scoring_service_pb2.ScoreResponse) -> None:
+        timeout_s = self._settings.idle_timeout_s
+        try:
+            async with asyncio.timeout(timeout_s):
+                await context.write(response)
+        except TimeoutError:
+            raise idle("the client took nothing", timeout_s) from None
+
+    def _started(self) -> scoring_service_pb2.ScoreResponse:
+        started = scoring_service_pb2.ScoreStarted(
+            server_version=metadata.version("vidscore"), limits=limits_of(self._settings)
+        )
+        return scoring_service_pb2.ScoreResponse(started=started)
+
+
+async def _configuration_of(
+    requests: Requests[Any],
+) -> scoring_service_pb2.ScoreConfiguration:
+    request: StreamRequest | None = await anext(requests, None)
+    if request is None:
+        raise message_order("the end of the stream", "a configuration")
+    kind = _kind_of(request)
+    if kind != PATH:
+        raise message_order(kind, "a configuration")
+    return request.configuration
+
+
+async def _receive_all(session: ScoringSession, requests: Requests[Any]) -> None:
+    async for request in requests:
+        kind = _kind_of(request)
+        if kind == PATH:
+            await session.configure(request.configuration)
+        else:
+            await session.receive(Side(kind), getattr(request, kind), kind)
+
+
+def _kind_of(request: StreamRequest) -> str:
+    kind: str | None = request.WhichOneof("message")
+    if kind is None:
+        expected = "a configuration, truth or detections"
+        raise InputError([Fault("nothing", expected, field="message")])
+    return kind
+
+
+async def _send_live(live: Newest[Live], configuration: RunConfiguration, send: Send) -> None:
+    summary_only = configuration.live is not None and configuration.live.summary_only
+    async for entry in live:
+        message = scoring_service_pb2.LiveReport(
+            reports=await _written(entry.reports, summary_only=summary_only),
+            coverage=write_coverage(entry.coverage),
+        )
+        await send(scoring_service_pb2.ScoreResponse(live=message))
+
+
+async def _written(reports: Sequence[Report], *, summary_only: bool = False) -> list[Any]:
+    return await asyncio.to_thread(write_reports, reports, summary_only=summary_only)

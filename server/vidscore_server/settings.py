@@ -1,0 +1,264 @@
+"""Settings of the server: each with its bounds, from a file, the environment and flags.
+
+A setting has one name everywhere: ``maximum_streams`` in the TOML file and in errors,
+``VIDSCORE_SERVER_MAXIMUM_STREAMS`` in the environment, ``--maximum-streams`` as a flag. A flag
+goes before the environment, and the environment before the file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.parameters import parameter, parse_parameters
+
+ENVIRONMENT_PREFIX = "VIDSCORE_SERVER_"
+
+MEBIBYTE = 1 << 20
+
+
+class SettingsError(InputError):
+    """Settings cannot be read, or contradict each other; `faults` lists every breach."""
+
+    reason: ClassVar[str] = "INVALID_SETTINGS"
+
+
+class ListenAddress(NamedTuple):
+    """Host and port, the port 0 where any free one will do."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs on this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        """``host:port``, an IPv6 host in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an operator may choose; built by `load_settings`, which checks everything."""
+
+    listen: str = parameter(
+        "127.0.0.1:50051", "Address and port to listen at; port 0 takes a free one."
+    )
+    insecure_listen: bool = parameter(
+        False, "Listen beyond this machine although callers are not authenticated."
+    )
+    tls_certificate_file: str = parameter("", "PEM file of the certificate chain; empty: no TLS.")
+    tls_key_file: str = parameter("", "PEM file of the certificate's private key.")
+    log_level: Literal["debug", "info", "warning", "error"] = parameter(
+        "info", "Least severe log lines that are written."
+    )
+    workers: int = parameter(
+        0, "Processes that score; 0: as many as the machine has cores.", minimum=0, maximum=1024
+    )
+    maximum_message_bytes: int = parameter(
+        16 * MEBIBYTE,
+        "Bytes of one message from a client.",
+        minimum=MEBIBYTE // 16,
+        maximum=512 * MEBIBYTE,
+    )
+    maximum_batch_frames: int = parameter(
+        100_000, "Frames of one batch.", minimum=1, maximum=10_000_000
+    )
+    maximum_batch_objects: int = parameter(
+        1_000_000, "Objects of one batch.", minimum=1, maximum=100_000_000
+    )
+    maximum_frame_objects: int = parameter(
+        1_000, "Objects of one frame.", minimum=1, maximum=1_000_000
+    )
+    maximum_batch_sequences: int = parameter(
+        10_000, "Sequences that one batch names.", minimum=1, maximum=1_000_000
+    )
+    maximum_batch_labels: int = parameter(
+        10_000, "Class labels that one batch names.", minimum=1, maximum=1_000_000
+    )
+    maximum_batch_columns: int = parameter(
+        32, "Further columns of one batch.", minimum=0, maximum=1_000
+    )
+    maximum_streams: int = parameter(
+        100, "Scoring streams that are open at once.", minimum=1, maximum=100_000
+    )
+    maximum_evaluators: int = parameter(16, "Evaluators of one stream.", minimum=1, maximum=1_000)
+    maximum_frames: int = parameter(
+        1_000_000,
+        "Frames that one stream sends a side, and that its specification evaluates.",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    maximum_waiting_frames: int = parameter(
+        100_000,
+        "Frames of one stream that wait for their other side.",
+        minimum=1,
+        maximum=100_000_000,
+    )
+    maximum_buffered_bytes: int = parameter(
+        256 * MEBIBYTE,
+        "Bytes of one stream that wait for their other side or for a tally.",
+        minimum=MEBIBYTE,
+        maximum=1 << 40,
+    )
+    maximum_tally_bytes: int = parameter(
+        256 * MEBIBYTE, "Bytes of the tallies of one stream.", minimum=MEBIBYTE, maximum=1 << 40
+    )
+    minimum_live_interval_ms: int = parameter(
+        100,
+        "Shortest time between two live reports of a stream.",
+        unit="ms",
+        minimum=10,
+        maximum=3_600_000,
+    )
+    idle_timeout_s: int = parameter(
+        300,
+        "Time after which a stream ends whose client sends, or takes, nothing.",
+        unit="s",
+        minimum=1,
+        maximum=86_400,
+    )
+    drain_timeout_s: int = parameter(
+        30,
+        "Time that running streams have to end when the server stops.",
+        unit="s",
+        minimum=0,
+        maximum=86_400,
+    )
+
+    @property
+    def address(self) -> ListenAddress:
+        """`listen` in its parts."""
+        return _parse_address(self.listen)
+
+    def faults(self) -> Iterator[Fault]:
+        """What is wrong between settings that are right alone."""
+        try:
+            address = self.address
+        except ValueError as error:
+            yield Fault(repr(self.listen)[:80], str(error), field="listen")
+        else:
+            if not address.is_loopback and not self.insecure_listen:
+                yield Fault(
+                    self.listen,
+                    "an address of this machine alone, because callers are not authenticated "
+                    "(insecure_listen = true allows others)",
+                    field="listen",
+                )
+        if self.tls_certificate_file and not self.tls_key_file:
+            yield Fault("no file", "a key file for the certificate", field="tls_key_file")
+        if self.tls_key_file and not self.tls_certificate_file:
+            yield Fault("no file", "a certificate for the key", field="tls_certificate_file")
+
+
+def setting_names() -> tuple[str, ...]:
+    """Names of all settings, in order."""
+    return tuple(field.name for field in dataclasses.fields(Settings))
+
+
+def limits_of(settings: Settings) -> dict[str, int]:
+    """The limits that a client's stream must keep, by name."""
+    return {
+        name: getattr(settings, name)
+        for name in setting_names()
+        if name.startswith(("maximum_", "minimum_")) or name == "idle_timeout_s"
+    }
+
+
+def load_settings(
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> Settings:
+    """Read settings from every source.
+
+    Args:
+        file: TOML file with settings by name.
+        environment: Environment variables; those with another prefix are left alone.
+        flags: Settings by name, as a command line read them.
+
+    Raises:
+        SettingsError: With every fault, each with the source that it stands in.
+    """
+    sources = _sources(file, environment or {}, flags or {})
+    values: dict[str, object] = {}
+    for source in sources:
+        values.update(source.values)
+    try:
+        return parse_parameters(Settings, values)
+    except ParameterError as error:
+        raise SettingsError([_placed(fault, sources) for fault in error.faults]) from None
+
+
+@dataclass(frozen=True)
+class _Source:
+    """Settings of one source, and how a setting is written there."""
+
+    name: str
+    values: Mapping[str, object]
+    spelling: Mapping[str, str]
+
+
+def _sources(
+    file: Path | None, environment: Mapping[str, str], flags: Mapping[str, object]
+) -> list[_Source]:
+    """Every source, from the weakest to the strongest."""
+    from_file = {} if file is None else _read_file(file)
+    variables = {
+        name.removeprefix(ENVIRONMENT_PREFIX).lower(): name
+        for name in environment
+        if name.startswith(ENVIRONMENT_PREFIX)
+    }
+    return [
+        _Source(str(file), from_file, {name: name for name in from_file}),
+        _Source(
+            "environment", {name: environment[key] for name, key in variables.items()}, variables
+        ),
+        _Source("command line", flags, {name: "--" + name.replace("_", "-") for name in flags}),
+    ]
+
+
+def _read_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        found = error.strerror or "an unreadable file"
+    except UnicodeDecodeError as error:
+        found = f"bytes that are not UTF-8 at {error.start}"
+    except tomllib.TOMLDecodeError as error:
+        found = str(error)
+    raise SettingsError([Fault(found, "a TOML file of settings", source=str(file))])
+
+
+def _placed(fault: Fault, sources: list[_Source]) -> Fault:
+    """The fault with the source whose value counted, and the setting's spelling there."""
+    for source in reversed(sources):
+        if fault.field is not None and fault.field in source.values:
+            spelling = source.spelling[fault.field]
+            return dataclasses.replace(fault, source=source.name, field=spelling)
+    return fault
+
+
+def _parse_address(text: str) -> ListenAddress:
+    """Read ``host:port`` or ``[host]:port``; a ValueError's text says what was expected."""
+    host, _, port = text.rpartition(":")
+    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    bracketed = bare != host
+    if not bare or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise ValueError("host:port, with a port from 0 to 65535")
+    if (":" in bare) != bracketed:
+        raise ValueError("an IPv6 host in brackets, such as [::1]:50051")
+    return ListenAddress(bare, int(port))

@@ -1,0 +1,196 @@
+"""How an error reaches a client: one canonical code, ErrorInfo and field violations.
+
+One table maps domain errors to codes. Whatever is not in it is a bug of ours: the client gets an
+incident number, the log gets the number and the place.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
+from google.rpc.status_pb2 import Status
+
+from vidscore_evaluators.errors import (
+    EvaluatorVersionError,
+    Fault,
+    InputError,
+    LimitError,
+    TallyError,
+    UnknownEvaluatorError,
+    VidscoreError,
+)
+from vidscore_server.errors import DrainingError, IdleError, ListenError, WorkerLostError
+from vidscore_server.logs import log, places_of
+
+ERROR_DOMAIN = "vidscore"
+STATUS_KEY = "grpc-status-details-bin"
+"""Key of the trailing metadata that carries a `google.rpc.Status`, by gRPC convention."""
+
+VIOLATIONS_LISTED = 20
+"""Most field violations that a status lists; its ErrorInfo has the total."""
+
+TEXT_CHARACTERS = 200
+"""Most characters of a field path or a description; input can be quoted in both."""
+
+MESSAGE_CHARACTERS = 500
+"""Most characters of a status message."""
+
+VIOLATIONS_BYTES = 3000
+"""Most bytes of all violations: many clients refuse 8 KiB of trailing metadata, in base64."""
+
+_CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
+    InputError: grpc.StatusCode.INVALID_ARGUMENT,
+    UnknownEvaluatorError: grpc.StatusCode.NOT_FOUND,
+    LimitError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    IdleError: grpc.StatusCode.DEADLINE_EXCEEDED,
+    EvaluatorVersionError: grpc.StatusCode.FAILED_PRECONDITION,
+    TallyError: grpc.StatusCode.DATA_LOSS,
+    DrainingError: grpc.StatusCode.UNAVAILABLE,
+    WorkerLostError: grpc.StatusCode.INTERNAL,
+    ListenError: grpc.StatusCode.UNAVAILABLE,
+}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """What a client is told.
+
+    Attributes:
+        code: Canonical code.
+        reason: Stable upper-case word.
+        message: One or two sentences for people.
+        faults: Everything that is wrong in the input.
+        metadata: Further facts, by name.
+    """
+
+    code: grpc.StatusCode
+    reason: str
+    message: str
+    faults: tuple[Fault, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+def code_of(error: VidscoreError) -> grpc.StatusCode | None:
+    """The canonical code of a domain error; None where the table does not know it."""
+    return next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), None)
+
+
+def refusal_of(error: BaseException) -> Refusal:
+    """What a client is told about an error; an unexpected one is logged here.
+
+    Of several errors at once the first one gives the code, and all give their faults.
+    """
+    errors: list[tuple[VidscoreError, grpc.StatusCode]] = []
+    for leaf in _leaves(error):
+        code = code_of(leaf) if isinstance(leaf, VidscoreError) else None
+        if not isinstance(leaf, VidscoreError) or code is None:
+            return _incident(leaf)
+        errors.append((leaf, code))
+    first, code = errors[0]
+    faults = tuple(dict.fromkeys(fault for leaf, _ in errors for fault in _faults(leaf)))
+    return Refusal(
+        code=code,
+        reason=first.reason,
+        message=_summary(faults) if isinstance(first, InputError) else str(first),
+        faults=faults,
+        metadata=_metadata(first, faults),
+    )
+
+
+def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Status:
+    """A refusal as `google.rpc.Status`.
+
+    Args:
+        refusal: The refusal.
+        extra: Facts about the call, for ErrorInfo's metadata.
+    """
+    info = ErrorInfo(
+        reason=refusal.reason,
+        domain=ERROR_DOMAIN,
+        metadata={**refusal.metadata, **(extra or {})},
+    )
+    details = [_packed(info)]
+    if refusal.faults:
+        details.append(_packed(_bad_request(refusal.faults)))
+    return Status(
+        code=refusal.code.value[0],
+        message=_shortened(refusal.message, MESSAGE_CHARACTERS),
+        details=details,
+    )
+
+
+def field_path(fault: Fault) -> str:
+    """Where a fault is, as a path of fields: ``truth.coordinates[17]``."""
+    name = fault.field
+    if name is None and fault.entry is not None:
+        # An evaluator's own rules count frames, and frames are rows of this column.
+        name = "frame_numbers"
+    path = ".".join(part for part in (fault.source, name) if part)
+    return path if fault.entry is None else f"{path}[{fault.entry}]"
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _incident(error: BaseException) -> Refusal:
+    incident = uuid.uuid4().hex[:16]
+    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
+    return Refusal(
+        grpc.StatusCode.INTERNAL,
+        "INTERNAL",
+        f"The server made a mistake; its log tells more under incident {incident}.",
+        metadata={"incident": incident},
+    )
+
+
+def _faults(error: BaseException) -> tuple[Fault, ...]:
+    return error.faults if isinstance(error, InputError) else ()
+
+
+def _metadata(error: VidscoreError, faults: tuple[Fault, ...]) -> dict[str, str]:
+    if isinstance(error, LimitError):
+        return {"limit": error.limit, "maximum": str(error.maximum)}
+    return {"violations": str(len(faults))} if faults else {}
+
+
+def _summary(faults: tuple[Fault, ...]) -> str:
+    first = f"{field_path(faults[0])}: {_description(faults[0])}" if faults else ""
+    return first if len(faults) < 2 else f"{first} (and {len(faults) - 1} more)"
+
+
+def _description(fault: Fault) -> str:
+    return f"found {fault.found}, expected {fault.expected}"
+
+
+def _bad_request(faults: tuple[Fault, ...]) -> BadRequest:
+    listed = BadRequest()
+    for fault in faults[:VIOLATIONS_LISTED]:
+        violation = BadRequest.FieldViolation(
+            field=_shortened(field_path(fault), TEXT_CHARACTERS),
+            description=_shortened(_description(fault), TEXT_CHARACTERS),
+        )
+        if listed.ByteSize() + violation.ByteSize() > VIOLATIONS_BYTES:
+            break
+        listed.field_violations.append(violation)
+    return listed
+
+
+def _shortened(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 3] + "..."
+
+
+def _packed(message: BadRequest | ErrorInfo) -> AnyMessage:
+    packed = AnyMessage()
+    packed.Pack(message)
+    return packed

@@ -1,0 +1,166 @@
+"""From the messages of the wire to this package's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from google.protobuf import json_format
+
+from vidscore.v1 import (
+    evaluator_service_pb2,
+    report_pb2,
+    scoring_service_pb2,
+)
+from vidscore_client._encoding import GEOMETRIES
+from vidscore_client._specification import decode_parameters, decode_specification
+from vidscore_client.errors import InternalError
+from vidscore_client.evaluators import EvaluatorDescription, Measure
+from vidscore_client.frames import Geometry
+from vidscore_client.reports import (
+    Coverage,
+    Curve,
+    LiveReport,
+    Number,
+    Report,
+    ReportWarning,
+    Row,
+)
+
+EVALUATOR_PREFIX = "evaluators/"
+_DIRECTIONS: dict[int, str] = {
+    evaluator_service_pb2.DIRECTION_HIGHER: "higher",
+    evaluator_service_pb2.DIRECTION_LOWER: "lower",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The server has accepted the configuration."""
+
+    server_version: str
+    limits: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The final reports; nothing comes after them."""
+
+    reports: tuple[Report, ...]
+
+
+Event = Started | LiveReport | Final
+
+
+def decode_response(message: scoring_service_pb2.ScoreResponse) -> Event:
+    """What one message of a scoring stream says.
+
+    Raises:
+        InternalError: If it is of a kind that this client does not know.
+    """
+    kind = message.WhichOneof("message")
+    if kind == "started":
+        return Started(message.started.server_version, dict(message.started.limits))
+    if kind == "live":
+        return _live_report(message.live)
+    if kind == "final":
+        return Final(tuple(decode_report(report) for report in message.final.reports))
+    raise InternalError("the server sent a message that this client does not know")
+
+
+def decode_report(message: report_pb2.Report) -> Report:
+    """One report."""
+    return Report(
+        evaluator=message.evaluator,
+        version=message.version,
+        parameters=decode_parameters(message.parameters),
+        truth_digest=message.truth_digest,
+        detections_digest=message.detections_digest,
+        software=dict(sorted(message.software.items())),
+        specification=decode_specification(message.specification),
+        scores=tuple(_row(score) for score in message.scores),
+        curves=tuple(_curve(curve) for curve in message.curves),
+        warnings=tuple(_warning(warning) for warning in message.warnings),
+    )
+
+
+def decode_evaluator(message: evaluator_service_pb2.Evaluator) -> EvaluatorDescription:
+    """One description of an evaluator."""
+    return EvaluatorDescription(
+        name=message.name.removeprefix(EVALUATOR_PREFIX),
+        version=message.version,
+        title=message.title,
+        task=message.task,
+        parameters_schema=json_format.MessageToDict(message.parameters_schema),
+        measures=tuple(_measure(measure) for measure in message.measures),
+        ranking=tuple(message.ranking),
+        truth_geometries=_geometries(message.truth_geometries),
+        detection_geometries=_geometries(message.detection_geometries),
+        uses_confidences=message.uses_confidences,
+        needs_tracks=message.needs_tracks,
+    )
+
+
+def _live_report(message: scoring_service_pb2.LiveReport) -> LiveReport:
+    coverage = message.coverage
+    return LiveReport(
+        reports=tuple(decode_report(report) for report in message.reports),
+        coverage=Coverage(
+            paired_frames=coverage.paired_frames,
+            frames_waiting_for_detections=coverage.frames_waiting_for_detections,
+            frames_waiting_for_truth=coverage.frames_waiting_for_truth,
+        ),
+    )
+
+
+def _row(score: report_pb2.Score) -> Row:
+    return Row(
+        domain=score.domain if score.HasField("domain") else None,
+        class_=score.class_name if score.HasField("class_name") else None,
+        sequence=score.sequence if score.HasField("sequence") else None,
+        measure=score.measure,
+        value=_number(score.value),
+    )
+
+
+def _curve(curve: report_pb2.Curve) -> Curve:
+    return Curve(
+        name=curve.name,
+        columns={
+            column.name: tuple(_number(value) for value in column.values)
+            for column in curve.columns
+        },
+        domain=curve.domain if curve.HasField("domain") else None,
+        class_=curve.class_name if curve.HasField("class_name") else None,
+    )
+
+
+def _warning(warning: Any) -> ReportWarning:
+    # Any, because type checkers take the generated name for the built-in Warning.
+    return ReportWarning(warning.code, warning.message, warning.count)
+
+
+def _number(value: report_pb2.Value) -> Number:
+    kind = value.WhichOneof("kind")
+    if kind == "count":
+        return value.count
+    return value.number if kind == "number" else None
+
+
+def _measure(measure: evaluator_service_pb2.Measure) -> Measure:
+    return Measure(
+        name=measure.name,
+        description=measure.description,
+        unit=measure.unit,
+        minimum=measure.minimum if measure.HasField("minimum") else None,
+        maximum=measure.maximum if measure.HasField("maximum") else None,
+        direction=_DIRECTIONS.get(measure.direction, "none"),
+        averaging=measure.averaging,
+    )
+
+
+def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
+    """The shapes that this client knows; it could not send another one."""
+    wanted = set(values)
+    return tuple(name for name, number in GEOMETRIES.items() if number in wanted)

@@ -1,0 +1,133 @@
+"""From this package's types to the messages of the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import Message
+
+from vidscore.v1 import annotations_pb2, scoring_service_pb2
+from vidscore_client._outbox import Batch
+from vidscore_client._specification import Specification, encode_specification
+from vidscore_client.errors import InputError
+from vidscore_client.evaluators import EvaluatorChoice
+from vidscore_client.frames import GEOMETRY_OF_ARITY, FloatArray, Frames, Geometry, IntArray
+from vidscore_client.settings import Live
+
+GEOMETRIES: dict[Geometry, annotations_pb2.Geometry] = {
+    "point": annotations_pb2.GEOMETRY_POINT,
+    "box": annotations_pb2.GEOMETRY_BOX,
+    "quadrilateral": annotations_pb2.GEOMETRY_QUADRILATERAL,
+}
+_LENGTH_DELIMITED = 2
+
+
+def encode_configuration(
+    evaluators: Sequence[EvaluatorChoice],
+    specification: Specification | None,
+    truth_geometry: Geometry,
+    detection_geometry: Geometry,
+    live: Live | None,
+) -> scoring_service_pb2.ScoreConfiguration:
+    """The first message of a scoring stream.
+
+    Raises:
+        InputError: If an argument cannot be put into it.
+    """
+    message = scoring_service_pb2.ScoreConfiguration(
+        specification=encode_specification(evaluators, specification),
+        truth_geometry=_geometry("truth_geometry", truth_geometry),
+        detection_geometry=_geometry("detection_geometry", detection_geometry),
+    )
+    if live is not None:
+        message.live_reporting.frame_interval = live.every_frames
+        message.live_reporting.summary_only = live.summary_only
+        if live.every_s is not None:
+            message.live_reporting.time_interval.FromNanoseconds(round(live.every_s * 1e9))
+    return message
+
+
+def encode_batch(batch: Batch) -> scoring_service_pb2.ScoreRequest:
+    """The message that carries a batch."""
+    message = encode_frames(batch.frames)
+    if batch.side == "truth":
+        return scoring_service_pb2.ScoreRequest(truth=message)
+    return scoring_service_pb2.ScoreRequest(detections=message)
+
+
+def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
+    """Columns as a message: only the names in use, and no column that holds defaults alone."""
+    sequences, frame_sequences = _used(frames.sequences, frames.frame_sequences)
+    labels, label_indices = _used_labels(frames)
+    message = annotations_pb2.AnnotationBatch(
+        sequences=[
+            annotations_pb2.SequenceKey(domain=domain, sequence=sequence)
+            for domain, sequence in sequences
+        ],
+        labels=labels,
+        frame_sequences=frame_sequences.tolist(),
+        frame_numbers=frames.frame_numbers.tolist(),
+        frame_object_counts=np.diff(frames.frame_starts).tolist(),
+        frame_flags=_unless_default(frames.frame_flags, 0),
+        geometry=GEOMETRIES[GEOMETRY_OF_ARITY[frames.arity]],
+        label_indices=_unless_default(label_indices, 0),
+        track_ids=_unless_default(frames.track_ids, -1),
+        object_flags=_unless_default(frames.flags, 0),
+    )
+    _set_packed(message, "coordinates", frames.coordinates)
+    if frames.confidences is not None and np.any(frames.confidences != 1.0):
+        _set_packed(message, "confidences", frames.confidences)
+    for name, values in frames.columns.items():
+        _set_packed(message.columns.add(name=name), "values", values)
+    return message
+
+
+def _geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:
+    if geometry not in GEOMETRIES:
+        raise InputError(name, repr(geometry)[:80], "one of " + ", ".join(GEOMETRIES))
+    return GEOMETRIES[geometry]
+
+
+def _used(table: Sequence[Any], indices: IntArray) -> tuple[list[Any], IntArray]:
+    """The entries of a table that are in use, and the indices into those."""
+    used, rows = np.unique(indices, return_inverse=True)
+    return [table[row] for row in used.tolist()], rows
+
+
+def _used_labels(frames: Frames) -> tuple[list[str], IntArray | None]:
+    if frames.label_indices is None:
+        return list(frames.labels[:1]), None
+    if not frames.labels:
+        return [], None
+    return _used(frames.labels, frames.label_indices)
+
+
+def _unless_default(column: IntArray | None, default: int) -> list[int]:
+    if column is None or not np.any(column != default):
+        return []
+    values: list[int] = column.tolist()
+    return values
+
+
+def _set_packed(message: Message, name: str, values: FloatArray) -> None:
+    """Set a repeated double from an array without making an object of each number.
+
+    A packed repeated field is a tag, a length in bytes and the numbers, little-endian
+    ("Encoding", Protocol Buffers documentation, section "Packed Repeated Fields").
+    """
+    if values.size == 0:
+        return
+    payload = np.ascontiguousarray(values, dtype="<f8").tobytes()
+    tag = message.DESCRIPTOR.fields_by_name[name].number << 3 | _LENGTH_DELIMITED
+    message.MergeFromString(_varint(tag) + _varint(len(payload)) + payload)
+
+
+def _varint(number: int) -> bytes:
+    groups = bytearray()
+    while number > 0x7F:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)

@@ -1,0 +1,133 @@
+"""Where a server is and how to talk to it; shared by the synchronous and asyncio clients."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import grpc
+
+from vidscore_client._version import __version__
+from vidscore_client.errors import InputError
+from vidscore_client.settings import Tls
+
+USER_AGENT = f"vidscore-python/{__version__}"
+MAXIMUM_RESPONSE_BYTES = 256 << 20
+"""A report of a million rows; grpc's own limit of 4 MiB is too small for many sequences."""
+
+Options = tuple[tuple[str, str | int], ...]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A server's address with everything that each call to it needs.
+
+    Attributes:
+        target: Address as grpc takes it.
+        timeout_s: Seconds that a unary call, or the opening of a stream, may take.
+        credentials: Certificates; None for a connection that is not encrypted.
+        metadata: What is sent with each call; may hold the token, so it is not shown.
+        options: Settings of the channel.
+    """
+
+    target: str
+    timeout_s: float
+    credentials: grpc.ChannelCredentials | None = field(repr=False)
+    metadata: tuple[tuple[str, str], ...] = field(repr=False)
+    options: Options
+
+
+def make_endpoint(
+    target: str,
+    *,
+    tls: bool | Tls,
+    token: str | None,
+    timeout_s: float,
+    allow_plaintext_token: bool,
+) -> Endpoint:
+    """Check what a user said about a server.
+
+    Raises:
+        InputError: If the address is none, a certificate cannot be read, the token cannot be a
+            header, or it would be sent over the network unencrypted.
+    """
+    host = _host(target)
+    if not timeout_s > 0:
+        raise InputError("timeout_s", str(timeout_s), "more than 0")
+    chosen = Tls() if tls is True else tls or None
+    if token is not None:
+        _check_token(token)
+        if chosen is None and not allow_plaintext_token and not _is_loopback(host):
+            raise InputError(
+                "token",
+                f"an unencrypted connection to {host}",
+                "tls, or allow_plaintext_token=True on a network that nobody else can read",
+            )
+    return Endpoint(
+        target=target,
+        timeout_s=timeout_s,
+        credentials=None if chosen is None else _credentials(chosen),
+        metadata=() if token is None else (("authorization", f"Bearer {token}"),),
+        options=_options(host, chosen),
+    )
+
+
+def _host(target: object) -> str:
+    """Name or address of the machine; empty for a socket of this one."""
+    expected = "host:port, [address]:port or unix:path"
+    if not isinstance(target, str) or not target or target != "".join(target.split()):
+        raise InputError("target", repr(target)[:80], expected)
+    if target.startswith("unix:"):
+        return ""
+    # "dns:///host:port" and "dns://authority/host:port" are grpc's own way to name a resolver.
+    host, colon, port = target.rpartition("/")[2].rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise InputError("target", repr(target)[:80], expected)
+    return host.removeprefix("[").removesuffix("]")
+
+
+def _is_loopback(host: str) -> bool:
+    if host in {"", "localhost"}:
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _check_token(token: object) -> None:
+    # The text never shows the token: errors end up in logs.
+    if not isinstance(token, str) or not token or not all("!" <= sign <= "~" for sign in token):
+        raise InputError("token", "something else", "printable ASCII without spaces")
+
+
+def _credentials(tls: Tls) -> grpc.ChannelCredentials:
+    return grpc.ssl_channel_credentials(
+        root_certificates=_read("root_certificates", tls.root_certificates),
+        private_key=_read("private_key", tls.private_key),
+        certificate_chain=_read("certificate", tls.certificate),
+    )
+
+
+def _read(name: str, path: str | PathLike[str] | None) -> bytes | None:
+    if path is None:
+        return None
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(name, f"{path}: {error.strerror}", "a PEM file") from error
+
+
+def _options(host: str, tls: Tls | None) -> Options:
+    options: list[tuple[str, str | int]] = [
+        ("grpc.primary_user_agent", USER_AGENT),
+        ("grpc.max_receive_message_length", MAXIMUM_RESPONSE_BYTES),
+    ]
+    if _is_loopback(host):
+        # A proxy that the environment names is for the network, not for this machine.
+        options.append(("grpc.enable_http_proxy", 0))
+    if tls is not None and tls.server_name is not None:
+        options.append(("grpc.ssl_target_name_override", tls.server_name))
+    return tuple(options)

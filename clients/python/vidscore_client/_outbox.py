@@ -1,0 +1,177 @@
+"""What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+
+Pure: whoever drives it passes the time (seconds on any monotonic clock) and does the waiting,
+the locking and the sending.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from vidscore_client._single_frame import SingleFrame, join
+from vidscore_client.frames import Frames, Side
+from vidscore_client.settings import Batching
+
+FRAME_BYTES = 24
+"""Bytes that a frame adds to a message, at most, without its objects."""
+
+OBJECT_BYTES = 24
+"""Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
+track id 10, label 5, flags 1."""
+
+Item = SingleFrame | Frames
+
+
+class Batch(NamedTuple):
+    """Frames of one side that go into one message."""
+
+    side: Side
+    frames: Frames
+
+
+@dataclass
+class _Ready:
+    """Frames of one side that need not wait for others, and how many of them are gone."""
+
+    side: Side
+    frames: Frames
+    taken: int = 0
+
+
+@dataclass
+class _Gathering:
+    """Single frames of one side that wait for others."""
+
+    frames: list[SingleFrame] = field(default_factory=list)
+    size: int = 0
+    since_s: float = 0.0
+
+
+class Outbox:
+    """A bounded queue that turns frames into batches.
+
+    Args:
+        batching: Sizes and times.
+    """
+
+    def __init__(self, batching: Batching) -> None:
+        """Start empty."""
+        self._batching = batching
+        self._gathering: dict[Side, _Gathering] = {
+            "truth": _Gathering(),
+            "detections": _Gathering(),
+        }
+        self._ready: deque[_Ready] = deque()
+        self._frames = 0
+        self._bytes = 0
+
+    @property
+    def frames(self) -> int:
+        """Frames that wait."""
+        return self._frames
+
+    @property
+    def due_s(self) -> float | None:
+        """Time at which `take` has something; None where nothing waits."""
+        if self._ready:
+            return float("-inf")
+        started = [waiting.since_s for waiting in self._gathering.values() if waiting.frames]
+        return min(started) + self._batching.batch_interval_s if started else None
+
+    def limit(self, batch_frames: int, batch_bytes: int) -> None:
+        """Make no larger batches than a server takes."""
+        self._batching = replace(
+            self._batching,
+            batch_frames=min(self._batching.batch_frames, batch_frames),
+            batch_bytes=min(self._batching.batch_bytes, batch_bytes),
+        )
+
+    def offer(self, side: Side, item: Item, now_s: float) -> bool:
+        """Take in a frame or a batch where there is room for it.
+
+        Returns:
+            Whether it was taken in.
+        """
+        count, size = _frame_count(item), _size(item)
+        if self._frames and (
+            self._frames + count > self._batching.queue_frames
+            or self._bytes + size > self._batching.queue_bytes
+        ):
+            return False
+        self._frames += count
+        self._bytes += size
+        if isinstance(item, Frames):
+            self._seal(side)
+            self._ready.append(_Ready(side, item))
+        else:
+            self._gather(side, item, size, now_s)
+        return True
+
+    def flush(self) -> None:
+        """Let nothing wait for others any longer."""
+        for side in self._gathering:
+            self._seal(side)
+
+    def take(self, now_s: float) -> Batch | None:
+        """The next batch that is due, of at most the size of a message."""
+        for side, waiting in self._gathering.items():
+            if waiting.frames and now_s >= waiting.since_s + self._batching.batch_interval_s:
+                self._seal(side)
+        if not self._ready:
+            return None
+        head = self._ready[0]
+        end = head.taken + self._frames_that_fit(head.frames, head.taken)
+        batch = Batch(head.side, head.frames.part(head.taken, end))
+        head.taken = end
+        if end >= head.frames.frame_count:
+            self._ready.popleft()
+        self._frames -= batch.frames.frame_count
+        self._bytes -= _size(batch.frames)
+        return batch
+
+    def _gather(self, side: Side, frame: SingleFrame, size: int, now_s: float) -> None:
+        waiting = self._gathering[side]
+        if waiting.frames and waiting.size + size > self._batching.batch_bytes:
+            waiting = self._seal(side)
+        if not waiting.frames:
+            waiting.since_s = now_s
+        waiting.frames.append(frame)
+        waiting.size += size
+        if len(waiting.frames) >= self._batching.batch_frames:
+            self._seal(side)
+
+    def _seal(self, side: Side) -> _Gathering:
+        waiting = self._gathering[side]
+        if not waiting.frames:
+            return waiting
+        self._ready.append(_Ready(side, join(waiting.frames)))
+        self._gathering[side] = _Gathering()
+        return self._gathering[side]
+
+    def _frames_that_fit(self, frames: Frames, first: int) -> int:
+        """Frames from `first` on that fit into a message; at least one."""
+        starts = frames.frame_starts[first : first + self._batching.batch_frames + 1]
+        counts = np.arange(1, len(starts))
+        sizes = FRAME_BYTES * counts + _object_size(frames) * (starts[1:] - starts[0])
+        fitting = int(np.searchsorted(sizes, self._batching.batch_bytes, side="right"))
+        return max(1, fitting)
+
+
+def _frame_count(item: Item) -> int:
+    return item.frame_count if isinstance(item, Frames) else 1
+
+
+def _size(item: Item) -> int:
+    """Bytes of the message that the item would make, at most, without its tables."""
+    if isinstance(item, Frames):
+        return FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
+    arity = int(item.coordinates.shape[1])
+    return FRAME_BYTES + (OBJECT_BYTES + 8 * arity) * item.object_count
+
+
+def _object_size(frames: Frames) -> int:
+    return OBJECT_BYTES + 8 * (frames.arity + len(frames.columns))

@@ -1,0 +1,69 @@
+"""Turn the status that a call ended with into an exception of `vidscore_client.errors`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2, status_pb2
+
+from vidscore_client.errors import ERRORS_BY_CODE, FieldViolation, VidscoreError
+
+ERROR_DOMAIN = "vidscore"
+DETAILS_KEY = "grpc-status-details-bin"
+VIOLATION_COUNT = "violations"
+"""Key of the error's metadata that tells how many violations there are in all."""
+
+
+def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
+    """Build the exception for a failed call.
+
+    Args:
+        failure: The error that grpc raised, of the synchronous or the asyncio library.
+    """
+    code = failure.code().name
+    information, violations = _details(failure.trailing_metadata() or ())
+    metadata = dict(information.metadata)
+    return ERRORS_BY_CODE[code](
+        failure.details() or f"the call ended with {code}",
+        code=code,
+        reason=information.reason,
+        violations=violations,
+        violation_count=_count(metadata, len(violations)),
+        metadata=metadata,
+    )
+
+
+def _details(metadata: Iterable[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """Read google.rpc.ErrorInfo and google.rpc.BadRequest out of a call's trailing metadata."""
+    information = error_details_pb2.ErrorInfo()
+    violations: list[FieldViolation] = []
+    for detail in _status(metadata).details:
+        if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
+            found = error_details_pb2.ErrorInfo.FromString(detail.value)
+            if found.domain == ERROR_DOMAIN:
+                information = found
+        elif detail.Is(error_details_pb2.BadRequest.DESCRIPTOR):
+            request = error_details_pb2.BadRequest.FromString(detail.value)
+            violations.extend(
+                FieldViolation(violation.field, violation.description)
+                for violation in request.field_violations
+            )
+    return information, tuple(violations)
+
+
+def _status(metadata: Iterable[Any]) -> Any:
+    for key, value in metadata:
+        if key == DETAILS_KEY and isinstance(value, bytes):
+            try:
+                return status_pb2.Status.FromString(value)
+            except DecodeError:  # a proxy's own idea of details: the code and the text still hold
+                break
+    return status_pb2.Status()
+
+
+def _count(metadata: dict[str, str], known: int) -> int:
+    text = metadata.get(VIOLATION_COUNT, "")
+    return max(known, int(text)) if text.isdecimal() else known

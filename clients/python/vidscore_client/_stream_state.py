@@ -1,0 +1,183 @@
+"""What a scoring stream knows, without any I/O: shared by the synchronous and asyncio streams.
+
+Whoever drives it holds a lock while calling it, sends what `take` gives, passes in what comes
+back, and wakes its waiters when something has changed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from vidscore_client._decoding import Event, Final, Started
+from vidscore_client._outbox import Batch, Item, Outbox
+from vidscore_client.errors import (
+    BackPressureError,
+    CallbackError,
+    CallCancelledError,
+    ClosedError,
+    DeadlineError,
+    InternalError,
+    VidscoreError,
+)
+from vidscore_client.frames import Side
+from vidscore_client.reports import LiveReport, Report
+from vidscore_client.settings import Batching, Live
+
+UNLIMITED = 2**31
+
+
+class StreamState:
+    """The state of one stream.
+
+    Args:
+        batching: Sizes and times of what is sent.
+        live: Which live reports are wanted; None for none.
+    """
+
+    def __init__(self, batching: Batching, live: Live | None) -> None:
+        """Start as a stream that has sent and received nothing."""
+        self._batching = batching
+        self.outbox = Outbox(batching)
+        self.started: Started | None = None
+        self.latest: LiveReport | None = None
+        self._unread: deque[LiveReport] = deque(maxlen=live.keep_reports if live else 1)
+        self._final: Final | None = None
+        self._error: VidscoreError | None = None
+        self._closing = False
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the call is over, well or badly."""
+        return self._ended
+
+    @property
+    def nothing_to_send(self) -> bool:
+        """Whether this side of the stream may be closed."""
+        return self._ended or (self._closing and self.outbox.frames == 0)
+
+    @property
+    def readable(self) -> bool:
+        """Whether `next_report` need not wait."""
+        return bool(self._unread) or self._ended
+
+    def admit(self, side: Side, item: Item, now_s: float) -> bool:
+        """Take in frames where there is room.
+
+        Returns:
+            Whether they were taken in.
+
+        Raises:
+            VidscoreError: What the stream failed with.
+            ClosedError: If it has been finished.
+        """
+        self.raise_error()
+        if self._closing or self._ended:
+            raise ClosedError("the stream is finished and takes no more frames")
+        return self.outbox.offer(side, item, now_s)
+
+    def refusal(self, waited_s: float | None) -> BackPressureError:
+        """The error for frames that were not taken in.
+
+        Args:
+            waited_s: How long the caller has waited for room; None where it did not.
+        """
+        waited = "" if waited_s is None else f" for {waited_s:g} s"
+        return BackPressureError(
+            f"the queue has been full{waited}: {self.outbox.frames} frames wait to be sent, "
+            f"queue_frames is {self._batching.queue_frames}, "
+            f"queue_bytes is {self._batching.queue_bytes}"
+        )
+
+    def take(self, now_s: float) -> Batch | None:
+        """The next batch to send; None where none is due."""
+        return None if self._ended else self.outbox.take(now_s)
+
+    def close(self) -> None:
+        """Take in no more frames, and send the rest without delay."""
+        self._closing = True
+        self.outbox.flush()
+
+    def receive(self, event: Event) -> None:
+        """Keep what the server has said."""
+        if isinstance(event, Started):
+            self.started = event
+            self.outbox.limit(
+                event.limits.get("maximum_batch_frames", UNLIMITED),
+                # The other half is for the tables of names, which the outbox does not count.
+                event.limits.get("maximum_message_bytes", UNLIMITED) // 2,
+            )
+        elif isinstance(event, Final):
+            self._final = event
+        else:
+            self.latest = event
+            self._unread.append(event)
+
+    def end(self, error: VidscoreError | None = None) -> None:
+        """Note that the call is over; the first one to say so is right.
+
+        Args:
+            error: What it failed with; None where the server has ended it well.
+        """
+        if self._ended:
+            return
+        self._ended = self._closing = True
+        if error is None and self._final is None:
+            error = InternalError("the server ended the stream without a final report")
+        self._error = error
+
+    def raise_error(self) -> None:
+        """Raise what the stream failed with, if it did."""
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+
+    def next_report(self) -> LiveReport | None:
+        """The oldest unread live report; None where the stream has ended and there is none.
+
+        Raises:
+            VidscoreError: What the stream failed with, once all reports are read.
+        """
+        if self._unread:
+            return self._unread.popleft()
+        self.raise_error()
+        return None
+
+    def final_reports(self) -> list[Report]:
+        """The final reports of a stream that has ended.
+
+        Raises:
+            VidscoreError: What the stream failed with.
+        """
+        self.raise_error()
+        return [] if self._final is None else list(self._final.reports)
+
+
+def cancelled() -> CallCancelledError:
+    """The error of a stream that this side has cancelled."""
+    return CallCancelledError("the stream was cancelled by this side", code="CANCELLED")
+
+
+def callback_failed(error: Exception) -> CallbackError:
+    """The error of a stream whose `on_report` raised."""
+    return CallbackError(f"on_report raised {type(error).__name__}: {error}")
+
+
+def finish_in_callback() -> CallbackError:
+    """The error of an `on_report` that waits for the stream to end, and so for itself."""
+    return CallbackError("finish cannot be called in on_report: it would wait for itself")
+
+
+def not_started(timeout_s: float) -> DeadlineError:
+    """The error of a stream that the server has not accepted in time."""
+    return DeadlineError(
+        f"the server has not accepted the stream within {timeout_s:g} s", code="DEADLINE_EXCEEDED"
+    )
+
+
+def not_finished(timeout_s: float | None) -> DeadlineError:
+    """The error of a `finish` that has not got its report in time."""
+    return DeadlineError(
+        f"no final report within {timeout_s:g} s; the stream goes on: "
+        "call finish again to wait longer, or cancel it",
+        code="DEADLINE_EXCEEDED",
+    )

@@ -1,0 +1,73 @@
+"""Uploading everything at once; shared by the synchronous and asyncio clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from vidscore_client._outbox import Batch
+from vidscore_client.errors import InputError
+from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side
+from vidscore_client.settings import Batching
+
+UNHURRIED = Batching(block_timeout_s=None)
+"""An upload waits for the server as long as the whole call may take."""
+
+
+class Upload(NamedTuple):
+    """What is uploaded.
+
+    Attributes:
+        truth_geometry: Shape of the truth's objects.
+        detection_geometry: Shape of the detections.
+        batches: Both sides in turns, so that few frames wait for the other side.
+    """
+
+    truth_geometry: Geometry
+    detection_geometry: Geometry
+    batches: Iterator[Batch]
+
+
+def plan_upload(
+    truth: Iterable[Frames],
+    detections: Iterable[Frames],
+    truth_geometry: Geometry | None,
+    detection_geometry: Geometry | None,
+) -> Upload:
+    """Look at the first batch of each side for its shape, where none is given.
+
+    Raises:
+        InputError: If a side has no batch and its shape is not given.
+    """
+    truth, truth_geometry = _with_geometry("truth", truth, truth_geometry)
+    detections, detection_geometry = _with_geometry("detections", detections, detection_geometry)
+    return Upload(truth_geometry, detection_geometry, _in_turns(truth, detections))
+
+
+def _with_geometry(
+    side: Side, batches: Iterable[Frames], geometry: Geometry | None
+) -> tuple[Iterable[Frames], Geometry]:
+    if isinstance(batches, Frames):
+        raise InputError(side, "one batch", "a list of batches")
+    if geometry is not None:
+        return batches, geometry
+    rest = iter(batches)
+    first = next(rest, None)
+    if first is None:
+        raise InputError(side, "no batch", "at least one, or the geometry to be given")
+    return chain([first], rest), GEOMETRY_OF_ARITY[first.arity]
+
+
+def _in_turns(truth: Iterable[Frames], detections: Iterable[Frames]) -> Iterator[Batch]:
+    for true, detected in zip_longest(_pieces(truth), _pieces(detections)):
+        if true is not None:
+            yield Batch("truth", true)
+        if detected is not None:
+            yield Batch("detections", detected)
+
+
+def _pieces(batches: Iterable[Frames]) -> Iterator[Frames]:
+    for frames in batches:
+        for first in range(0, frames.frame_count, UNHURRIED.batch_frames):
+            yield frames.part(first, min(first + UNHURRIED.batch_frames, frames.frame_count))

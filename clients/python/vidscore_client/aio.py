@@ -1,0 +1,193 @@
+"""The asyncio client: the same methods as the synchronous one, awaited.
+
+Arguments, reports, settings and errors are those of `vidscore_client`. A client belongs to the
+event loop that it is made in.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+
+from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore_client._aio_stream import AsyncScoreStream
+from vidscore_client._endpoint import Endpoint, make_endpoint
+from vidscore_client._operations import (
+    Health,
+    Operation,
+    ResultType,
+    UnaryRequest,
+    check_health,
+    get_evaluator,
+    list_evaluators,
+)
+from vidscore_client._specification import Specification
+from vidscore_client._status import error_from_failure
+from vidscore_client._stream_plan import plan_stream
+from vidscore_client._upload import UNHURRIED, plan_upload
+from vidscore_client.errors import ClosedError
+from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
+from vidscore_client.frames import Frames, Geometry
+from vidscore_client.reports import Report
+from vidscore_client.settings import DEFAULT_BATCHING, Batching, Live, Tls
+
+__all__ = ["AsyncClient", "AsyncScoreStream", "connect"]
+
+
+def connect(
+    target: str,
+    *,
+    tls: bool | Tls = False,
+    token: str | None = None,
+    timeout_s: float = 10.0,
+    allow_plaintext_token: bool = False,
+) -> AsyncClient:
+    """Make an asyncio client of a server; see `vidscore_client.connect`.
+
+    To be called in the event loop that the client is for.
+    """
+    return AsyncClient(
+        make_endpoint(
+            target,
+            tls=tls,
+            token=token,
+            timeout_s=timeout_s,
+            allow_plaintext_token=allow_plaintext_token,
+        )
+    )
+
+
+class AsyncClient:
+    """A connection to a server; made by `connect`.
+
+    Its methods may be called by any task of its event loop, and it may have any number of streams
+    open. As an asynchronous context manager it is closed at the end of the block.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Make the channel; nothing is sent yet."""
+        self._endpoint = endpoint
+        self._channel = _open_channel(endpoint)
+        self._streams: weakref.WeakSet[AsyncScoreStream] = weakref.WeakSet()
+        self._closed = False
+
+    async def evaluators(self) -> list[EvaluatorDescription]:
+        """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
+        return await self._run(list_evaluators())
+
+    async def evaluator(self, name: str) -> EvaluatorDescription:
+        """One evaluator; see `vidscore_client.Client.evaluator`."""
+        return await self._run(get_evaluator(name))
+
+    async def health(self, service: str = "") -> Health:
+        """Whether the server takes calls; see `vidscore_client.Client.health`."""
+        return await self._run(check_health(service))
+
+    def score_stream(
+        self,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        *,
+        specification: Specification | None = None,
+        truth_geometry: Geometry = "box",
+        detection_geometry: Geometry = "box",
+        live: Live | None = None,
+        batching: Batching = DEFAULT_BATCHING,
+        timeout_s: float | None = None,
+    ) -> AsyncScoreStream:
+        """A stream that takes truth and detections frame by frame; opened by ``async with``.
+
+        Arguments and errors are those of `vidscore_client.Client.score_stream`.
+        """
+        geometries = (truth_geometry, detection_geometry)
+        plan = plan_stream(evaluators, specification, geometries, live, batching, timeout_s)
+        stream = AsyncScoreStream(plan, self._open_call, self._endpoint.timeout_s)
+        self._streams.add(stream)
+        return stream
+
+    async def score(
+        self,
+        evaluators: Sequence[EvaluatorChoice],
+        truth: Iterable[Frames],
+        detections: Iterable[Frames],
+        *,
+        specification: Specification | None = None,
+        truth_geometry: Geometry | None = None,
+        detection_geometry: Geometry | None = None,
+        timeout_s: float | None = None,
+    ) -> list[Report]:
+        """Send everything and wait for the final reports; see `vidscore_client.Client.score`."""
+        upload = plan_upload(truth, detections, truth_geometry, detection_geometry)
+        async with self.score_stream(
+            evaluators,
+            specification=specification,
+            truth_geometry=upload.truth_geometry,
+            detection_geometry=upload.detection_geometry,
+            batching=UNHURRIED,
+            timeout_s=timeout_s,
+        ) as stream:
+            for side, frames in upload.batches:
+                await stream.send_batch(side, frames)
+            return await stream.finish()
+
+    async def close(self) -> None:
+        """Cancel every open stream and close the connection; may be called again."""
+        self._closed = True
+        for stream in list(self._streams):
+            await stream.cancel()
+        await self._channel.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def _open_call(self, timeout_s: float | None) -> Any:
+        self._refuse_if_closed()
+        stub = ScoringServiceStub(self._channel)
+        return stub.Score(timeout=timeout_s, metadata=self._endpoint.metadata)
+
+    async def _run(self, operation: Operation[ResultType]) -> ResultType:
+        self._refuse_if_closed()
+        response = None
+        while True:
+            try:
+                request = operation.send(response)
+            except StopIteration as finished:
+                result: ResultType = finished.value
+                return result
+            response = await self._call(request)
+
+    async def _call(self, request: UnaryRequest) -> Any:
+        method: Any = self._channel.unary_unary(
+            request.path,
+            request_serializer=type(request.message).SerializeToString,
+            response_deserializer=request.response.FromString,
+        )
+        try:
+            return await method(
+                request.message,
+                timeout=self._endpoint.timeout_s,
+                metadata=self._endpoint.metadata,
+            )
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise ClosedError("the client is closed")
+
+
+def _open_channel(endpoint: Endpoint) -> grpc.aio.Channel:
+    if endpoint.credentials is None:
+        return grpc.aio.insecure_channel(endpoint.target, endpoint.options)
+    return grpc.aio.secure_channel(endpoint.target, endpoint.credentials, endpoint.options)

@@ -1,0 +1,248 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+
+from vidscore.v1.scoring_service_pb2 import ScoreRequest
+from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore_client._endpoint import Endpoint, make_endpoint
+from vidscore_client._operations import (
+    Health,
+    Operation,
+    ResultType,
+    UnaryRequest,
+    check_health,
+    get_evaluator,
+    list_evaluators,
+)
+from vidscore_client._specification import Specification
+from vidscore_client._status import error_from_failure
+from vidscore_client._stream_plan import StreamPlan, plan_stream
+from vidscore_client._upload import UNHURRIED, plan_upload
+from vidscore_client.errors import ClosedError
+from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
+from vidscore_client.frames import Frames, Geometry
+from vidscore_client.reports import Report
+from vidscore_client.settings import DEFAULT_BATCHING, Batching, Live, Tls
+from vidscore_client.stream import ScoreStream
+
+
+def connect(
+    target: str,
+    *,
+    tls: bool | Tls = False,
+    token: str | None = None,
+    timeout_s: float = 10.0,
+    allow_plaintext_token: bool = False,
+) -> Client:
+    """Make a client of a server; the connection itself is made by the first call.
+
+    Args:
+        target: Address: ``host:port``, ``[address]:port`` or ``unix:path``.
+        tls: Whether to encrypt: `Tls` names certificates, True trusts the system's authorities.
+        token: Sent with each call as ``authorization: Bearer``.
+        timeout_s: Seconds that a call, or the opening of a stream, may take.
+        allow_plaintext_token: Whether the token may go unencrypted to another machine.
+
+    Raises:
+        InputError: If an argument is wrong, or the token would go unencrypted to another machine.
+    """
+    return Client(
+        make_endpoint(
+            target,
+            tls=tls,
+            token=token,
+            timeout_s=timeout_s,
+            allow_plaintext_token=allow_plaintext_token,
+        )
+    )
+
+
+class Client:
+    """A connection to a server; made by `connect`.
+
+    Every method may be called from any thread, and a client may have any number of streams open.
+    As a context manager it is closed at the end of the block.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Make the channel; nothing is sent yet."""
+        self._endpoint = endpoint
+        self._channel = _open_channel(endpoint)
+        self._streams: weakref.WeakSet[ScoreStream] = weakref.WeakSet()
+        # A client that is forgotten, or still open when the interpreter ends, is closed.
+        self._close_channel = weakref.finalize(self, self._channel.close)
+
+    def evaluators(self) -> list[EvaluatorDescription]:
+        """Every evaluator of the server, built-in ones first.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        return self._run(list_evaluators())
+
+    def evaluator(self, name: str) -> EvaluatorDescription:
+        """One evaluator.
+
+        Raises:
+            NotFoundError: If the server has none of that name.
+            VidscoreError: If the call fails.
+        """
+        return self._run(get_evaluator(name))
+
+    def health(self, service: str = "") -> Health:
+        """Whether the server takes calls, by the standard health protocol.
+
+        Args:
+            service: Full name of a service; empty for the server as a whole.
+
+        Raises:
+            NotFoundError: If the server does not know the service.
+            VidscoreError: If the call fails.
+        """
+        return self._run(check_health(service))
+
+    def score_stream(
+        self,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        *,
+        specification: Specification | None = None,
+        truth_geometry: Geometry = "box",
+        detection_geometry: Geometry = "box",
+        live: Live | None = None,
+        batching: Batching = DEFAULT_BATCHING,
+        timeout_s: float | None = None,
+    ) -> ScoreStream:
+        """Open a stream that takes truth and detections frame by frame.
+
+        Args:
+            evaluators: What judges: names, or (name, parameters). Where given, they stand in the
+                place of the specification's own.
+            specification: What the data alone cannot say, in its JSON form or as the message.
+            truth_geometry: Shape of the truth's objects.
+            detection_geometry: Shape of the detections.
+            live: When live reports are wanted; None for never.
+            batching: How frames are put together, and what happens where the server is slow.
+            timeout_s: Seconds that the whole stream may take; None for no limit.
+
+        Raises:
+            InputError: If an argument is wrong.
+            InvalidArgumentError: If the server refuses the configuration.
+            UnavailableError: If the server cannot be reached.
+            VidscoreError: If the stream cannot be opened for another reason.
+        """
+        geometries = (truth_geometry, detection_geometry)
+        plan = plan_stream(evaluators, specification, geometries, live, batching, timeout_s)
+        return self._open_stream(plan)
+
+    def score(
+        self,
+        evaluators: Sequence[EvaluatorChoice],
+        truth: Iterable[Frames],
+        detections: Iterable[Frames],
+        *,
+        specification: Specification | None = None,
+        truth_geometry: Geometry | None = None,
+        detection_geometry: Geometry | None = None,
+        timeout_s: float | None = None,
+    ) -> list[Report]:
+        """Send everything and wait for the final reports.
+
+        Args:
+            evaluators: What judges, as in `score_stream`.
+            truth: Batches of the truth; may be a generator.
+            detections: Batches of detections; may be a generator.
+            specification: What the data alone cannot say.
+            truth_geometry: Shape of the truth's objects; None for that of its first batch.
+            detection_geometry: Shape of the detections; None for that of their first batch.
+            timeout_s: Seconds that it may take; None for no limit.
+
+        Returns:
+            A report for each evaluator, in the order in which they were asked for.
+
+        Raises:
+            InputError: If an argument is wrong.
+            VidscoreError: If the server refuses it or fails.
+        """
+        upload = plan_upload(truth, detections, truth_geometry, detection_geometry)
+        with self.score_stream(
+            evaluators,
+            specification=specification,
+            truth_geometry=upload.truth_geometry,
+            detection_geometry=upload.detection_geometry,
+            batching=UNHURRIED,
+            timeout_s=timeout_s,
+        ) as stream:
+            for side, frames in upload.batches:
+                stream.send_batch(side, frames)
+            return stream.finish()
+
+    def close(self) -> None:
+        """Cancel every open stream and close the connection; may be called again."""
+        for stream in list(self._streams):
+            stream.cancel()
+        self._close_channel()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _open_stream(self, plan: StreamPlan) -> ScoreStream:
+        self._refuse_if_closed()
+
+        def open_call(requests: Iterator[ScoreRequest], timeout_s: float | None) -> Any:
+            stub = ScoringServiceStub(self._channel)
+            return stub.Score(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
+
+        stream = ScoreStream(plan, open_call, self._endpoint.timeout_s, owner=self)
+        self._streams.add(stream)
+        return stream
+
+    def _run(self, operation: Operation[ResultType]) -> ResultType:
+        self._refuse_if_closed()
+        response = None
+        while True:
+            try:
+                request = operation.send(response)
+            except StopIteration as finished:
+                result: ResultType = finished.value
+                return result
+            response = self._call(request)
+
+    def _call(self, request: UnaryRequest) -> Any:
+        method = self._channel.unary_unary(
+            request.path,
+            request_serializer=type(request.message).SerializeToString,
+            response_deserializer=request.response.FromString,
+        )
+        try:
+            return method(
+                request.message,
+                timeout=self._endpoint.timeout_s,
+                metadata=self._endpoint.metadata,
+            )
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+
+    def _refuse_if_closed(self) -> None:
+        if not self._close_channel.alive:
+            raise ClosedError("the client is closed")
+
+
+def _open_channel(endpoint: Endpoint) -> grpc.Channel:
+    if endpoint.credentials is None:
+        return grpc.insecure_channel(endpoint.target, endpoint.options)
+    return grpc.secure_channel(endpoint.target, endpoint.credentials, endpoint.options)

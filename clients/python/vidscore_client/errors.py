@@ -1,0 +1,181 @@
+"""What can go wrong, as exceptions that carry everything the server said.
+
+Every exception of this package is a `VidscoreError`. Those that a server's answer causes are
+chosen by one table, `ERRORS_BY_CODE`, from the canonical gRPC code; the finer distinction is
+`VidscoreError.reason`, a stable upper-case word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldViolation:
+    """One thing that is wrong with a request.
+
+    Attributes:
+        field: Where it is, as a path into the request.
+        description: What was found there and what was expected.
+    """
+
+    field: str
+    description: str
+
+    def __str__(self) -> str:
+        """Say both in one line."""
+        return f"{self.field}: {self.description}" if self.field else self.description
+
+
+class VidscoreError(Exception):
+    """Base of every error of this package.
+
+    Attributes:
+        code: Canonical gRPC code by name, such as ``INVALID_ARGUMENT``; empty for an error that
+            was found on this side before anything was sent.
+        reason: Stable upper-case word for machines; the code where the server gave none.
+        violations: What is wrong with the request; the server sends the first twenty.
+        violation_count: How many things are wrong in all.
+        metadata: Further facts that the server gave, by name.
+        retryable: Whether the same call may well succeed if it is made again later.
+    """
+
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str = "",
+        reason: str = "",
+        violations: tuple[FieldViolation, ...] = (),
+        violation_count: int | None = None,
+        metadata: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Keep what is known; the text is the message and, if there are several, the violations."""
+        count = len(violations) if violation_count is None else violation_count
+        lines = [message]
+        if count > 1:
+            # The message of the server tells the only one, or the first.
+            lines += [f"  {violation}" for violation in violations]
+        if count > len(violations):
+            lines.append(f"  ... and {count - len(violations)} more")
+        super().__init__("\n".join(lines))
+        self.code = code
+        self.reason = reason or code
+        self.violations = violations
+        self.violation_count = count
+        self.metadata = dict(metadata)
+
+
+class InvalidArgumentError(VidscoreError):
+    """The server refuses what was sent; `violations` says what and where."""
+
+
+class NotFoundError(VidscoreError):
+    """There is nothing of that name."""
+
+
+class LimitExceededError(VidscoreError):
+    """A limit of the server is reached; the text names it."""
+
+
+class UnavailableError(VidscoreError):
+    """The server cannot be reached, or is shutting down."""
+
+    retryable = True
+
+
+class DeadlineError(VidscoreError):
+    """It took longer than the caller wanted to wait."""
+
+
+class CallCancelledError(VidscoreError):
+    """The call was cancelled, by this side or by the server."""
+
+
+class AccessDeniedError(VidscoreError):
+    """The token is missing, unknown, or not allowed to do this."""
+
+
+class ConflictError(VidscoreError):
+    """The request does not fit the state that the server is in; `reason` says how."""
+
+
+class UnsupportedError(VidscoreError):
+    """The server does not have this call: it may be older than this client."""
+
+
+class InternalError(VidscoreError):
+    """The server failed, or answered what this client cannot understand."""
+
+
+class InputError(VidscoreError, ValueError):
+    """An argument has the wrong shape; nothing was sent.
+
+    Attributes:
+        argument: Name of the argument.
+    """
+
+    def __init__(self, argument: str, found: str, expected: str) -> None:
+        """Say what was found and what was expected."""
+        super().__init__(f"{argument}: found {found}, expected {expected}", reason="INVALID_INPUT")
+        self.argument = argument
+        self._parts = (argument, found, expected)
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+        """Survive the way between processes."""
+        return (type(self), self._parts)
+
+
+class BackPressureError(VidscoreError):
+    """The queue of a stream is full: the server takes frames more slowly than they come.
+
+    The frames of the call that raises this are not queued; the stream goes on.
+    """
+
+    def __init__(self, message: str) -> None:
+        """Say how full the queue is."""
+        super().__init__(message, reason="BACK_PRESSURE")
+
+
+class ClosedError(VidscoreError):
+    """The stream is finished, or the client closed, or neither was opened yet."""
+
+    def __init__(self, message: str) -> None:
+        """Say what is closed."""
+        super().__init__(message, reason="CLOSED")
+
+
+class CallbackError(VidscoreError):
+    """The caller's `on_report` raised; ``__cause__`` is what it raised. The stream is cancelled."""
+
+    def __init__(self, message: str) -> None:
+        """Say what it raised."""
+        super().__init__(message, reason="CALLBACK_FAILED")
+
+
+ERRORS_BY_CODE: Mapping[str, type[VidscoreError]] = MappingProxyType(
+    {
+        "CANCELLED": CallCancelledError,
+        "UNKNOWN": InternalError,
+        "INVALID_ARGUMENT": InvalidArgumentError,
+        "DEADLINE_EXCEEDED": DeadlineError,
+        "NOT_FOUND": NotFoundError,
+        "ALREADY_EXISTS": ConflictError,
+        "PERMISSION_DENIED": AccessDeniedError,
+        "RESOURCE_EXHAUSTED": LimitExceededError,
+        "FAILED_PRECONDITION": ConflictError,
+        "ABORTED": ConflictError,
+        "OUT_OF_RANGE": ConflictError,
+        "UNIMPLEMENTED": UnsupportedError,
+        "INTERNAL": InternalError,
+        "UNAVAILABLE": UnavailableError,
+        "DATA_LOSS": InternalError,
+        "UNAUTHENTICATED": AccessDeniedError,
+    }
+)
+"""The exception for each canonical code; there is no other place that decides this."""

@@ -1,0 +1,70 @@
+"""What a server says about its evaluators, and how one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from vidscore_client.frames import Geometry
+
+ParameterValue = bool | int | float | str | Sequence[float] | Sequence[str]
+"""A value of a parameter, of the type that the evaluator declares."""
+
+EvaluatorChoice = str | tuple[str, Mapping[str, ParameterValue]]
+"""An evaluator by name, or by name with the parameters that differ from its defaults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One score that an evaluator reports.
+
+    Attributes:
+        name: Name in reports.
+        description: What it says, in one sentence.
+        unit: ``count``, ``ratio``, ``px``, ``px^2`` and the like.
+        minimum: Least value; None where there is none.
+        maximum: Greatest value; None where there is none.
+        direction: Which way is better: ``higher``, ``lower``, or ``none`` where it says nothing
+            about quality alone.
+        averaging: How values over many frames come about: ``pooled``, ``mean`` or ``median``.
+    """
+
+    name: str
+    description: str
+    unit: str
+    minimum: float | None
+    maximum: float | None
+    direction: str
+    averaging: str
+
+
+@dataclass(frozen=True)
+class EvaluatorDescription:
+    """The rules of one benchmark protocol or criterion, as a server has them.
+
+    Attributes:
+        name: Name by which it is chosen.
+        version: Goes up whenever a score may change.
+        title: One line for lists.
+        task: What the judged systems do: ``detection`` or ``tracking``.
+        parameters_schema: JSON Schema of its parameters.
+        measures: Every measure that may stand in a report.
+        ranking: Measures that decide the order of systems, first one first.
+        truth_geometries: Shapes that objects of the truth may have, of those that can be sent.
+        detection_geometries: Shapes that detections may have, of those that can be sent.
+        uses_confidences: Whether confidences play a part.
+        needs_tracks: Whether objects must carry a track id.
+    """
+
+    name: str
+    version: str
+    title: str
+    task: str
+    parameters_schema: Mapping[str, Any]
+    measures: tuple[Measure, ...]
+    ranking: tuple[str, ...]
+    truth_geometries: tuple[Geometry, ...]
+    detection_geometries: tuple[Geometry, ...]
+    uses_confidences: bool
+    needs_tracks: bool

@@ -1,0 +1,264 @@
+"""Frames as columns: what is sent, whole batches at a time.
+
+Frames are rows of the frame columns; the objects of frame f are the rows
+``frame_starts[f]:frame_starts[f + 1]`` of the object columns. Sequences and class labels are
+indices into small tables. Arrays that already have the right type are kept as they are, not
+copied, so they must not change until the stream has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vidscore_client.errors import InputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.integer[Any]]
+
+Geometry = Literal["point", "box", "quadrilateral"]
+"""Shape of objects: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4."""
+
+Side = Literal["truth", "detections"]
+"""Which of the two inputs of a score."""
+
+GEOMETRY_OF_ARITY: Mapping[int, Geometry] = MappingProxyType(
+    {2: "point", 4: "box", 8: "quadrilateral"}
+)
+ARITIES: Mapping[Geometry, int] = MappingProxyType(
+    {geometry: arity for arity, geometry in GEOMETRY_OF_ARITY.items()}
+)
+"""Coordinates that an object has, by geometry."""
+
+MAXIMUM_INDEX = 2**32 - 1
+
+
+class ObjectFlag(IntFlag):
+    """What an object is besides an ordinary one."""
+
+    IGNORE = 1
+    """A don't-care object: no ground truth, and a detection of it is no false alarm."""
+    CROWD = 2
+    """A group of objects under one outline."""
+    REGION = 4
+    """Not an object but an area in which nothing is scored."""
+    DISTRACTOR = 8
+    """An object of a class that systems may confuse with the scored one."""
+
+
+class FrameFlag(IntFlag):
+    """What a frame is besides an ordinary one."""
+
+    DONT_CARE = 1
+    """The frame is left out of every count and average."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """F whole frames of one side with N objects, as columns.
+
+    Lengths and index ranges are checked here; everything else is the server's to judge.
+
+    Attributes:
+        sequences: Table of (domain, sequence) names; the domain is empty where there is one only.
+        frame_sequences: (F,) rows of `sequences`.
+        frame_numbers: (F,) frame numbers.
+        frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
+        coordinates: (N, 2 | 4 | 8) pixels.
+        labels: Table of class labels.
+        label_indices: (N,) rows of `labels`; None for all 0.
+        confidences: (N,) from 0 to 1; None for all 1.
+        track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
+        flags: (N,) bits of `ObjectFlag`; None for all 0.
+        frame_flags: (F,) bits of `FrameFlag`; None for all 0.
+        columns: Further (N,) numbers by name.
+
+    Raises:
+        InputError: If a column has the wrong length or type, or an index points outside its table.
+    """
+
+    sequences: Sequence[tuple[str, str]]
+    frame_sequences: IntArray
+    frame_numbers: IntArray
+    frame_starts: IntArray
+    coordinates: FloatArray
+    labels: Sequence[str] = ()
+    label_indices: IntArray | None = None
+    confidences: FloatArray | None = None
+    track_ids: IntArray | None = None
+    flags: IntArray | None = None
+    frame_flags: IntArray | None = None
+    columns: Mapping[str, FloatArray] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        """Bring the columns into arrays and hold them against each other."""
+        for domain, sequence in self.sequences:
+            text("sequences", domain)
+            text("sequences", sequence)
+        for label in self.labels:
+            text("labels", label)
+        self._set("frame_numbers", whole_numbers("frame_numbers", self.frame_numbers))
+        self._set("coordinates", coordinate_array(self.coordinates))
+        for name in ("frame_sequences", "frame_flags"):
+            self._whole(name, self.frame_count)
+        for name in ("label_indices", "track_ids", "flags"):
+            self._whole(name, self.object_count)
+        if self.confidences is not None:
+            column = numbers("confidences", self.confidences, self.object_count)
+            self._set("confidences", column)
+        columns = {
+            name: numbers(f"columns[{name!r}]", values, self.object_count)
+            for name, values in self.columns.items()
+        }
+        self._set("columns", MappingProxyType(columns))
+        self._check_starts()
+        self._check_range("frame_sequences", len(self.sequences) - 1)
+        self._check_range("label_indices", max(len(self.labels), 1) - 1)
+        self._check_range("flags", MAXIMUM_INDEX)
+        self._check_range("frame_flags", MAXIMUM_INDEX)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames F."""
+        return len(self.frame_numbers)
+
+    @property
+    def object_count(self) -> int:
+        """Number of objects N."""
+        return len(self.coordinates)
+
+    @property
+    def arity(self) -> int:
+        """Coordinates an object has: 2, 4 or 8."""
+        return int(self.coordinates.shape[1])
+
+    def part(self, first: int, last: int) -> Frames:
+        """Frames `first` up to but not including `last`, as views of the same columns."""
+        start, end = int(self.frame_starts[first]), int(self.frame_starts[last])
+        return Frames(
+            sequences=self.sequences,
+            frame_sequences=self.frame_sequences[first:last],
+            frame_numbers=self.frame_numbers[first:last],
+            frame_starts=self.frame_starts[first : last + 1] - start,
+            coordinates=self.coordinates[start:end],
+            labels=self.labels,
+            label_indices=_cut(self.label_indices, start, end),
+            confidences=_cut(self.confidences, start, end),
+            track_ids=_cut(self.track_ids, start, end),
+            flags=_cut(self.flags, start, end),
+            frame_flags=_cut(self.frame_flags, first, last),
+            columns={name: column[start:end] for name, column in self.columns.items()},
+        )
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _whole(self, name: str, length: int) -> None:
+        values = getattr(self, name)
+        if values is not None:
+            self._set(name, whole_numbers(name, values, length))
+
+    def _check_starts(self) -> None:
+        starts = whole_numbers("frame_starts", self.frame_starts, self.frame_count + 1)
+        if starts[0] != 0 or starts[-1] != self.object_count or np.any(starts[1:] < starts[:-1]):
+            expected = f"offsets that ascend from 0 to the number of objects, {self.object_count}"
+            raise InputError("frame_starts", f"{starts[0]} ... {starts[-1]}", expected)
+        self._set("frame_starts", starts)
+
+    def _check_range(self, name: str, greatest: int) -> None:
+        values = getattr(self, name)
+        if values is None or len(values) == 0:
+            return
+        if values.min() < 0 or values.max() > greatest:
+            found = f"{values.min()} to {values.max()}"
+            raise InputError(name, found, f"whole numbers from 0 to {greatest}")
+
+
+def coordinate_array(values: ArrayLike, arity: int | None = None, *, copy: bool = False) -> Any:
+    """Coordinates of N objects as an (N, arity) array.
+
+    Args:
+        values: (N, arity) numbers, or an empty list for no objects.
+        arity: Coordinates that an object has; None for 2, 4 or 8, whichever it is.
+        copy: Whether the caller may change `values` afterwards.
+
+    Raises:
+        InputError: If the shape is another one, or there is something else than numbers.
+    """
+    allowed = tuple(ARITIES.values()) if arity is None else (arity,)
+    expected = "numbers of shape " + " or ".join(f"(N, {number})" for number in allowed)
+    array = _convert("coordinates", values, expected, copy=copy)
+    if array.ndim == 1 and len(array) == 0 and arity is not None:
+        return array.reshape(0, arity)
+    if array.ndim != 2 or array.shape[1] not in allowed:
+        raise InputError("coordinates", f"shape {array.shape}", expected)
+    return array
+
+
+def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) -> FloatArray:
+    """A column of numbers.
+
+    Raises:
+        InputError: If it is no column of `length` numbers.
+    """
+    expected = f"{length} numbers"
+    array = _convert(name, values, expected, copy=copy)
+    if array.shape != (length,):
+        raise InputError(name, f"shape {array.shape}", expected)
+    return array
+
+
+def whole_numbers(
+    name: str, values: ArrayLike, length: int | None = None, *, copy: bool = False
+) -> IntArray:
+    """A column of whole numbers.
+
+    Raises:
+        InputError: If it is no column of `length` whole numbers.
+    """
+    expected = "whole numbers" if length is None else f"{length} whole numbers"
+    try:
+        array = np.array(values) if copy else np.asarray(values)
+    except (ValueError, TypeError):
+        raise InputError(name, "something else", expected) from None
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputError(name, f"values of type {array.dtype}", expected)
+    if array.ndim != 1 or (length is not None and len(array) != length):
+        raise InputError(name, f"shape {array.shape}", expected)
+    return array
+
+
+def text(name: str, value: object) -> str:
+    """A text that can be sent.
+
+    Raises:
+        InputError: If it is none.
+    """
+    try:
+        if isinstance(value, str):
+            value.encode()
+            return value
+    except UnicodeEncodeError:  # half of a surrogate pair, which is no Unicode text
+        pass
+    raise InputError(name, repr(value)[:80], "a text")
+
+
+def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:
+    try:
+        if copy:
+            return np.array(values, dtype=np.float64)
+        return np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError):
+        raise InputError(name, "something else", expected) from None
+
+
+def _cut(column: Any, start: int, end: int) -> Any:
+    return None if column is None else column[start:end]

@@ -1,0 +1,189 @@
+"""Reports: scores with everything needed to know what they are scores of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+Number = int | float | None
+"""A score: a count, a figure, or None where it is undefined."""
+
+
+class Row(NamedTuple):
+    """One score, and what it is of; None stands for "all of them"."""
+
+    domain: str | None
+    class_: str | None
+    sequence: str | None
+    measure: str
+    value: Number
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points in order, as columns of equal length by name.
+
+    Attributes:
+        name: Name of the curve.
+        columns: Coordinates of the points, by name.
+        domain: Domain that it is of; None for all.
+        class_: Class that it is of; None for all.
+    """
+
+    name: str
+    columns: Mapping[str, tuple[Number, ...]]
+    domain: str | None = None
+    class_: str | None = None
+
+    def points(self) -> list[dict[str, Number]]:
+        """Points as dictionaries."""
+        names = list(self.columns)
+        return [
+            dict(zip(names, values, strict=True))
+            for values in zip(*self.columns.values(), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class ReportWarning:
+    """Something a reader of the scores should know: a stable code, a sentence, how often."""
+
+    code: str
+    message: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Report:
+    """Scores of one evaluator.
+
+    Attributes:
+        evaluator: Name of the evaluator.
+        version: Its version.
+        parameters: Every parameter with the value that was used.
+        truth_digest: Fingerprint of the truth, 32 hexadecimal digits.
+        detections_digest: Fingerprint of the detections.
+        software: Versions of the server's software that the last bits may depend on.
+        specification: The specification that was scored under, in its JSON form.
+        scores: Every score.
+        curves: Every curve.
+        warnings: Every warning.
+    """
+
+    evaluator: str
+    version: str
+    parameters: Mapping[str, Any]
+    truth_digest: str
+    detections_digest: str
+    software: Mapping[str, str]
+    specification: Mapping[str, Any]
+    scores: tuple[Row, ...]
+    curves: tuple[Curve, ...]
+    warnings: tuple[ReportWarning, ...]
+
+    def rows(self) -> list[Row]:
+        """Every score as a row, ready for ``pandas.DataFrame(report.rows())``."""
+        return list(self.scores)
+
+    def value(
+        self,
+        measure: str,
+        *,
+        domain: str | None = None,
+        class_: str | None = None,
+        sequence: str | None = None,
+    ) -> Number:
+        """One score; None where it is undefined.
+
+        Raises:
+            KeyError: If the report has no such row; the text names the measures it has.
+        """
+        try:
+            return self._values[domain, class_, sequence, measure]
+        except KeyError:
+            known = ", ".join(sorted({row.measure for row in self.scores}))
+            raise KeyError(
+                f"no score {measure!r} for domain {domain!r}, class {class_!r}, "
+                f"sequence {sequence!r}; measures of this report: {known}"
+            ) from None
+
+    def curve(self, name: str, *, domain: str | None = None, class_: str | None = None) -> Curve:
+        """One curve.
+
+        Raises:
+            KeyError: If the report has no such curve.
+        """
+        for curve in self.curves:
+            if (curve.name, curve.domain, curve.class_) == (name, domain, class_):
+                return curve
+        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {class_!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form: absent dimensions and undefined values are None."""
+        return {
+            "evaluator": self.evaluator,
+            "version": self.version,
+            "parameters": dict(self.parameters),
+            "truth_digest": self.truth_digest,
+            "detections_digest": self.detections_digest,
+            "software": dict(self.software),
+            "specification": dict(self.specification),
+            "scores": [
+                dict(zip(("domain", "class", "sequence", "measure", "value"), row, strict=True))
+                for row in self.scores
+            ],
+            "curves": [
+                {
+                    "domain": curve.domain,
+                    "class": curve.class_,
+                    "name": curve.name,
+                    "points": curve.points(),
+                }
+                for curve in self.curves
+            ],
+            "warnings": [
+                {"code": warning.code, "message": warning.message, "count": warning.count}
+                for warning in self.warnings
+            ],
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The JSON form as text; equal reports give equal text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @cached_property
+    def _values(self) -> dict[tuple[str | None, str | None, str | None, str], Number]:
+        return {
+            (row.domain, row.class_, row.sequence, row.measure): row.value for row in self.scores
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far both sides have come.
+
+    Attributes:
+        paired_frames: Frames that both sides have sent.
+        frames_waiting_for_detections: Frames of the truth whose detections have not come.
+        frames_waiting_for_truth: Frames of the detections whose truth has not come.
+    """
+
+    paired_frames: int
+    frames_waiting_for_detections: int
+    frames_waiting_for_truth: int
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReport:
+    """Scores over exactly the frames that both sides have sent.
+
+    Attributes:
+        reports: A report for each evaluator, in the order in which they were asked for.
+        coverage: How far both sides have come.
+    """
+
+    reports: tuple[Report, ...]
+    coverage: Coverage

@@ -1,0 +1,115 @@
+"""Settings of streams and connections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Literal
+
+from vidscore_client.errors import InputError
+from vidscore_client.reports import LiveReport
+
+Policy = Literal["block", "raise"]
+"""What a full queue does to the caller."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """How frames are put together into messages, and how many may wait.
+
+    A frame is on its way `batch_interval_s` after it was given at the latest, unless the server
+    takes no more; then frames wait in the queue. A frame or batch enters the queue where it fits
+    or the queue is empty, so memory is bounded by the queue and one batch of the caller's.
+
+    Attributes:
+        batch_frames: Most frames of a message.
+        batch_bytes: Most bytes of a message, unless one frame alone is larger.
+        batch_interval_s: Longest time in seconds that a frame waits for others.
+        queue_frames: Most frames that wait to be sent, both sides together.
+        queue_bytes: Most bytes that wait to be sent.
+        policy: What happens to the caller where the queue is full: ``block`` waits for room,
+            ``raise`` raises `BackPressureError` at once.
+        block_timeout_s: Longest time in seconds that ``block`` waits before it raises
+            `BackPressureError`; None for no limit.
+    """
+
+    batch_frames: int = 256
+    batch_bytes: int = 1 << 20
+    batch_interval_s: float = 0.1
+    queue_frames: int = 4096
+    queue_bytes: int = 64 << 20
+    policy: Policy = "block"
+    block_timeout_s: float | None = 30.0
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which nothing would ever be sent."""
+        for name in ("batch_frames", "batch_bytes", "queue_frames", "queue_bytes"):
+            if getattr(self, name) < 1:
+                raise InputError(name, str(getattr(self, name)), "at least 1")
+        if not self.batch_interval_s >= 0:
+            raise InputError("batch_interval_s", str(self.batch_interval_s), "0 or more")
+        if self.policy not in {"block", "raise"}:
+            raise InputError("policy", repr(self.policy), "'block' or 'raise'")
+        if self.block_timeout_s is not None and not self.block_timeout_s >= 0:
+            raise InputError("block_timeout_s", str(self.block_timeout_s), "0 or more, or None")
+
+
+DEFAULT_BATCHING = Batching()
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """When live reports are wanted, and where they go.
+
+    A report comes when either interval has passed. It goes to `on_report` and is kept, with the
+    last `keep_reports` ones, for `live_reports()`; `latest` is always the newest.
+
+    Attributes:
+        every_frames: Frames that both sides have sent since the last report; 0 for not by frames.
+        every_s: Seconds since the last report; None for not by time.
+        on_report: Called with each report; of an asyncio stream it may be a coroutine function.
+        summary_only: Whether to leave out the rows of single sequences and the curves.
+        keep_reports: Reports that wait for `live_reports()`; older ones are dropped.
+    """
+
+    every_frames: int = 0
+    every_s: float | None = None
+    on_report: Callable[[LiveReport], object] | None = None
+    summary_only: bool = False
+    keep_reports: int = 16
+
+    def __post_init__(self) -> None:
+        """Refuse settings with which no report would ever come."""
+        if self.every_frames < 0:
+            raise InputError("every_frames", str(self.every_frames), "0 or more")
+        if self.every_s is not None and not 0 <= self.every_s < 1e9:
+            raise InputError("every_s", str(self.every_s), "0 or more, or None")
+        if not self.every_frames and self.every_s is None:
+            raise InputError("live", "no interval", "every_frames or every_s")
+        if self.keep_reports < 1:
+            raise InputError("keep_reports", str(self.keep_reports), "at least 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """An encrypted connection; all files are PEM.
+
+    Attributes:
+        root_certificates: File of the authorities to trust; None for the system's own.
+        certificate: File of this client's certificate chain, where the server wants one.
+        private_key: File of the private key of `certificate`.
+        server_name: Name that the server's certificate is for, where it is not the one of the
+            address.
+    """
+
+    root_certificates: str | PathLike[str] | None = None
+    certificate: str | PathLike[str] | None = None
+    private_key: str | PathLike[str] | None = None
+    server_name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse half of a client certificate."""
+        if (self.certificate is None) != (self.private_key is None):
+            missing = "certificate" if self.certificate is None else "private_key"
+            raise InputError(missing, "none", "certificate and private_key together, or neither")

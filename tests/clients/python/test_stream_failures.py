@@ -1,0 +1,219 @@
+"""How a stream fails and ends, and what the caller is told; synchronous and asyncio."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from tests.clients.python.fake_server import (
+    WAIT_S,
+    end_at_once,
+    live,
+    never_accept,
+    refuse_configuration,
+    refuse_first_batch,
+    script,
+    slow,
+    started,
+)
+from tests.clients.python.streaming import BOX, Streaming, eventually, frames, stream_threads
+
+from vidscore_client import (
+    Batching,
+    CallbackError,
+    CallCancelledError,
+    ClosedError,
+    DeadlineError,
+    InputError,
+    InternalError,
+    InvalidArgumentError,
+    Live,
+    LiveReport,
+    NotFoundError,
+    ScoreStream,
+    UnavailableError,
+)
+
+AT_ONCE = Batching(batch_interval_s=0.0)
+
+
+def test_what_the_server_refuses_is_raised_at_the_next_call_and_at_finish(
+    streaming: Streaming,
+) -> None:
+    with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream):
+        stream.send_truth("a", 0, BOX)
+        eventually(lambda: refuses(stream))
+        with pytest.raises(InvalidArgumentError) as caught:
+            stream.finish()
+    error = caught.value
+    assert (error.code, error.reason) == ("INVALID_ARGUMENT", "INVALID_INPUT")
+    assert [str(violation) for violation in error.violations] == [
+        "truth.coordinates[0]: found nan",
+        "truth.labels: found two",
+    ]
+    assert error.violation_count == 30
+
+
+def refuses(stream: ScoreStream) -> bool:
+    """Whether sending raises what the server said."""
+    try:
+        stream.send_truth("a", 1, BOX)
+    except InvalidArgumentError:
+        return True
+    return False
+
+
+def test_a_reader_of_live_reports_is_told_too(streaming: Streaming) -> None:
+    with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream):
+        stream.send_truth("a", 0, BOX)
+        with pytest.raises(InvalidArgumentError):
+            next(stream.live_reports())
+
+
+def test_a_refused_configuration_is_raised_at_opening(streaming: Streaming) -> None:
+    opening = streaming(refuse_configuration)
+    with pytest.raises(NotFoundError, match="no evaluator is called 'fake'") as caught:
+        opening.__enter__()
+    assert caught.value.reason == "UNKNOWN_EVALUATOR"
+
+
+def test_a_server_that_never_accepts_is_a_deadline(streaming: Streaming) -> None:
+    before = stream_threads()
+    opening = streaming(never_accept, open_timeout_s=0.1)
+    with pytest.raises(DeadlineError, match=r"within 0\.1 s"):
+        opening.__enter__()
+    assert stream_threads() == before
+
+
+def test_a_server_that_dies_in_mid_stream_is_unavailable(streaming: Streaming) -> None:
+    with streaming(batching=AT_ONCE) as (server, stream):
+        stream.send("a", 0, BOX)
+        eventually(lambda: bool(server.batches("detections")))
+        server.stop()
+        with pytest.raises(UnavailableError) as caught:
+            stream.finish(WAIT_S)
+    assert caught.value.retryable
+
+
+def test_a_stream_that_ends_without_a_final_report_is_an_internal_error(
+    streaming: Streaming,
+) -> None:
+    missing = pytest.raises(InternalError, match="without a final report")
+    with streaming(end_at_once) as (_, stream), missing:
+        stream.finish()
+
+
+def test_a_message_of_an_unknown_kind_is_an_internal_error_and_cancels(
+    streaming: Streaming,
+) -> None:
+    with streaming(script(type(started())())) as (server, stream):
+        assert server.finished.wait(WAIT_S)
+        with pytest.raises(InternalError, match="does not know"):
+            stream.finish()
+
+
+def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) -> None:
+    go_on = threading.Event()
+    with streaming(slow(go_on)) as (_, stream):
+        stream.send("a", 0, BOX)
+        with pytest.raises(DeadlineError, match="call finish again"):
+            stream.finish(timeout_s=0.05)
+        go_on.set()
+        assert stream.finish()[0].value("frames") == 1
+        assert stream.finish()[0].value("frames") == 1
+
+
+def test_a_stream_that_takes_longer_than_it_may_is_a_deadline(streaming: Streaming) -> None:
+    go_on = threading.Event()
+    with streaming(slow(go_on), timeout_s=0.3) as (_, stream):
+        with pytest.raises(DeadlineError) as caught:
+            stream.finish()
+        go_on.set()
+    assert caught.value.code == "DEADLINE_EXCEEDED"
+
+
+def test_a_finished_stream_takes_no_more_frames(streaming: Streaming) -> None:
+    with streaming() as (_, stream):
+        stream.finish()
+        with pytest.raises(ClosedError):
+            stream.send("a", 0, BOX)
+        with pytest.raises(ClosedError):
+            stream.send_batch("truth", frames(1))
+
+
+def test_leaving_the_block_without_finish_cancels_and_raises_nothing(streaming: Streaming) -> None:
+    with streaming() as (server, stream):
+        stream.send("a", 0, BOX)
+    assert server.finished.wait(WAIT_S)
+
+
+def test_leaving_the_block_by_an_exception_cancels_and_lets_it_through(
+    streaming: Streaming,
+) -> None:
+    with pytest.raises(ZeroDivisionError), streaming() as (server, _):
+        raise ZeroDivisionError
+    assert server.finished.wait(WAIT_S)
+
+
+def test_a_cancelled_stream_says_so_at_each_call(streaming: Streaming) -> None:
+    with streaming() as (server, stream):
+        stream.cancel()
+        stream.cancel()
+        assert server.finished.wait(WAIT_S)
+        with pytest.raises(CallCancelledError):
+            stream.send("a", 0, BOX)
+        with pytest.raises(CallCancelledError):
+            stream.finish()
+        with pytest.raises(CallCancelledError):
+            next(stream.live_reports())
+
+
+def test_a_callback_that_raises_cancels_the_stream_and_is_the_cause(streaming: Streaming) -> None:
+    def on_report(_report: LiveReport) -> None:
+        raise ZeroDivisionError("mine")
+
+    settings = Live(every_frames=1, on_report=on_report)
+    with streaming(script(live(1)), live=settings) as (server, stream):
+        assert server.finished.wait(WAIT_S)
+        with pytest.raises(CallbackError, match="ZeroDivisionError: mine") as caught:
+            stream.finish()
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_a_caller_that_waits_for_room_may_still_be_cancelled_by_a_failing_server(
+    streaming: Streaming,
+) -> None:
+    go_on = threading.Event()
+    batching = Batching(batch_interval_s=0.0, queue_frames=1, block_timeout_s=WAIT_S)
+    with streaming(slow(go_on), batching=batching) as (server, stream):
+        threading.Timer(0.2, server.stop).start()
+        with pytest.raises(UnavailableError):
+            send_for_ever(stream)
+        go_on.set()
+
+
+def send_for_ever(stream: ScoreStream) -> None:
+    """Send more than any window holds."""
+    for number in range(10_000):
+        stream.send("a", number, BOX * 4000)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        ({"evaluators": []}, "evaluators"),
+        ({"evaluators": "fake"}, "evaluators"),
+        ({"truth_geometry": "circle"}, "truth_geometry"),
+        ({"detection_geometry": None}, "detection_geometry"),
+        ({"timeout_s": 0}, "timeout_s"),
+        ({"specification": {"titel": ""}}, "specification.titel"),
+    ],
+)
+def test_a_wrong_argument_is_named_before_anything_is_sent(
+    streaming: Streaming, arguments: dict[str, Any], argument: str
+) -> None:
+    opening = streaming(**arguments)
+    with pytest.raises(InputError) as caught:
+        opening.__enter__()
+    assert caught.value.argument == argument

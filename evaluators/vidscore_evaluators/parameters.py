@@ -48,6 +48,18 @@ class Bounds:
     exclusive_maximum: float | None = None
     grid: tuple[float, ...] = ()
 
+    def broken_by(self, number: float) -> str | None:
+        """What is expected instead of a number out of bounds; None where it is within."""
+        if self.minimum is not None and number < self.minimum:
+            return f"at least {self.minimum:g}"
+        if self.maximum is not None and number > self.maximum:
+            return f"at most {self.maximum:g}"
+        if self.exclusive_minimum is not None and number <= self.exclusive_minimum:
+            return f"more than {self.exclusive_minimum:g}"
+        if self.exclusive_maximum is not None and number >= self.exclusive_maximum:
+            return f"less than {self.exclusive_maximum:g}"
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class ParameterDescription:
@@ -154,25 +166,28 @@ def json_schema(parameters: type) -> dict[str, Any]:
 
 def _property_schema(description: ParameterDescription) -> dict[str, Any]:
     bounds = description.bounds
-    name = description.type_name
-    schema: dict[str, Any] = (
-        {"type": "array", "items": {"type": name.removeprefix("array of ")}}
-        if name.startswith("array of ")
-        else {"type": name}
-    )
+    default = description.default
     limits = {
-        "enum": list(description.choices) or None,
         "minimum": bounds.minimum,
         "maximum": bounds.maximum,
         "exclusiveMinimum": bounds.exclusive_minimum,
         "exclusiveMaximum": bounds.exclusive_maximum,
+    }
+    # Bounds hold for numbers: those of an array stand at its items.
+    item = {"type": description.type_name.removeprefix("array of ")} | _without_none(limits)
+    schema = {"type": "array", "items": item} if isinstance(default, tuple) else item
+    about = {
+        "description": bounds.description,
+        "default": list(default) if isinstance(default, tuple) else default,
+        "enum": list(description.choices) or None,
         "unit": bounds.unit or None,
         "grid": list(bounds.grid) or None,
     }
-    default = description.default
-    schema["description"] = bounds.description
-    schema["default"] = list(default) if isinstance(default, tuple) else default
-    return schema | {key: value for key, value in limits.items() if value is not None}
+    return schema | _without_none(about)
+
+
+def _without_none(entries: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value is not None}
 
 
 def _type_name(hint: Any) -> str:
@@ -202,8 +217,8 @@ def _convert_choice(value: object, choices: Sequence[str]) -> str:
 
 
 def _convert_array(value: object, item: type) -> tuple[Any, ...]:
-    items = value.split(",") if isinstance(value, str) else value
-    if not isinstance(items, Sequence):
+    items = (value.split(",") if value else ()) if isinstance(value, str) else value
+    if not isinstance(items, Sequence) or isinstance(items, bytes):
         raise ValueError(f"an array of {_TYPE_NAMES[item]}s")
     return tuple(_CONVERTERS[item](entry) for entry in items)
 
@@ -218,8 +233,14 @@ def _convert_bool(value: object) -> bool:
 
 
 def _convert_int(value: object) -> int:
-    number = _convert_float(value)
-    if not number.is_integer():
+    """Read a whole number; digits not by way of a float, which would round the large ones."""
+    try:
+        if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
+            return int(value)
+        number = value if type(value) is int else _convert_float(value)
+    except ValueError:
+        raise ValueError("a whole number") from None
+    if number != int(number):
         raise ValueError("a whole number")
     return int(number)
 
@@ -248,18 +269,10 @@ _CONVERTERS: Mapping[Any, Any] = types.MappingProxyType(
 
 
 def _check_bounds(value: Value, bounds: Bounds) -> None:
-    numbers = value if isinstance(value, tuple) else (value,)
-    for number in numbers:
-        if isinstance(number, str):
-            continue
-        if bounds.minimum is not None and number < bounds.minimum:
-            raise ValueError(f"at least {bounds.minimum:g}")
-        if bounds.maximum is not None and number > bounds.maximum:
-            raise ValueError(f"at most {bounds.maximum:g}")
-        if bounds.exclusive_minimum is not None and number <= bounds.exclusive_minimum:
-            raise ValueError(f"more than {bounds.exclusive_minimum:g}")
-        if bounds.exclusive_maximum is not None and number >= bounds.exclusive_maximum:
-            raise ValueError(f"less than {bounds.exclusive_maximum:g}")
+    for number in value if isinstance(value, tuple) else (value,):
+        expected = None if isinstance(number, str) else bounds.broken_by(number)
+        if expected is not None:
+            raise ValueError(expected)
 
 
 def _unknown(name: str, known: list[str]) -> Fault:

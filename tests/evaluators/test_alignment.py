@@ -10,6 +10,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.pairing import FrameKey, frame_keys
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing.examples import Frames
 
 NEEDS = Needs((4,), (8,), confidences=True, tracks=True)
 
@@ -83,7 +84,7 @@ def test_taking_frames_takes_them_on_both_sides(scene: Scene, seed: int) -> None
 
 
 def test_order_is_by_domain_then_sequence_then_number() -> None:
-    frames = {("b", "a"): {1: []}, ("a", "c"): {10: [], 9: []}, ("a", "b"): {0: []}}
+    frames: Frames = {("b", "a"): {1: []}, ("a", "c"): {10: [], 9: []}, ("a", "b"): {0: []}}
     truth = make_annotations(frames, arity=2)
     assert frame_keys(align(truth, truth).truth) == [
         (("a", "b"), 0),

@@ -179,7 +179,9 @@ def test_nothing_has_the_arity_asked_for(arity: int) -> None:
     [
         pytest.param(empty_annotations(4), id="nothing"),
         pytest.param(make_annotations({("d", "s"): {0: [Thing((1, 2), "b")]}}), id="an object"),
-        pytest.param(frame_list((), np.zeros(0), np.zeros(0), 2), id="no frames"),
+        pytest.param(
+            frame_list((), np.zeros(0, np.int64), np.zeros(0, np.int64), 2), id="no frames"
+        ),
     ],
 )
 def test_annotations_can_be_sent_to_another_process(made: Annotations) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def _forged(change: Callable[[dict[str, Any]], object]) -> bytes:
     body = DATA[len(DATA) - _body_length() :]
     (length,) = struct.unpack_from("<Q", body)
     header = json.loads(body[8 : 8 + length])
-    header = change(header) or header
+    change(header)
     encoded = json.dumps(header).encode()
     return seal(struct.pack("<Q", len(encoded)) + encoded + body[8 + length :])
 
@@ -97,13 +98,17 @@ def _body_length() -> int:
     return len(DATA) - len(seal(b""))
 
 
+def _set(header: dict[str, Any], key: str, value: object) -> None:
+    header[key] = value
+
+
 def _table(header: dict[str, Any], **changes: Any) -> None:
     [table] = [entry for entry in header["tables"] if entry["name"] == "sums"]
     table.update(changes)
 
 
 def test_a_forged_header_that_changes_nothing_is_read() -> None:
-    assert tally_to_bytes(tally_from_bytes(_forged(lambda header: None))) == DATA
+    assert tally_to_bytes(tally_from_bytes(_forged(len))) == DATA
 
 
 @pytest.mark.parametrize("rows", [-1, 0, 3, 5, 10**12, 2**63, 10**400, 4.0, True, None, "4", []])
@@ -157,9 +162,8 @@ def test_a_forged_table_is_refused(changes: dict[str, Any]) -> None:
 )
 def test_a_forged_field_is_refused(key: str, values: list[object]) -> None:
     for value in values:
-        forged = _forged(lambda header, value=value: header.update({key: value}))
         with pytest.raises(TallyError):
-            tally_from_bytes(forged)
+            tally_from_bytes(_forged(partial(_set, key=key, value=value)))
 
 
 @pytest.mark.parametrize("header", [[], 3, "text", None, {}])
@@ -176,7 +180,7 @@ def test_deep_nesting_is_refused() -> None:
 
 
 def test_rows_out_of_order_are_refused() -> None:
-    """Sums of such tables would not be sums: rows of equal keys are added neighbour by neighbour."""
+    """Sums of such tables would not be sums: equal keys are added neighbour by neighbour."""
     body = DATA[len(seal(b"")) :]
     codes = np.array([0, 0, 1, 1], dtype="<i8").tobytes()
     assert body.count(codes) == 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -29,6 +30,12 @@ _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "array": list,
 }
+_LIMITS: tuple[tuple[str, Callable[[Any, Any], bool]], ...] = (
+    ("minimum", operator.ge),
+    ("maximum", operator.le),
+    ("exclusiveMinimum", operator.gt),
+    ("exclusiveMaximum", operator.lt),
+)
 
 
 def check_values(evaluator: Evaluator[Any], report: Report) -> None:
@@ -94,8 +101,8 @@ def check_parameter(parameters: type, description: ParameterDescription) -> None
     parse_parameters(parameters, {description.name: description.default})
     for value in bounds.grid:
         assert bounds.broken_by(value) is None, f"{description.name}: {value} is in its grid"
-    for value in _wrong_values(description):
-        _check_refused(parameters, description.name, value)
+    for wrong in _wrong_values(description):
+        _check_refused(parameters, description.name, wrong)
 
 
 def check_schema(parameters: type) -> None:
@@ -125,15 +132,8 @@ def schema_fault(schema: dict[str, Any], value: Any) -> str | None:
     if isinstance(value, list):
         found = (schema_fault(schema["items"], item) for item in value)
         return next((f"items: {fault}" for fault in found if fault), None)
-    limits = {
-        "minimum": lambda limit: value >= limit,
-        "maximum": lambda limit: value <= limit,
-        "exclusiveMinimum": lambda limit: value > limit,
-        "exclusiveMaximum": lambda limit: value < limit,
-    }
-    return next(
-        (key for key, holds in limits.items() if key in schema and not holds(schema[key])), None
-    )
+    broken = (key for key, holds in _LIMITS if key in schema and not holds(value, schema[key]))
+    return next(broken, None)
 
 
 def _wrong_values(description: ParameterDescription) -> Iterator[Value]:

@@ -1,26 +1,30 @@
 """Hypothesis strategies for truth and detections that make evaluators stumble.
 
 Coordinates come from a coarse lattice, so that equal distances, equal overlaps, objects that
-touch and objects that coincide are common instead of never; now and then any float is among
-them, so that the order of an addition shows in the last bit.
+touch and objects that coincide are common instead of never; and the lattice is scaled, so that
+the order of an addition shows in the last bit. How much there is in a scene is drawn by
+hypothesis and shrinks; what exactly comes from a seed, which costs a tenth of drawing it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, Annotations, ObjectFlag
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.testing.examples import Thing, make_annotations
+from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 
-EXTENT_PX = 12
-"""Objects start in a square of this side: small, so that most of them have to do with others."""
+EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)
+"""Confidences on which thresholds lie."""
 
-EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.5, 0.95, 1.0)
+SCALES = (1.0, 1.0, 1 / 3, 0.7)
+"""Sizes of the lattice: one on which all arithmetic is exact, and some on which none is."""
 
 
 class Scene(NamedTuple):
@@ -30,63 +34,9 @@ class Scene(NamedTuple):
     detections: Annotations
 
 
-def lengths(minimum: float, maximum: float) -> SearchStrategy[float]:
-    """Lengths in pixels: mostly multiples of a half, sometimes any float."""
-    halves = st.integers(int(2 * minimum), int(2 * maximum)).map(lambda number: number / 2)
-    return st.one_of(halves, halves, st.floats(minimum, maximum))
-
-
-def shapes(arity: int, extent_px: float = EXTENT_PX) -> SearchStrategy[tuple[float, ...]]:
-    """Points, upright boxes or rectangles in any position, all with some area.
-
-    Args:
-        arity: 2, 4 or 8.
-        extent_px: Side of the square in which they start.
-    """
-    start = lengths(0, extent_px)
-    if arity == POINT:
-        return st.tuples(start, start)
-    side = lengths(1, extent_px / 2)
-    if arity == BOX:
-        return st.builds(lambda x, y, w, h: (x, y, x + w, y + h), start, start, side, side)
-    return st.builds(_rectangle, start, start, side, lengths(0, extent_px / 2), side)
-
-
-def confidences() -> SearchStrategy[float]:
-    """Confidences: mostly round ones, on which thresholds lie."""
-    return st.one_of(st.sampled_from(EDGE_CONFIDENCES), st.floats(0, 1))
-
-
-def things(
-    arity: int,
-    labels: Sequence[str],
-    *,
-    flags: Sequence[int] = (0,),
-    with_confidences: bool = False,
-    with_tracks: bool = False,
-    extent_px: float = EXTENT_PX,
-) -> SearchStrategy[list[Thing]]:
-    """The objects of one frame.
-
-    Args:
-        arity: Coordinates an object has.
-        labels: Labels to choose from.
-        flags: Bits of `ObjectFlag` to choose from.
-        with_confidences: Whether confidences differ from 1.
-        with_tracks: Whether objects carry a track identity, each once in a frame.
-        extent_px: Side of the square in which objects start.
-    """
-    one = st.builds(
-        Thing,
-        coordinates=shapes(arity, extent_px),
-        label=st.sampled_from(labels),
-        confidence=confidences() if with_confidences else st.just(1.0),
-        track_id=st.integers(0, 5) if with_tracks else st.just(-1),
-        flags=st.sampled_from(flags),
-    )
-    return st.lists(
-        one, max_size=4, unique_by=(lambda thing: thing.track_id) if with_tracks else None
-    )
+def seeds() -> SearchStrategy[int]:
+    """Seeds for `numpy.random.default_rng`, for orders and cuts that need not shrink."""
+    return st.integers(0, 2**32 - 1)
 
 
 @st.composite
@@ -99,12 +49,12 @@ def scenes(
     frame_numbers: Sequence[int] = range(6),
     object_flags: Sequence[int] = (0, 0, 0, ObjectFlag.IGNORE),
     dont_care_frames: bool = True,
-    extent_px: float = EXTENT_PX,
+    extent_px: float = 12,
 ) -> Scene:
     """Truth and detections as an evaluator needs them.
 
     Each sequence has a listed frame at least; either side may lack frames that the other has, and
-    any frame may be empty.
+    any frame may be empty. All boxes and quadrilaterals have some area.
 
     Args:
         draw: Given by hypothesis.
@@ -114,51 +64,91 @@ def scenes(
         frame_numbers: Frame numbers to choose from.
         object_flags: Bits of `ObjectFlag` that objects of the truth may carry.
         dont_care_frames: Whether frames may be marked don't-care.
-        extent_px: Side of the square in which objects start.
+        extent_px: Side of the square in which objects start: small, so that most of them have to
+            do with others.
     """
-    keys = st.tuples(st.sampled_from(domains), st.sampled_from(("s1", "s2")))
-    sequences = draw(st.lists(keys, min_size=1, max_size=3, unique=True))
     truth_arity = draw(st.sampled_from(needs.truth_arities))
     detection_arity = draw(st.sampled_from(needs.detection_arities))
-    annotated = things(
-        truth_arity,
-        labels,
-        flags=object_flags,
-        with_tracks=needs.tracks,
-        extent_px=extent_px,
+    sequence_count = draw(st.integers(1, 3))
+    frame_count = draw(st.integers(1, 4))
+    object_count = draw(st.integers(0, 4))
+    scale = draw(st.sampled_from(SCALES))
+    random = np.random.default_rng(draw(seeds()))
+
+    artist = _Artist(random, tuple(labels), scale, extent_px, needs.tracks)
+    keys = [(domain, name) for domain in domains for name in ("s1", "s2")]
+    sequences = [keys[index] for index in random.permutation(len(keys))[:sequence_count]]
+
+    def side(fewest: int, draw_object: Callable[[int], Thing]) -> Frames:
+        return {
+            key: {
+                frame: [draw_object(place) for place in range(random.integers(object_count + 1))]
+                for frame in _some(random, frame_numbers, fewest, frame_count)
+            }
+            for key in sequences
+        }
+
+    truth = side(1, lambda place: artist.object_of(truth_arity, place, flags=object_flags))
+    detections = side(
+        0, lambda place: artist.object_of(detection_arity, place, sure=not needs.confidences)
     )
-    detected = things(
-        detection_arity,
-        labels,
-        with_confidences=needs.confidences,
-        with_tracks=needs.tracks,
-        extent_px=extent_px,
-    )
-    number = st.sampled_from(frame_numbers)
-    truth = {
-        key: draw(st.dictionaries(number, annotated, min_size=1, max_size=4)) for key in sequences
-    }
-    detections = {key: draw(st.dictionaries(number, detected, max_size=4)) for key in sequences}
-    listed = [(key, number) for key, frames in truth.items() for number in frames]
-    left_out = draw(st.sets(st.sampled_from(listed), max_size=2)) if dont_care_frames else ()
+    listed = [(key, frame) for key, frames in truth.items() for frame in frames]
+    left_out = [place for place in listed if dont_care_frames and random.random() < 0.1]
     return Scene(
         make_annotations(truth, arity=truth_arity, dont_care=left_out),
         make_annotations(detections, arity=detection_arity),
     )
 
 
-def seeds() -> SearchStrategy[int]:
-    """Seeds for `numpy.random.default_rng`, for orders and cuts that need not shrink."""
-    return st.integers(0, 2**32 - 1)
+def _some(random: np.random.Generator, numbers: Sequence[int], fewest: int, most: int) -> list[int]:
+    """Some of the frame numbers, in any order."""
+    count = int(random.integers(fewest, min(most, len(numbers)) + 1))
+    return [numbers[index] for index in random.permutation(len(numbers))[:count]]
 
 
-def _rectangle(x: float, y: float, across: float, up: float, height: float) -> tuple[float, ...]:
-    """Corners of a rectangle whose first side is the vector (across, up)."""
-    scale = height / (across * across + up * up) ** 0.5
-    right, down = -up * scale, across * scale
-    return (
-        *(x, y),
-        *(x + across, y + up),
-        *(x + across + right, y + up + down),
-        *(x + right, y + down),
-    )
+@dataclass(frozen=True)
+class _Artist:
+    """Draws objects on a lattice."""
+
+    random: np.random.Generator
+    labels: tuple[str, ...]
+    scale: float
+    extent_px: float
+    tracks: bool
+
+    def object_of(
+        self, arity: int, place: int, *, flags: Sequence[int] = (0,), sure: bool = True
+    ) -> Thing:
+        """One object; `place` is its position in the frame and tells its track."""
+        return Thing(
+            coordinates=tuple(self.scale * number for number in self._shape(arity)),
+            label=self.labels[self.random.integers(len(self.labels))],
+            confidence=1.0 if sure else self._confidence(),
+            track_id=place if self.tracks else NO_TRACK,
+            flags=flags[int(self.random.integers(len(flags)))],
+        )
+
+    def _shape(self, arity: int) -> tuple[float, ...]:
+        x, y = self._halves(0, self.extent_px), self._halves(0, self.extent_px)
+        if arity == POINT:
+            return x, y
+        width, height = self._halves(1, self.extent_px / 2), self._halves(1, self.extent_px / 2)
+        if arity == BOX:
+            return x, y, x + width, y + height
+        # A rectangle whose first side is (width, rise); upright where that is 0.
+        rise = self._halves(0, 2) * (self.random.random() < 0.3)
+        across, down = -rise * height / width, height
+        return (
+            *(x, y),
+            *(x + width, y + rise),
+            *(x + width + across, y + rise + down),
+            *(x + across, y + down),
+        )
+
+    def _halves(self, least: float, most: float) -> float:
+        return int(self.random.integers(int(2 * least), int(2 * most) + 1)) / 2
+
+    def _confidence(self) -> float:
+        if self.random.random() < 0.6:
+            return EDGE_CONFIDENCES[self.random.integers(len(EDGE_CONFIDENCES))]
+        return float(self.random.random())

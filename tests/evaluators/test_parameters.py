@@ -1,0 +1,228 @@
+"""Parameters are read from texts and numbers, checked against their bounds, and described."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.parameters import (
+    Bounds,
+    describe_parameters,
+    json_schema,
+    parameter,
+    parameter_values,
+    parse_parameters,
+)
+from vidscore_evaluators.testing.checks import schema_fault
+
+
+@dataclass(frozen=True)
+class Sample:
+    tau: float = parameter(10.0, "A distance.", unit="px", exclusive_minimum=0, grid=(1.0, 2.0))
+    epsilon: float = parameter(3.0, "Another.", minimum=0, maximum=100, exclusive_maximum=50)
+    limit: int = parameter(30, "A number of things.", minimum=1, maximum=2**62)
+    strict: bool = parameter(False, "Whether.")
+    shape: Literal["box", "union"] = parameter("box", "Which.")
+    note: str = parameter("", "Any text.")
+    thresholds: tuple[float, ...] = parameter((0.5, 0.25), "Some.", minimum=0, maximum=1)
+    classes: tuple[str, ...] = parameter(("a",), "Names.")
+
+    def faults(self) -> Iterator[Fault]:
+        if self.epsilon >= self.tau:
+            yield Fault(f"{self.epsilon:g}", f"less than tau = {self.tau:g}", field="epsilon")
+
+
+NAMES = list(Sample.__dataclass_fields__)
+
+
+def _faults(**values: object) -> list[str]:
+    with pytest.raises(ParameterError) as caught:
+        parse_parameters(Sample, values)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_what_is_left_out_takes_its_default() -> None:
+    assert parse_parameters(Sample, {}) == Sample()
+    assert parse_parameters(Sample, {"tau": 4}) == Sample(tau=4.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("tau", "7.5", 7.5),
+        ("tau", 7, 7.0),
+        ("tau", np.float64(7.5), 7.5),
+        ("limit", "31", 31),
+        ("limit", 31.0, 31),
+        ("limit", "31.0", 31),
+        ("limit", 2**53 + 1, 2**53 + 1),
+        ("limit", str(2**53 + 1), 2**53 + 1),
+        ("strict", "TRUE", True),
+        ("strict", "false", False),
+        ("strict", True, True),
+        ("shape", "union", "union"),
+        ("note", "a, b", "a, b"),
+        ("thresholds", "0.5,1", (0.5, 1.0)),
+        ("thresholds", [0, "0.25"], (0.0, 0.25)),
+        ("thresholds", "", ()),
+        ("thresholds", [], ()),
+        ("classes", "car,bus", ("car", "bus")),
+        ("classes", ("car",), ("car",)),
+        ("classes", "", ()),
+    ],
+)
+def test_values_are_read_as_the_type_declared(name: str, given: object, expected: object) -> None:
+    value = getattr(parse_parameters(Sample, {name: given}), name)
+    assert value == expected
+    assert type(value) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "fault"),
+    [
+        ("tau", "seven", "tau: found 'seven', expected a number"),
+        ("tau", True, "tau: found True, expected a number"),
+        ("tau", None, "tau: found None, expected a number"),
+        ("tau", [1], "tau: found [1], expected a number"),
+        ("tau", "nan", "tau: found 'nan', expected a finite number"),
+        ("tau", float("inf"), "tau: found inf, expected a finite number"),
+        ("tau", 10**400, f"tau: found {str(10**400)[:80]}, expected a number"),
+        ("tau", 0, "tau: found 0, expected more than 0"),
+        ("epsilon", -0.5, "epsilon: found -0.5, expected at least 0"),
+        ("epsilon", 101, "epsilon: found 101, expected at most 100"),
+        ("epsilon", 50, "epsilon: found 50, expected less than 50"),
+        ("limit", 2.5, "limit: found 2.5, expected a whole number"),
+        ("limit", "2.5", "limit: found '2.5', expected a whole number"),
+        ("limit", "x", "limit: found 'x', expected a whole number"),
+        ("limit", True, "limit: found True, expected a whole number"),
+        ("limit", float("nan"), "limit: found nan, expected a whole number"),
+        ("limit", 0, "limit: found 0, expected at least 1"),
+        ("strict", "yes", "strict: found 'yes', expected true or false"),
+        ("strict", 1, "strict: found 1, expected true or false"),
+        ("shape", "circle", "shape: found 'circle', expected one of box, union"),
+        ("shape", ["box"], "shape: found ['box'], expected one of box, union"),
+        ("note", 3, "note: found 3, expected a text"),
+        ("thresholds", 0.5, "thresholds: found 0.5, expected an array of numbers"),
+        ("thresholds", b"ab", "thresholds: found b'ab', expected an array of numbers"),
+        ("thresholds", {"a": 1}, "thresholds: found {'a': 1}, expected an array of numbers"),
+        ("thresholds", [0.5, 2], "thresholds: found [0.5, 2], expected at most 1"),
+        ("thresholds", [0.5, "x"], "thresholds: found [0.5, 'x'], expected a number"),
+        ("classes", [1], "classes: found [1], expected a text"),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_was_expected(
+    name: str, given: object, fault: str
+) -> None:
+    assert _faults(**{name: given}) == [fault]
+
+
+def test_every_fault_is_listed_not_only_the_first() -> None:
+    faults = _faults(tau="x", limit=0, nonsense=1)
+    assert faults == [
+        "tau: found 'x', expected a number",
+        "limit: found 0, expected at least 1",
+        "nonsense: found an unknown parameter, expected one of " + ", ".join(NAMES),
+    ]
+
+
+def test_an_unknown_name_gets_the_closest_known_one() -> None:
+    assert _faults(treshold=1) == [
+        "treshold: found an unknown parameter, expected did you mean thresholds?"
+    ]
+
+
+def test_faults_between_parameters_are_found_once_each_is_right_alone() -> None:
+    assert _faults(tau=2) == ["epsilon: found 3, expected less than tau = 2"]
+    assert _faults(tau="2", epsilon="x") == ["epsilon: found 'x', expected a number"]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*NAMES, "other"]),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner),
+            max_leaves=5,
+        ),
+    )
+)
+def test_any_input_gives_parameters_within_bounds_or_a_parameter_error(
+    values: dict[str, object],
+) -> None:
+    try:
+        parsed = parse_parameters(Sample, values)
+    except ParameterError:
+        return
+    assert parse_parameters(Sample, parameter_values(parsed)) == parsed
+    properties = json_schema(Sample)["properties"]
+    for name, value in parameter_values(parsed).items():
+        sent: Any = list(value) if isinstance(value, tuple) else value
+        assert schema_fault(properties[name], sent) is None
+
+
+def test_parameters_are_described_in_order_with_all_that_is_declared() -> None:
+    described = {entry.name: entry for entry in describe_parameters(Sample)}
+    assert list(described) == NAMES
+    assert described["tau"].bounds == Bounds(
+        "A distance.", unit="px", exclusive_minimum=0, grid=(1.0, 2.0)
+    )
+    assert [entry.type_name for entry in described.values()] == [
+        "number",
+        "number",
+        "integer",
+        "boolean",
+        "string",
+        "string",
+        "array of number",
+        "array of string",
+    ]
+    assert described["shape"].choices == ("box", "union")
+    assert described["limit"].default == 30
+
+
+def test_the_schema_says_type_bounds_default_unit_and_grid() -> None:
+    properties = json_schema(Sample)["properties"]
+    assert properties["tau"] == {
+        "type": "number",
+        "description": "A distance.",
+        "default": 10.0,
+        "exclusiveMinimum": 0,
+        "unit": "px",
+        "grid": [1.0, 2.0],
+    }
+    assert properties["shape"]["enum"] == ["box", "union"]
+
+
+def test_bounds_of_an_array_are_those_of_its_items() -> None:
+    """`minimum` beside `"type": "array"` would hold for nothing at all."""
+    assert json_schema(Sample)["properties"]["thresholds"] == {
+        "type": "array",
+        "items": {"type": "number", "minimum": 0, "maximum": 1},
+        "description": "Some.",
+        "default": [0.5, 0.25],
+    }
+
+
+@pytest.mark.parametrize(
+    ("bounds", "inside", "outside"),
+    [
+        (Bounds("", minimum=1), 1, 0.999),
+        (Bounds("", maximum=1), 1, 1.001),
+        (Bounds("", exclusive_minimum=1), 1.001, 1),
+        (Bounds("", exclusive_maximum=1), 0.999, 1),
+    ],
+)
+def test_bounds_hold_up_to_the_limit_itself(bounds: Bounds, inside: float, outside: float) -> None:
+    assert bounds.broken_by(inside) is None
+    assert bounds.broken_by(outside)
+
+
+def test_values_are_those_of_the_instance_in_order() -> None:
+    assert list(parameter_values(Sample(tau=4.0)).items())[:2] == [("tau", 4.0), ("epsilon", 3.0)]

@@ -1,0 +1,29 @@
+"""What a plug-in's author writes: the contract suite, and what the score should be."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import EvaluatorContract, Thing, make_annotations
+
+
+class TestCountError(EvaluatorContract):
+    evaluator = create_evaluator("count_error")
+
+
+class TestCountErrorOfTheSure(EvaluatorContract):
+    evaluator = create_evaluator("count_error", {"confidence_threshold": 1.0})
+
+
+def test_the_mean_is_taken_over_the_frames_of_the_truth() -> None:
+    """Two of three found in one frame, one too many in the other: (1 + 1) / 2."""
+    truth = make_annotations({("", "a"): {0: [(0, 0), (1, 1), (2, 2)], 1: []}})
+    sure, unsure = Thing((0, 0), confidence=0.5), Thing((1, 1), confidence=0.4)
+    detections = make_annotations({("", "a"): {0: [sure, sure, unsure], 1: [sure], 7: [sure]}})
+    evaluator = create_evaluator("count_error")
+
+    report = evaluator.report(evaluator.tally(truth, detections))
+
+    assert report.value("count_error") == 1.0
+    assert report.value("missing", domain="", sequence="a") == 1
+    assert report.value("surplus") == 1
+    assert report.value("frames") == 2

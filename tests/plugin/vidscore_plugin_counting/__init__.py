@@ -1,0 +1,111 @@
+"""count_error: by how many objects a system miscounts a frame, on average.
+
+For each frame that the truth lists: the difference between the number of its objects and the
+number of detections that are confident enough. Where they are does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import FrameFlag, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task
+from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Block, Scores
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+
+_SCHEMA = TableSchema(texts=("domain", "sequence"), counts=("frames", "missing", "surplus"))
+
+
+@dataclass(frozen=True)
+class CountErrorParameters:
+    """Parameters of `CountError`."""
+
+    confidence_threshold: float = parameter(
+        0.5,
+        "Detections of a lower confidence are not counted.",
+        minimum=0.0,
+        maximum=1.0,
+        grid=(0.0, 0.25, 0.5, 0.75, 1.0),
+    )
+
+
+class CountError(Evaluator[CountErrorParameters]):
+    """Mean difference between the true and the reported number of objects in a frame."""
+
+    name = "count_error"
+    version = "1"
+    title = "Count error: by how many objects a frame is miscounted"
+    task = Task.DETECTION
+    Parameters = CountErrorParameters
+    measures = (
+        count_measure("frames", "Frames that were counted."),
+        count_measure("missing", "Objects too few, over all frames.", Direction.LOWER),
+        count_measure("surplus", "Objects too many, over all frames.", Direction.LOWER),
+        Measure(
+            "count_error",
+            "Mean absolute difference between true and reported counts of a frame.",
+            unit="objects",
+            maximum=None,
+            direction=Direction.LOWER,
+            dissimilarity=Dissimilarity.VALUE,
+        ),
+    )
+    ranking = ("count_error",)
+    needs = Needs(truth_arities=(2, 4, 8), detection_arities=(2, 4, 8), confidences=True)
+
+    @property
+    def growth(self) -> Growth:
+        """A row of two texts and three counts for each sequence."""
+        return Growth("sequence", 40)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Count objects and detections in each frame that is judged."""
+        truth, detections = aligned.truth, aligned.detections
+        judged = aligned.listed & ((truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+        real = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+        sure = detections.confidences >= self.parameters.confidence_threshold
+        surplus = _each_frame(detections.object_frames, sure, judged)
+        surplus -= _each_frame(truth.object_frames, real, judged)
+        sequences = truth.frame_sequences[judged]
+        domains = [key.domain for key in truth.sequences]
+        names = [key.sequence for key in truth.sequences]
+        table = build_table(
+            _SCHEMA,
+            [*domains, *names],
+            [sequences, sequences + len(domains)],
+            counts=[np.ones_like(surplus), np.maximum(-surplus, 0), np.maximum(surplus, 0)],
+        )
+        return {"frames": table}
+
+    def scores(self, tally: Tally) -> Scores:
+        """Scores of each sequence and of all together."""
+        table = tally.tables["frames"]
+        columns = [table.count(name) for name in _SCHEMA.counts]
+        whole = Block(_measures(*(np.array([column.sum()]) for column in columns)))
+        each = Block(
+            _measures(*columns), domains=table.texts("domain"), sequences=table.texts("sequence")
+        )
+        return Scores((whole, each) if table.row_count else (whole,))
+
+
+def _each_frame(frames: IntArray, counted: BoolArray, judged: BoolArray) -> IntArray:
+    return np.bincount(frames[counted], minlength=len(judged))[judged].astype(np.int64)
+
+
+def _measures(
+    frames: IntArray, missing: IntArray, surplus: IntArray
+) -> dict[str, list[int | float | None]]:
+    pairs = zip(frames.tolist(), (missing + surplus).tolist(), strict=True)
+    return {
+        "frames": frames.tolist(),
+        "missing": missing.tolist(),
+        "surplus": surplus.tolist(),
+        "count_error": [wrong / count if count else None for count, wrong in pairs],
+    }

@@ -1,0 +1,50 @@
+"""The plug-in of tests/plugin, installed for as long as a module of tests needs it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.tree import ROOT
+
+from vidscore_evaluators.registry import evaluator_class
+
+PLUGIN = ROOT / "tests/plugin"
+
+
+@pytest.fixture(scope="session")
+def built_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the plug-in's wheel and unpack it: a folder from which it can be imported."""
+    folder = tmp_path_factory.mktemp("plugin")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=PLUGIN,
+        check=True,
+        capture_output=True,
+    )
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def counting_plugin(built_plugin: Path) -> Iterator[Path]:
+    """Install the evaluator ``count_error`` here, in worker processes and in subprocesses.
+
+    Only for the module that asks: everywhere else the built-in evaluators are all there are.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(built_plugin))
+        inherited = os.environ.get("PYTHONPATH")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(built_plugin), inherited])))
+        yield built_plugin
+    sys.modules.pop("vidscore_plugin_counting", None)
+    importlib.invalidate_caches()
+    evaluator_class.cache_clear()

@@ -34,7 +34,7 @@ def compare_measures(title: str, measures: Sequence[str], reports: Mapping[str, 
 
 
 def compare_places(title: str, places: Sequence[Place], reports: Mapping[str, Report]) -> Grid:
-    """Scores of domains and classes, a line for each.
+    """Scores of domains and classes, a line for each; what is of all classes is their mean.
 
     Args:
         title: Title of the table.

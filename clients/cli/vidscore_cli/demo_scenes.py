@@ -63,7 +63,8 @@ class Show:
         evaluator: Name of the evaluator.
         about: What the videos show.
         rate_fps: Frames a second in real time.
-        headline: Measure that is shown while it runs.
+        headline: Measure that is shown while it runs, and by which systems are ranked.
+        headline_label: What people call it.
         truth: What is there.
         detections: What each detector says is there, by its name.
     """
@@ -72,6 +73,7 @@ class Show:
     about: str
     rate_fps: float
     headline: str
+    headline_label: str
     truth: Annotations
     detections: dict[str, Annotations]
 
@@ -87,6 +89,7 @@ def make_shows(seed: int) -> tuple[Show, Show]:
         about="four videos of traffic, from a tower and from a helicopter",
         rate_fps=30.0,
         headline="weighted_mean_nmotda",
+        headline_label="NMOTDA",
         truth=concatenate([simulate_truth(scene, seed) for scene in STREETS]),
         detections={detector.name: _see(detector, STREETS, seed) for detector in DETECTORS},
     )
@@ -95,6 +98,7 @@ def make_shows(seed: int) -> tuple[Show, Show]:
         about=f"{len(SKY.sequences)} short sequences of the night sky with satellites",
         rate_fps=12.0,
         headline="f1",
+        headline_label="F1",
         truth=simulate_truth(SKY, seed),
         detections={detector.name: _see(detector, (SKY,), seed) for detector in DETECTORS},
     )

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.comparison import Place, compare_measures, compare_places, rank_systems
@@ -17,12 +16,13 @@ from vidscore_cli.demo_scenes import DETECTORS, Show, make_shows
 from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live_scores import LiveDisplay
 from vidscore_cli.output import STDOUT, deliver_table
-from vidscore_cli.pacing import frame_total, steps_at
-from vidscore_cli.remote import geometry_of, server_errors, to_frames, to_reports
+from vidscore_cli.pacing import steps_at
+from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import grid_table, plain_table
 from vidscore_cli.server_process import ServerProcess
-from vidscore_client import Client, Live, LiveReport, connect
+from vidscore_client import Client, Live, LiveReport
+from vidscore_client import Report as RemoteReport
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_json
@@ -38,37 +38,42 @@ Reports = dict[str, dict[str, Report]]
 class _Board:
     """How far each system has come with each show; written by the streams' own threads."""
 
-    totals: Mapping[str, int]
-    headlines: Mapping[str, str]
-    latest: dict[tuple[str, str], LiveReport] = field(default_factory=dict)
+    shows: Sequence[Show]
+    latest: dict[tuple[str, str], tuple[int, Report]] = field(default_factory=dict)
 
-    def cells(self, system: str, evaluator: str) -> tuple[str, str]:
+    def take(self, system: str, show: Show, frames: int, report: RemoteReport) -> None:
+        """Keep the newest report and the number of frames that it covers."""
+        self.latest[system, show.evaluator] = (frames, to_reports([report])[0])
+
+    def cells(self, system: str, show: Show) -> tuple[str, str]:
         """Frames that both sides have sent, and the score over exactly these."""
-        report = self.latest.get((system, evaluator))
-        if report is None:
-            return f"0/{self.totals[evaluator]}", "-"
-        value = report.reports[0].value(self.headlines[evaluator])
-        return f"{report.coverage.paired_frames}/{self.totals[evaluator]}", format_number(value)
+        total = show.truth.frame_count
+        if (system, show.evaluator) not in self.latest:
+            return f"0/{total}", "-"
+        frames, report = self.latest[system, show.evaluator]
+        return f"{frames}/{total}", format_number(report.value(show.headline))
 
     def draw(self) -> RenderableType:
         """A table with a line for each system."""
         table = plain_table("system")
-        for evaluator, headline in self.headlines.items():
-            table.add_column("frames", justify="right")
-            table.add_column(f"{evaluator}\n{headline}", justify="right")
+        for show in self.shows:
+            table.add_column(f"{show.evaluator}\nframes", justify="right", min_width=10)
+            table.add_column(show.headline_label, justify="right", min_width=9)
         for detector in DETECTORS:
-            pairs = (self.cells(detector.name, evaluator) for evaluator in self.headlines)
+            pairs = (self.cells(detector.name, show) for show in self.shows)
             table.add_row(detector.name, *(cell for pair in pairs for cell in pair))
         return _indented(table)
 
     def line(self) -> str:
-        """The same in one line."""
-        parts = []
+        """The same as plain text, a line for each system."""
+        lines = []
         for detector in DETECTORS:
-            for evaluator in self.headlines:
-                frames, score = self.cells(detector.name, evaluator)
-                parts.append(f"{detector.name} {evaluator} {frames} {score}")
-        return "  " + " | ".join(parts)
+            line = f"  {detector.name:8}"
+            for show in self.shows:
+                frames, score = self.cells(detector.name, show)
+                line += f"{show.evaluator} {frames:>7} frames, {show.headline_label} {score:10}"
+            lines.append(line.rstrip())
+        return "\n".join(lines)
 
 
 def demonstrate(seed: int, speed: float) -> None:
@@ -89,24 +94,20 @@ def demonstrate(seed: int, speed: float) -> None:
         )
         _say(f"now stream their detections to it, {speed:g} times faster than real time:")
         for show in shows:
-            frames = frame_total(show.truth, show.truth)
-            _say(f"  {show.evaluator + ':':12}{show.about}, {frames} frames")
+            _say(f"  {show.evaluator + ':':12}{show.about}, {show.truth.frame_count} frames")
         _say("\nScores so far, over the frames that have come:", style="bold")
-        with server_errors(server.address), connect(server.address) as client:
+        with open_client(ServerChoice(server.address)) as client:
             reports = _stream_all(client, shows, speed)
-    _say("\nFinal scores (higher NMOTDA and F1 are better, lower MSE is better)", style="bold")
+    _say("\nFinal scores: higher NMOTDA and F1 are better, lower MSE is better", style="bold")
     _show_scores(shows, reports)
     _say("\nRanking", style="bold")
-    _show_ranking(reports)
+    _show_ranking(shows, reports)
     _say("\nCheck", style="bold")
     _check(shows, reports, server)
 
 
 def _stream_all(client: Client, shows: Sequence[Show], speed: float) -> Reports:
-    board = _Board(
-        totals={show.evaluator: frame_total(show.truth, show.truth) for show in shows},
-        headlines={show.evaluator: show.headline for show in shows},
-    )
+    board = _Board(shows)
     reports: Reports = {show.evaluator: {} for show in shows}
     pairs = [(show, detector.name) for show in shows for detector in DETECTORS]
     display = LiveDisplay(sys.stdout, board.draw, board.line, keep=True)
@@ -125,8 +126,8 @@ def _stream(
 ) -> Report:
     """Stream one system's detections of one show, frame by frame, as a live system would."""
 
-    def keep(report: LiveReport) -> None:
-        board.latest[system, show.evaluator] = report
+    def keep(live: LiveReport) -> None:
+        board.take(system, show, live.coverage.paired_frames, live.reports[0])
         display.changed()
 
     detections = show.detections[system]
@@ -139,43 +140,49 @@ def _stream(
         for step in steps_at(show.rate_fps * speed, show.truth, detections):
             stream.send_batch("truth", to_frames(step.truth))
             stream.send_batch("detections", to_frames(step.detections))
-        return to_reports(stream.finish())[0]
+        (final,) = stream.finish()
+    board.take(system, show, show.truth.frame_count, final)
+    return to_reports([final])[0]
 
 
 def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
     streets, sky = (reports[show.evaluator] for show in shows)
-    classes = [
-        Place("nmotda", row.domain, row.class_)
-        for row in next(iter(streets.values())).rows()
-        if row.measure == "nmotda" and row.sequence is None and row.domain is not None
-    ]
-    domains = dict.fromkeys(place.domain for place in classes)
-    places = [
-        place
-        for domain in domains
-        for place in [
-            *(entry for entry in classes if entry.domain == domain),
-            Place("weighted_mean_nmotda", domain),
-        ]
-    ]
-    places.append(Place("weighted_mean_nmotda"))
+    sky_measures = ("f1", "mse", "true_positives", "false_negatives", "false_positives")
     grids = (
-        compare_places("neovision2: NMOTDA", places, streets),
-        compare_measures(
-            "spotgeo", ("f1", "mse", "true_positives", "false_negatives", "false_positives"), sky
-        ),
+        compare_places("neovision2: NMOTDA by domain and class", _places(streets), streets),
+        compare_measures("spotgeo: all sequences", sky_measures, sky),
     )
     for grid in grids:
-        _say(f"  {grid.title}")
-        _print(_indented(grid_table(grid)))
-        _say("")
+        _print(Text(""), _indented(Group(Text(grid.title), grid_table(grid))))
 
 
-def _show_ranking(reports: Reports) -> None:
-    for name, by_system in reports.items():
-        order = rank_systems(create_evaluator(name), by_system)
-        places = ", ".join(f"{rank}. {system}" for rank, system in order)
-        _say(f"  {name + ':':12}{places}")
+def _places(streets: Mapping[str, Report]) -> list[Place]:
+    """Classes that occur, then their mean, domain by domain; then the mean over everything."""
+    counts = [
+        row
+        for row in next(iter(streets.values())).rows()
+        if row.measure == "ground_truth_objects"
+        and row.sequence is None
+        and row.domain
+        and row.value
+    ]
+    places: list[Place] = []
+    for domain in dict.fromkeys(row.domain for row in counts):
+        classes = [row.class_ for row in counts if row.domain == domain]
+        places.extend(Place("nmotda", domain, class_) for class_ in classes)
+        places.append(Place("weighted_mean_nmotda", domain))
+    return [*places, Place("weighted_mean_nmotda")]
+
+
+def _show_ranking(shows: Sequence[Show], reports: Reports) -> None:
+    for show in shows:
+        by_system = reports[show.evaluator]
+        order = rank_systems(create_evaluator(show.evaluator), by_system)
+        places = (
+            f"{rank}. {system} ({format_number(by_system[system].value(show.headline))})"
+            for rank, system in order
+        )
+        _say(f"  {show.evaluator + ':':12}by {show.headline + ':':21} {', '.join(places)}")
 
 
 def _check(shows: Sequence[Show], reports: Reports, server: ServerProcess) -> None:
@@ -198,8 +205,8 @@ def _score_here(show: Show, system: str) -> Report:
     return score_annotations(evaluators, show.truth, show.detections[system])[0]
 
 
-def _indented(table: Table) -> Padding:
-    return Padding(table, (0, 0, 0, 2), expand=False)
+def _indented(part: RenderableType) -> Padding:
+    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def _say(text: str, style: str = "") -> None:

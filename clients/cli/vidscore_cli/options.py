@@ -100,15 +100,23 @@ def input_format_option() -> Decorator[Any]:
     )
 
 
-def server_option() -> Decorator[Any]:
-    """``--server``."""
-    return click.option(
-        "--server",
-        metavar="HOST:PORT",
-        envvar="VIDSCORE_SERVER",
-        default="127.0.0.1:50051",
-        show_default=True,
-        help="Address of the server; VIDSCORE_SERVER sets it as well.",
+def server_options() -> Decorator[Any]:
+    """``--server``, ``--tls`` and ``--tls-root``."""
+    return _together(
+        click.option(
+            "--server",
+            metavar="HOST:PORT",
+            envvar="VIDSCORE_SERVER",
+            default="127.0.0.1:50051",
+            show_default=True,
+            help="Address of the server; VIDSCORE_SERVER sets it as well.",
+        ),
+        click.option("--tls", is_flag=True, help="Encrypt the connection."),
+        click.option(
+            "--tls-root",
+            metavar="FILE",
+            help="PEM file of the authorities to trust; implies --tls.",
+        ),
     )
 
 

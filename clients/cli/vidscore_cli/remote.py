@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import get_args
 
 import click
 
 from vidscore_cli.failures import InputRefusedError, ServerFailedError, ServerUnreachableError
 from vidscore_client import (
+    Client,
     DeadlineError,
     Frames,
     Geometry,
     InputError,
     InternalError,
+    Tls,
     UnavailableError,
     UnsupportedError,
     VidscoreError,
+    connect,
 )
 from vidscore_client import Report as RemoteReport
 from vidscore_client.frames import ARITIES
@@ -25,8 +29,48 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict
 
+SERVER_ARGUMENTS = {"target": "--server", "root_certificates": "--tls-root"}
+"""Options by the arguments of the SDK that they become."""
+
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
-"""Reasons of the server that are about what was typed, where it was typed."""
+"""Reasons of the server that blame the command line where evaluators were typed there."""
+
+
+@dataclass(frozen=True)
+class ServerChoice:
+    """Which server, and how to talk to it.
+
+    Attributes:
+        address: ``host:port``.
+        tls: Whether to encrypt.
+        tls_root: PEM file of the authorities to trust; None for the system's own.
+    """
+
+    address: str
+    tls: bool = False
+    tls_root: str | None = None
+
+
+@contextmanager
+def open_client(
+    server: ServerChoice, *, timeout_s: float = 10.0, typed: bool = False
+) -> Iterator[Client]:
+    """A client of a server, whose errors become messages with the right exit code.
+
+    Args:
+        server: The server.
+        timeout_s: Seconds that a call, or the opening of a stream, may take.
+        typed: Whether evaluators and parameters were typed rather than read from a file.
+
+    Raises:
+        click.ClickException: For every error of the SDK.
+    """
+    tls = Tls(root_certificates=server.tls_root) if server.tls_root else server.tls
+    with (
+        _messages(server.address, typed=typed),
+        connect(server.address, tls=tls, timeout_s=timeout_s) as client,
+    ):
+        yield client
 
 
 def geometry_of(annotations: Annotations) -> Geometry:
@@ -59,21 +103,12 @@ def to_reports(reports: Iterable[RemoteReport]) -> list[Report]:
 
 
 @contextmanager
-def server_errors(address: str, *, typed: bool = False) -> Iterator[None]:
-    """Turn what the SDK raises into messages with the right exit code.
-
-    Args:
-        address: The server's address, for the message.
-        typed: Whether evaluators and parameters were typed rather than read from a file.
-
-    Raises:
-        click.ClickException: For every error of the SDK.
-    """
+def _messages(address: str, *, typed: bool) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.argument == "target":
-            raise click.BadParameter(str(error), param_hint="--server") from None
+        if error.argument in SERVER_ARGUMENTS:
+            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {error}") from None
         raise InputRefusedError(str(error)) from None
     except (UnavailableError, DeadlineError) as error:
         raise ServerUnreachableError(

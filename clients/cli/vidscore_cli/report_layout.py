@@ -1,8 +1,8 @@
 """How a report's rows fall into tables that people can read.
 
-Scores over all classes stand in one table with a line for each measure and a column for each
-domain; scores of a class, or of a sequence, in tables with a line for each of them and a column
-for each measure. Keys that have the same measures share a table.
+Scores over all classes, of all evaluators, stand in one table with a line for each measure and a
+column for each domain; scores of a class, or of a sequence, in tables with a line for each of
+them and a column for each measure. Keys that have the same measures share a table.
 """
 
 from __future__ import annotations
@@ -37,22 +37,39 @@ class Grid:
     lines: list[tuple[str, ...]] = field(default_factory=list)
 
 
-def lay_out(report: Report, *, sequences: bool) -> list[Grid]:
-    """Arrange a report's scores in tables.
+def overall_grid(reports: Sequence[Report]) -> Grid:
+    """Scores over all classes, of every evaluator: a line a measure, a column a domain.
+
+    Args:
+        reports: The reports; where there are several, a line begins with its evaluator.
+    """
+    overall = [_scores_by_domain(report) for report in reports]
+    domains = sorted({domain for scores in overall for domain in scores}, key=_last_if_all)
+    several = len(reports) > 1
+    grid = Grid(
+        "Over everything" if domains == [None] else "By domain",
+        (*(["evaluator"] * several), "measure", *(_named(domain) for domain in domains)),
+        leading=1 + several,
+    )
+    for report, scores in zip(reports, overall, strict=True):
+        names = [report.evaluator] * several
+        for measure in _measures_of(scores):
+            cells = (_cell(scores.get(domain, {}), measure) for domain in domains)
+            grid.lines.append((*names, measure, *cells))
+    return grid
+
+
+def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
+    """Scores of classes and, where wanted, of sequences: a line each, a column a measure.
 
     Args:
         report: The report.
         sequences: Whether the scores of single sequences are wanted.
     """
     keys = _scores_by_key(report.rows())
-    overall = {key: scores for key, scores in keys.items() if key[1:] == (None, None)}
     classes = {key: scores for key, scores in keys.items() if key[1] is not None and not key[2]}
     single = {key: scores for key, scores in keys.items() if key[2] is not None}
-    grids = [_measures_down(overall)] if overall else []
-    grids.extend(_measures_across(classes))
-    if sequences:
-        grids.extend(_measures_across(single))
-    return grids
+    return [*_measures_across(classes), *(_measures_across(single) if sequences else [])]
 
 
 def format_number(value: Number) -> str:
@@ -77,16 +94,19 @@ def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:
     return keys
 
 
-def _measures_down(overall: Mapping[Key, Mapping[str, Number]]) -> Grid:
-    keys = sorted(overall, key=lambda key: key[0] is None)
-    measures = dict.fromkeys(name for key in reversed(keys) for name in overall[key])
-    headings = ("measure", *(_named(key[0]) for key in keys))
-    title = "All domains and classes" if keys == [(None, None, None)] else "By domain"
-    grid = Grid(title, headings, leading=1)
-    for name in measures:
-        scores = (_cell(overall[key], name) for key in keys)
-        grid.lines.append((name, *scores))
-    return grid
+def _scores_by_domain(report: Report) -> dict[str | None, dict[str, Number]]:
+    keys = _scores_by_key(report.rows())
+    return {key[0]: scores for key, scores in keys.items() if key[1:] == (None, None)}
+
+
+def _measures_of(scores: Mapping[str | None, Mapping[str, Number]]) -> list[str]:
+    """Measures in the order in which the evaluator gives them, those of all domains first."""
+    domains = sorted(scores, key=_last_if_all, reverse=True)
+    return list(dict.fromkeys(measure for domain in domains for measure in scores[domain]))
+
+
+def _last_if_all(domain: str | None) -> tuple[bool, str]:
+    return (domain is None, "")
 
 
 def _measures_across(keys: Mapping[Key, Mapping[str, Number]]) -> list[Grid]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from vidscore_cli.report_layout import UNDEFINED, Grid, format_number, lay_out
+from vidscore_cli.report_layout import UNDEFINED, Grid, detail_grids, format_number, overall_grid
 from vidscore_evaluators.report import Curve, Report, ReportWarning
 
 HEADING_WIDTH = 13
@@ -32,12 +32,8 @@ class View:
 
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
-    """Everything that people should see of some reports, one after the other."""
-    parts: list[ConsoleRenderable] = []
-    for report in reports:
-        parts.extend([Text("")] * bool(parts))
-        parts.extend(_report(report, view))
-    return Group(*parts)
+    """Everything that people should see of some reports: first all, then each in detail."""
+    return Group(*_all_parts(reports, view))
 
 
 def plain_table(*headings: str) -> Table:
@@ -81,15 +77,26 @@ def _cells(line: Sequence[str], before: Sequence[str], leading: int) -> Iterator
         yield Text("" if same else cell, style="dim" if cell == UNDEFINED else "")
 
 
-def _report(report: Report, view: View) -> Iterator[ConsoleRenderable]:
-    yield Text(f"{report.evaluator} {report.version}", style="bold")
-    yield Text(", ".join(_parameter(*item) for item in report.parameters.items()), style="dim")
-    for grid in lay_out(report, sequences=view.sequences):
-        yield Text("")
-        yield Text(grid.title, style="bold")
-        yield _indented(grid_table(grid))
-    yield from _curves(report.curves, view)
-    yield from _warnings(report.warnings)
+def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRenderable]:
+    for report in reports:
+        yield Text(f"{report.evaluator} {report.version}", style="bold")
+        settings = ", ".join(_parameter(*item) for item in report.parameters.items())
+        yield Text(settings, style="dim")
+    overall = overall_grid(reports)
+    if overall.lines:
+        yield from _titled(overall.title, overall)
+    for report in reports:
+        whose = f"{report.evaluator}: " if len(reports) > 1 else ""
+        for grid in detail_grids(report, sequences=view.sequences):
+            yield from _titled(whose + grid.title, grid)
+        yield from _curves(report.curves, view, whose)
+        yield from _warnings(report.warnings, whose)
+
+
+def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
+    yield Text("")
+    yield Text(title, style="bold")
+    yield _indented(grid_table(grid))
 
 
 def _parameter(name: str, value: object) -> str:
@@ -97,29 +104,25 @@ def _parameter(name: str, value: object) -> str:
     return f"{name} = {', '.join(map(str, value)) if listed else value}"  # type: ignore[call-overload]
 
 
-def _curves(curves: Sequence[Curve], view: View) -> Iterator[ConsoleRenderable]:
-    if not curves:
-        return
-    yield Text("")
-    if not view.curves:
-        names = ", ".join(dict.fromkeys(curve.name for curve in curves))
-        yield Text(f"Curves: {len(curves)} ({names}); --curves shows their points", style="dim")
-        return
-    for curve in curves:
-        place = [part for part in (curve.domain, curve.class_) if part is not None]
-        yield Text(" ".join([f"Curve {curve.name}", *(["of", ", ".join(place)] if place else [])]))
-        lines = [tuple(map(format_number, point.values())) for point in curve.points()]
-        yield _indented(grid_table(Grid("", tuple(curve.columns), 0, lines)))
+def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:
+    if curves and not view.curves:
         yield Text("")
+        names = ", ".join(dict.fromkeys(curve.name for curve in curves))
+        yield Text(
+            f"{whose}{len(curves)} curves ({names}); --curves shows their points", style="dim"
+        )
+    for curve in curves if view.curves else ():
+        place = [part for part in (curve.domain, curve.class_) if part is not None]
+        title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
+        lines = [tuple(map(format_number, point.values())) for point in curve.points()]
+        yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))
 
 
-def _warnings(warnings: Iterable[ReportWarning]) -> Iterator[ConsoleRenderable]:
-    heading = "Warnings"
+def _warnings(warnings: Sequence[ReportWarning], whose: str) -> Iterator[ConsoleRenderable]:
+    if warnings:
+        yield Text("")
+        yield Text(f"{whose}Warnings", style="bold yellow")
     for warning in warnings:
-        if heading:
-            yield Text("")
-            yield Text(heading, style="bold yellow")
-            heading = ""
         times = f" ({warning.count} times)" if warning.count > 1 else ""
         yield _indented(Text(f"{warning.message}{times}"))
 

@@ -10,6 +10,8 @@ from typing import IO, Self
 
 from vidscore_cli.failures import ServerUnreachableError
 
+HOST = "127.0.0.1"
+
 STOP_TIMEOUT_S = 20.0
 """Seconds that the server has to end after SIGTERM before it is killed."""
 
@@ -36,13 +38,13 @@ class ServerProcess:
             ServerUnreachableError: If it ends instead; the text is what it said.
         """
         self._log = tempfile.TemporaryFile()
-        command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", "127.0.0.1:0"]
+        command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
         )
         stdout = self._process.stdout
         line = stdout.readline() if stdout else ""
-        self.address = next((word for word in line.split() if word.startswith("127.0.0.1:")), "")
+        self.address = next((word for word in line.split() if word.startswith(f"{HOST}:")), "")
         if not self.address:
             self._stop()
             raise ServerUnreachableError(f"the server did not start: {self._said() or line}")

@@ -11,7 +11,10 @@ from typing import Any
 import click
 
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
-from vidscore_server.settings import Settings, load_settings
+from vidscore_server.settings import ListenAddress, Settings, SettingsError, load_settings
+
+COMMAND_LINE = "command line"
+"""What the server calls the options as a source of settings."""
 
 
 @cache
@@ -28,14 +31,25 @@ def run_server(config: str | None, typed: Mapping[str, Any]) -> None:
         typed: Settings by name, None where not typed.
 
     Raises:
-        SettingsError: With every fault of the settings.
+        click.UsageError: If a setting that was typed is wrong.
+        VidscoreError: If one from elsewhere is, or the address cannot be listened at.
     """
     flags = {name: value for name, value in typed.items() if value is not None}
-    settings = load_settings(None if config is None else Path(config), os.environ, flags)
+    try:
+        settings = load_settings(None if config is None else Path(config), os.environ, flags)
+    except SettingsError as error:
+        if any(fault.source == COMMAND_LINE for fault in error.faults):
+            raise click.UsageError(str(error)) from None
+        raise
     # gRPC is loaded only once the settings are known to be right.
-    from vidscore_server.main import run
+    from vidscore_server.application import run
 
-    run(settings)
+    run(settings, _announce)
+
+
+def _announce(address: ListenAddress) -> None:
+    reach = "this machine only" if address.is_loopback else "other machines can reach it"
+    click.echo(f"vidscore serves at {address} ({reach})")
 
 
 def _option(description: ParameterDescription) -> click.Option:

@@ -10,7 +10,7 @@ from tests.clients.cli.helpers import example_report
 
 import vidscore_client
 from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.remote import geometry_of, server_errors, to_frames, to_reports
+from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
 from vidscore_client import reports as remote
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_dict, report_to_json
@@ -78,7 +78,7 @@ def test_each_error_of_the_sdk_has_its_exit_code(
     def fail() -> NoReturn:
         raise error
 
-    with pytest.raises(click.ClickException) as raised, server_errors("127.0.0.1:1"):
+    with pytest.raises(click.ClickException) as raised, open_client(ServerChoice("127.0.0.1:1")):
         fail()
     assert raised.value.exit_code == code
 
@@ -88,6 +88,9 @@ def test_a_parameter_that_the_server_refuses_is_a_usage_error_where_it_was_typed
     typed: bool, code: ExitCode
 ) -> None:
     error = vidscore_client.InvalidArgumentError("tau: 0", reason="INVALID_PARAMETER")
-    with pytest.raises(click.ClickException) as raised, server_errors("x:1", typed=typed):
+    with (
+        pytest.raises(click.ClickException) as raised,
+        open_client(ServerChoice("127.0.0.1:1"), typed=typed),
+    ):
         raise error
     assert raised.value.exit_code == code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from vidscore_cli.output import check_output, deliver, deliver_table, write_atom
 from vidscore_cli.report_csv import reports_to_csv
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import View, fold_heading, report_renderables
+from vidscore_evaluators.report import Block, Scores
 
 TABLE = """\
 neovision2 1
@@ -38,7 +40,7 @@ By class
   Car          0.8750
   Bus       undefined
 
-Curves: 1 (roc); --curves shows their points
+1 curves (roc); --curves shows their points
 
 Warnings
   A label is on no list. (3 times)
@@ -59,6 +61,21 @@ Curve roc of Tower, Car
   ──────────────────────
      0.9500       0.5000
      0.8500    undefined
+"""
+
+SEVERAL = """\
+neovision2 1
+overlap_threshold = 0.2, shape = box
+other 1
+overlap_threshold = 0.2, shape = box
+
+By domain
+  evaluator    measure        Tower   Helicopter      all
+  ───────────────────────────────────────────────────────
+  neovision2   mean_nmotda   0.7500      0.99999   0.8750
+  other        mean_nmotda                         0.5000
+
+neovision2: By domain and class
 """
 
 CSV = """\
@@ -98,6 +115,14 @@ def test_scores_of_sequences_are_shown_where_they_are_wanted(tmp_path: Path) -> 
 
 def test_points_of_curves_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
     assert CURVES in table_of(tmp_path, View(curves=True))
+
+
+def test_several_evaluators_share_one_table_of_what_is_over_everything(tmp_path: Path) -> None:
+    mean = Scores((Block({"mean_nmotda": (0.5,)}),))
+    other = replace(example_report(), evaluator="other", scores=mean)
+    path = tmp_path / "report.txt"
+    deliver_table(report_renderables([example_report(), other], View()), str(path))
+    assert path.read_text(encoding="utf-8").startswith(SEVERAL)
 
 
 def test_a_report_becomes_this_csv() -> None:

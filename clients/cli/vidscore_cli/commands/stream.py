@@ -13,7 +13,7 @@ from vidscore_cli.options import (
     evaluator_options,
     format_option,
     output_option,
-    server_option,
+    server_options,
     view_options,
 )
 
@@ -26,7 +26,7 @@ from vidscore_cli.options import (
     ),
 )
 @evaluator_options()
-@server_option()
+@server_options()
 @data_options()
 @click.option(
     "--rate",

@@ -1,0 +1,134 @@
+"""`vidscore stream`: replay files to a server, frame by frame, and show the scores move."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from vidscore_cli.inputs import InputChoice, read_inputs
+from vidscore_cli.live_scores import LiveDisplay
+from vidscore_cli.output import check_output
+from vidscore_cli.pacing import frame_total, steps_at
+from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.report_layout import format_number, overall_grid
+from vidscore_cli.report_table import View, grid_table
+from vidscore_cli.reporting import Presentation, write_reports
+from vidscore_cli.selection import select_evaluators
+from vidscore_client import Live, LiveReport
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import spec_to_dict
+
+LIVE_INTERVAL_S = 0.2
+SCORES_IN_LINE = 3
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What is typed after `vidscore stream`; the names are those of the options."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    server: str
+    tls: bool
+    tls_root: str | None
+    truth: str
+    detections: str
+    input_format: str
+    rate_fps: float
+    full_speed: bool
+    format_: str
+    output: str
+    sequences: bool
+    curves: bool
+
+
+class _Progress:
+    """How far the server has come, for people; written by the stream's own thread."""
+
+    def __init__(self, frame_count: int) -> None:
+        self._frame_count = frame_count
+        self._waiting = 0
+        self._paired = 0
+        self._reports: list[Report] = []
+
+    def take(self, live: LiveReport) -> None:
+        """Keep the newest report."""
+        coverage = live.coverage
+        self._reports = to_reports(live.reports)
+        self._paired = coverage.paired_frames
+        self._waiting = coverage.frames_waiting_for_detections + coverage.frames_waiting_for_truth
+
+    def draw(self) -> RenderableType:
+        """Frames, and the scores over everything so far."""
+        if not self._reports:
+            return Text(self._frames())
+        return Group(Text(self._frames()), grid_table(overall_grid(self._reports)))
+
+    def line(self) -> str:
+        """The same in one line: frames, and the first figures of each evaluator."""
+        scores = [f"{report.evaluator} {', '.join(_headline(report))}" for report in self._reports]
+        return "; ".join([self._frames(), *scores])
+
+    def _frames(self) -> str:
+        waiting = f", {self._waiting} wait for their other side" if self._waiting else ""
+        return f"{self._paired} of {self._frame_count} frames{waiting}"
+
+
+def replay_files(replay: Replay) -> None:
+    """Stream files to a server and write the final reports.
+
+    Raises:
+        click.ClickException: If the server refuses, fails or cannot be reached.
+        VidscoreError: If the files are wrong.
+    """
+    check_output(replay.output)
+    inputs = read_inputs(
+        InputChoice(replay.truth, replay.detections, replay.input_format, replay.manifest)
+    )
+    specification, _ = select_evaluators(replay.evaluators, replay.settings, inputs.specification)
+    reports = _stream(replay, inputs.truth, inputs.detections, spec_to_dict(specification))
+    view = View(sequences=replay.sequences, curves=replay.curves)
+    write_reports(reports, Presentation(replay.format_, replay.output, view))
+
+
+def _stream(
+    replay: Replay, truth: Annotations, detections: Annotations, specification: dict[str, object]
+) -> list[Report]:
+    progress = _Progress(frame_total(truth, detections))
+    display = LiveDisplay(sys.stderr, progress.draw, progress.line)
+
+    def keep(live: LiveReport) -> None:
+        progress.take(live)
+        display.changed()
+
+    server = ServerChoice(replay.server, replay.tls, replay.tls_root)
+    typed = bool(replay.evaluators or replay.settings)
+    rate_fps = None if replay.full_speed else replay.rate_fps
+    with (
+        open_client(server, typed=typed) as client,
+        client.score_stream(
+            specification=specification,
+            truth_geometry=geometry_of(truth),
+            detection_geometry=geometry_of(detections),
+            live=Live(every_s=LIVE_INTERVAL_S, on_report=keep, summary_only=True),
+        ) as stream,
+        display,
+    ):
+        for step in steps_at(rate_fps, truth, detections):
+            stream.send_batch("truth", to_frames(step.truth))
+            stream.send_batch("detections", to_frames(step.detections))
+        return to_reports(stream.finish())
+
+
+def _headline(report: Report) -> Iterator[str]:
+    """The first figures over everything; counts say little on their own."""
+    whole = [row for row in report.rows() if row[:3] == (None, None, None)]
+    figures = [row for row in whole if not isinstance(row.value, int)]
+    for row in figures[:SCORES_IN_LINE]:
+        yield f"{row.measure} {format_number(row.value)}"

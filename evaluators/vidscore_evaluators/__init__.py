@@ -1,0 +1,99 @@
+"""vidscore: scores of video detectors under the rules of a benchmark.
+
+``from vidscore_evaluators import read, score`` is the library. What it offers is imported when it
+is first asked for, so that importing a single module of the package costs that module alone.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.annotations import Annotations, SequenceKey
+    from vidscore_evaluators.errors import (
+        Fault,
+        GeometryError,
+        InputError,
+        LimitError,
+        ParameterError,
+        SpecificationError,
+        UnknownEvaluatorError,
+        VidscoreError,
+    )
+    from vidscore_evaluators.evaluator import Side
+    from vidscore_evaluators.library import read, score
+    from vidscore_evaluators.registry import evaluator_names
+    from vidscore_evaluators.report import Report, Row
+    from vidscore_evaluators.specification import (
+        BenchmarkSpec,
+        DomainSpec,
+        EvaluatorSpec,
+        FrameRanges,
+        SequenceSpec,
+    )
+
+__all__ = [
+    "Annotations",
+    "BenchmarkSpec",
+    "DomainSpec",
+    "EvaluatorSpec",
+    "Fault",
+    "FrameRanges",
+    "GeometryError",
+    "InputError",
+    "LimitError",
+    "ParameterError",
+    "Report",
+    "Row",
+    "SequenceKey",
+    "SequenceSpec",
+    "Side",
+    "SpecificationError",
+    "UnknownEvaluatorError",
+    "VidscoreError",
+    "evaluator_names",
+    "read",
+    "score",
+]
+
+_MODULES = MappingProxyType(
+    {
+        "annotations": ("Annotations", "SequenceKey"),
+        "errors": (
+            "Fault",
+            "GeometryError",
+            "InputError",
+            "LimitError",
+            "ParameterError",
+            "SpecificationError",
+            "UnknownEvaluatorError",
+            "VidscoreError",
+        ),
+        "evaluator": ("Side",),
+        "library": ("read", "score"),
+        "registry": ("evaluator_names",),
+        "report": ("Report", "Row"),
+        "specification": (
+            "BenchmarkSpec",
+            "DomainSpec",
+            "EvaluatorSpec",
+            "FrameRanges",
+            "SequenceSpec",
+        ),
+    }
+)
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Names for completion."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,293 @@
+"""Read well-formed CSV rows as whole arrays; decline, without a word, everything else.
+
+The common case is digits, separators and a few labels, and it needs no Python object a field:
+separators are found all at once, and a field of up to eight bytes is one 64-bit word whose digits
+are joined by three multiplications. Longer numbers go through the JSON parser together. Whatever
+is not plainly well-formed (quotes, blank lines, spaces in numbers, a wrong count of columns) makes
+`parse_chunk` answer None, and `vidscore_evaluators.formats.csv_rows` reads that file with care.
+Where this module does answer, its answer equals that one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, expand_runs
+from vidscore_evaluators.formats.table import EMPTY, Kind, TextColumn
+from vidscore_evaluators.formats.texts import MAXIMUM_TEXT_BYTES, clean_text
+
+Words = NDArray[np.uint64]
+Bytes = NDArray[np.uint8]
+ParsedColumn = FloatArray | IntArray | TextColumn
+
+LONGEST_ROW_BYTES = 100_000
+"""Rows that are longer are read with care."""
+
+_WORD = 8
+_PADDING = b"\n" * (MAXIMUM_TEXT_BYTES + _WORD)
+"""Stands before the first field, so that the words up to its end can be loaded."""
+
+_COMMA, _NEWLINE = ord(","), ord("\n")
+
+
+def _repeated(byte: int) -> np.uint64:
+    return np.uint64(int.from_bytes(bytes([byte]) * _WORD, "little"))
+
+
+_ZEROS = _repeated(ord("0"))
+_HIGH_BITS = _repeated(0x80)
+_ONES = _repeated(0x01)
+_ABOVE_NINE = _repeated(0x80 - 10)
+_DOTS = _repeated(ord(".") ^ ord("0"))
+_MINUS = np.uint64(ord("-") ^ ord("0"))
+_BYTE = np.uint64(0xFF)
+_KEEP = np.array([(1 << 64) - (1 << (64 - 8 * size)) for size in range(9)], dtype=np.uint64)
+"""By length of a field: the bytes of the word before its end that belong to it."""
+_FIRST = np.array([56, *(64 - 8 * size for size in range(1, 9))], dtype=np.uint64)
+"""By length of a field: the shift that brings its first byte down."""
+_POWERS = 10.0 ** np.arange(_WORD)[::-1]
+"""By the byte in which the point stands: ten to the power of the digits after it."""
+_BYTE_INDEX = np.uint64(0x0001020304050607)
+"""Times 256**k, shifted down by 56: k."""
+_ONE, _SEVEN, _EIGHT, _TOP_BYTE = (np.uint64(number) for number in (1, 7, 8, 56))
+_NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
+
+
+def parse_chunk(
+    rows: bytes | memoryview, kinds: Sequence[Kind | None]
+) -> list[ParsedColumn] | None:
+    """Read whole rows.
+
+    Args:
+        rows: UTF-8 rows that all end in a newline, without quotes and carriage returns.
+        kinds: Kind of each column; None for one that is not read.
+
+    Returns:
+        The columns that have a kind, in order; None where the rows are not plainly well-formed.
+    """
+    data = b"".join((_PADDING, rows))
+    buffer = np.frombuffer(data, dtype=np.uint8)
+    bounds = _field_bounds(buffer, len(kinds))
+    if bounds is None:
+        return None
+    starts, ends = bounds
+    numeric = [index for index, kind in enumerate(kinds) if kind in (Kind.NUMBER, Kind.WHOLE)]
+    is_whole = np.array([kinds[index] is Kind.WHOLE for index in numeric], dtype=np.bool_)
+    numbers = _parse_numbers(buffer, starts[numeric], ends[numeric], is_whole)
+    if numbers is None:
+        return None
+    columns: dict[int, ParsedColumn] = dict(zip(numeric, numbers, strict=True))
+    for index, kind in enumerate(kinds):
+        if kind is Kind.TEXT:
+            texts = _parse_texts(buffer, starts[index], ends[index])
+            if texts is None:
+                return None
+            columns[index] = texts
+    return [columns[index] for index in sorted(columns)]
+
+
+def _field_bounds(buffer: Bytes, column_count: int) -> tuple[IntArray, IntArray] | None:
+    """(columns, rows) first byte of each field and the byte after it; None if rows are ragged."""
+    is_newline = buffer == _NEWLINE
+    separators = np.flatnonzero((buffer == _COMMA) | is_newline)[len(_PADDING) - 1 :]
+    row_count, rest = divmod(len(separators) - 1, column_count)
+    if rest or np.count_nonzero(is_newline) != row_count + len(_PADDING):
+        return None
+    ends = np.ascontiguousarray(separators[1:].reshape(row_count, column_count).T)
+    starts = np.ascontiguousarray(separators[:-1].reshape(row_count, column_count).T) + 1
+    if not is_newline[ends[-1]].all():
+        return None
+    if (ends[-1] - starts[0]).max(initial=0) > LONGEST_ROW_BYTES:
+        return None
+    return starts, ends
+
+
+def _words_before(buffer: Bytes, ends: IntArray) -> Words:
+    """The eight bytes before each position, the last one in the highest bits."""
+    windows: Words = np.ndarray((len(buffer) - _WORD + 1,), "<u8", buffer, strides=(1,))
+    return windows[ends - _WORD]
+
+
+# --- numbers ---------------------------------------------------------------------------------
+
+
+def _parse_numbers(
+    buffer: Bytes, starts: IntArray, ends: IntArray, is_whole: BoolArray
+) -> list[ParsedColumn] | None:
+    """Columns of numbers and whole numbers out of (columns, rows) fields."""
+    shape = ends.shape
+    lengths = ends - starts
+    words = _words_before(buffer, ends.reshape(-1))
+    flat, unread_rows = _short_numbers(words, lengths.reshape(-1))
+    values = flat.reshape(shape)
+    unread: BoolArray = np.zeros(shape, dtype=np.bool_)
+    unread.reshape(-1)[unread_rows] = True
+    columns: list[ParsedColumn] = []
+    for index, whole in enumerate(is_whole.tolist()):
+        fields = (buffer, starts[index], lengths[index], unread[index])
+        column = (
+            _as_wholes(values[index], *fields) if whole else _as_numbers(values[index], *fields)
+        )
+        if column is None:
+            return None
+        columns.append(column)
+    return columns
+
+
+def _short_numbers(words: Words, lengths: IntArray) -> tuple[FloatArray, IntArray]:
+    """Fields of up to eight bytes: digits, with or without a minus and a point.
+
+    The digits are at most eight and the power of ten at most seven, so that both are exact in
+    binary64 and their quotient is the nearest number to the decimal one.
+
+    Returns:
+        The values, NaN for empty fields, and the rows that were not read.
+    """
+    # Digits become 0 to 9, and every other byte more than 9.
+    digits = (words ^ _ZEROS) & _KEEP.take(lengths, mode="clip")
+    values = _join_digits(digits)
+    too_long = np.flatnonzero(lengths > _WORD)
+    values[lengths == 0] = np.nan
+    odd = np.flatnonzero(_not_digits(digits))
+    values[odd], plain = _decimals(digits[odd], lengths[odd])
+    return values, np.union1d(too_long, odd[~plain]) if len(too_long) else odd[~plain]
+
+
+def _decimals(digits: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Numbers with a minus or a point or both, and which of them are that indeed."""
+    first = _FIRST.take(lengths, mode="clip")
+    negative = ((digits >> first) & _BYTE) == _MINUS
+    signed = negative.any()
+    if signed:
+        digits = digits ^ ((negative * _MINUS) << first)
+    other = digits ^ _DOTS
+    dots = (other - _ONES) & ~other & _HIGH_BITS
+    unit = (dots & (~dots + _ONE)) >> _SEVEN  # 256**k for a point in byte k, 0 for no point
+    before = unit - _ONE
+    joined = ((digits & before) << _EIGHT) | (digits & ~(before | (unit * _BYTE)))
+    values = _join_digits(joined) / _POWERS.take((unit * _BYTE_INDEX) >> _TOP_BYTE)
+    plain = (_not_digits(joined) == 0) & (lengths > 1)
+    pointless = np.flatnonzero(unit == 0)
+    values[pointless] = _join_digits(digits[pointless])
+    plain[pointless] = (_not_digits(digits[pointless]) == 0) & (lengths[pointless] > 1)
+    if signed:
+        plain &= lengths > negative + (unit != 0).astype(np.int64)
+        values = np.where(negative, -values, values)
+    return values, plain
+
+
+def _not_digits(digits: Words) -> Words:
+    """Nonzero where a byte is more than 9."""
+    return ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
+
+
+def _join_digits(digits: Words) -> FloatArray:
+    """The number of eight digits a word, the first one in the lowest byte.
+
+    Neighbours are joined to pairs, pairs to fours, fours to eight, as is well known from D. Lemire,
+    "Quickly parsing eight digits" (2018).
+    """
+    pairs = digits * np.uint64(10) + (digits >> np.uint64(8))
+    mask = np.uint64(0x000000FF000000FF)
+    high = (pairs & mask) * np.uint64(100 + (1_000_000 << 32))
+    low = ((pairs >> np.uint64(16)) & mask) * np.uint64(1 + (10_000 << 32))
+    # Signed integers become floats faster, and the number is below 2**27.
+    return ((high + low) >> np.uint64(32)).view(np.int64).astype(np.float64)
+
+
+def _as_numbers(
+    values: FloatArray, buffer: Bytes, starts: IntArray, lengths: IntArray, unread: BoolArray
+) -> FloatArray | None:
+    """Complete a column of numbers with the fields that are no short ones."""
+    rows = np.flatnonzero(unread)
+    if len(rows) == 0:
+        return values
+    numbers = _long_numbers(buffer, starts[rows], lengths[rows])
+    if numbers is None or not np.isfinite(numbers).all():
+        return None
+    values[rows] = numbers
+    return values
+
+
+def _as_wholes(
+    values: FloatArray, buffer: Bytes, starts: IntArray, lengths: IntArray, unread: BoolArray
+) -> IntArray | None:
+    """Whole numbers out of what was read as short numbers, and of the fields that were not."""
+    empty = lengths == 0
+    values[empty | unread] = 0.0
+    wholes = values.astype(np.int64)
+    if (wholes != values).any():
+        return None
+    wholes[empty] = EMPTY
+    rows = np.flatnonzero(unread)
+    if len(rows):
+        numbers = _long_numbers(buffer, starts[rows], lengths[rows])
+        if numbers is None or numbers.dtype != np.int64 or (numbers == EMPTY).any():
+            return None
+        wholes[rows] = numbers
+    return wholes
+
+
+def _long_numbers(buffer: Bytes, starts: IntArray, lengths: IntArray) -> AnyArray | None:
+    """Fields of any length through the JSON parser, all at once; None where it declines one."""
+    text = buffer[expand_runs(starts, lengths + 1)]
+    text[np.cumsum(lengths + 1) - 1] = _COMMA
+    if not _NUMBER_BYTES[text].all():
+        return None
+    try:
+        return np.array(orjson.loads(b"[" + text[:-1].tobytes() + b"]"))
+    except (orjson.JSONDecodeError, OverflowError):
+        return None
+
+
+# --- texts -----------------------------------------------------------------------------------
+
+
+def _parse_texts(buffer: Bytes, starts: IntArray, ends: IntArray) -> TextColumn | None:
+    lengths = ends - starts
+    longest = int(lengths.max(initial=0))
+    if longest > MAXIMUM_TEXT_BYTES:
+        return None
+    words = [
+        _words_before(buffer, ends - _WORD * index)
+        & _KEEP.take(lengths - _WORD * index, mode="clip")
+        for index in range(max(1, -(-longest // _WORD)))
+    ]
+    codes, rows = _distinct(words)
+    texts = [
+        clean_text(buffer[starts[row] : ends[row]].tobytes().decode()) for row in rows.tolist()
+    ]
+    if None in texts:
+        return None
+    table = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    if len(table) < len(texts):  # texts that differ in spaces alone
+        codes = np.array([table[text] for text in texts], dtype=np.int64)[codes]
+    return TextColumn(codes, tuple(text for text in table if text is not None))
+
+
+def _distinct(words: list[Words]) -> tuple[IntArray, IntArray]:
+    """Index the different rows of word columns.
+
+    Returns:
+        (N,) index of each row among the different ones, and a row of each.
+    """
+    mixed = words[0].copy()
+    for word in words[1:]:
+        mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + word
+    slots = ((mixed * np.uint64(0xD1B54A32D192ED03)) >> np.uint64(52)).astype(np.int64)
+    owners = np.full(1 << 12, -1, dtype=np.int64)
+    owners[slots] = np.arange(len(slots))
+    chosen = owners[slots]
+    if all(np.array_equal(word[chosen], word) for word in words):
+        used = np.flatnonzero(owners >= 0)
+        index = np.cumsum(owners >= 0) - 1
+        return index[slots], owners[used]
+    # Two texts in one slot: many texts, or bad luck.
+    _, rows, codes = np.unique(
+        np.stack(words, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return codes.reshape(-1).astype(np.int64), rows

@@ -1,0 +1,295 @@
+"""Generic CSV: one file for any number of sequences, with columns by name in any order.
+
+``domain,sequence,frame,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
+``confidence,track_id,flags``. Sequence, frame and one set of coordinates are required. Further
+columns hold numbers and are kept by name. A row without coordinates lists its frame. The flags are
+words joined by ``|``: ``ignore``, ``crowd``, ``region``, ``distractor`` for the object and
+``dont_care_frame`` for the frame.
+
+Arrays with the same column names (a dictionary, a data frame) mean the same as such a file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    POINT,
+    QUADRILATERAL,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+)
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats.csv_columns import read_columns, split_csv
+from vidscore_evaluators.formats.fault_list import RowChecks, show_text
+from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
+from vidscore_evaluators.formats.source import Format, Reading, ReadLimits, Source, accept_pair
+from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+NAME = "generic-csv"
+COORDINATES = MappingProxyType(
+    {
+        POINT: ("x", "y"),
+        BOX: ("x1", "y1", "x2", "y2"),
+        QUADRILATERAL: ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"),
+    }
+)
+"""Names of the coordinates, by how many there are."""
+
+FRAME_FLAG = "dont_care_frame"
+_OBJECT_FLAGS = {flag.name.lower(): flag for flag in ObjectFlag if flag.name is not None}
+_KINDS = {
+    "domain": Kind.TEXT,
+    "sequence": Kind.TEXT,
+    "frame": Kind.WHOLE,
+    "class": Kind.TEXT,
+    "confidence": Kind.NUMBER,
+    "track_id": Kind.WHOLE,
+    "flags": Kind.TEXT,
+    **dict.fromkeys((*COORDINATES[POINT], *COORDINATES[QUADRILATERAL]), Kind.NUMBER),
+}
+_REQUIRED = ("sequence", "frame")
+_EXPECTED = "a CSV file with the columns sequence, frame and coordinates"
+_NAME_OF_COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_MAXIMUM_COLUMNS = 64
+_CLOSE = 0.8
+
+
+def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file.
+
+    Raises:
+        InputError: If there is no such file, or its header is not one of this format.
+    """
+    del side
+    file = split_csv(read_bytes(path, _EXPECTED, limits), str(path))
+    kinds = column_kinds(file.header, str(path), line=1)
+    rows = read_columns(file, [kinds[name] for name in file.header])
+    reading = read_table(rows.table, str(path), NAME)
+    rows.faults.absorb(reading.faults)
+    return Reading(reading.source, rows.faults, rows.skipped + reading.skipped)
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """Whether a file's first line names a sequence and a frame."""
+    names = {name.strip(' "\r').lower() for name in _first_line(head).split(",")}
+    return path.is_file() and names.issuperset(_REQUIRED)
+
+
+def _first_line(head: bytes) -> str:
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    return lines[0] if lines else ""
+
+
+# --- columns ---------------------------------------------------------------------------------
+
+
+def column_kinds(names: Sequence[str], source: str, line: int | None = None) -> dict[str, Kind]:
+    """What each column of a header holds.
+
+    Args:
+        names: Names of the columns.
+        source: Name of the file, for error messages.
+        line: Line of the header, for error messages.
+
+    Raises:
+        InputError: With every name that is repeated, missing, or surely mistyped.
+    """
+    found = [
+        *_missing(names),
+        *((name, problem) for name in dict.fromkeys(names) for problem in _misnamed(name)),
+        *((name, ("a column twice", "each column once")) for name in _repeated(names)),
+    ]
+    if len(names) > _MAXIMUM_COLUMNS:
+        found.append((None, (f"{len(names)} columns", f"at most {_MAXIMUM_COLUMNS} columns")))
+    if found:
+        raise InputError(
+            [
+                Fault(
+                    *problem,
+                    source=source,
+                    line=line,
+                    field=None if name is None else f"column {name or show_text(name)}",
+                )
+                for name, problem in found
+            ]
+        )
+    return {name: _KINDS.get(name, Kind.NUMBER) for name in names}
+
+
+_Problem = tuple[str | None, tuple[str, str]]
+
+
+def _missing(names: Sequence[str]) -> Iterable[_Problem]:
+    for name in _REQUIRED:
+        if name not in names:
+            yield name, ("no such column", f"the columns {', '.join(_REQUIRED)} and coordinates")
+    present = {name for names_ in COORDINATES.values() for name in names_ if name in names}
+    if present not in [set(wanted) for wanted in COORDINATES.values()]:
+        found = ",".join(name for name in names if name in present)
+        expected = " or ".join(",".join(wanted) for wanted in COORDINATES.values())
+        yield None, (f"the coordinates {found}" if found else "no coordinates", expected)
+
+
+def _misnamed(name: str) -> Iterable[tuple[str, str]]:
+    if name in _KINDS:
+        return
+    close = difflib.get_close_matches(name.lower().strip(), _KINDS, n=1, cutoff=_CLOSE)
+    if close and len(close[0]) > 2:
+        yield "an unknown column", f"{close[0]}, or a name less like it"
+    elif name.lower() in _KINDS:
+        yield "an unknown column", f"{name.lower()}, in lower case"
+    elif not _NAME_OF_COLUMN.fullmatch(name):
+        yield "an unknown column", "a name of letters, digits and underscores"
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+
+def read_table(table: Table, name: str, format_name: str | None) -> Reading:
+    """Turn typed columns of this format, from a file or from arrays, into annotations.
+
+    Args:
+        table: The columns; sequence, frame and coordinates are among them.
+        name: What to call the whole in messages.
+        format_name: Format that the source is said to have.
+    """
+    arity = max(size for size, names in COORDINATES.items() if set(names) <= set(table.numbers))
+    names = COORDINATES[arity]
+    coordinates = np.stack([table.numbers[name] for name in names], axis=1)
+    holds_object: BoolArray = np.count_nonzero(np.isnan(coordinates), axis=1) < arity
+    checks = RowChecks(table)
+    _check_frames(checks, table)
+    _check_objects(checks, table, names, holds_object)
+    good = ~checks.faulty
+    if checks.faulty.any():
+        table, coordinates, holds_object = table.take(good), coordinates[good], holds_object[good]
+    rows = _row_columns(table, coordinates, holds_object)
+    annotations, places = group_rows(rows, table)
+    source = Source(annotations, name, format_name, places)
+    return Reading(source, checks.faults, int(checks.faulty.sum()))
+
+
+def _check_frames(checks: RowChecks, table: Table) -> None:
+    sequences, frames = table.texts["sequence"], table.wholes["frame"]
+    checks.refuse(sequences.where(""), "sequence", sequences, "the name of a sequence")
+    expected = f"a whole number from 0 to {MAXIMUM_FRAME_NUMBER}"
+    checks.refuse((frames < 0) | (frames > MAXIMUM_FRAME_NUMBER), "frame", frames, expected)
+    if "flags" in table.texts:
+        flags = table.texts["flags"]
+        known = {*_OBJECT_FLAGS, FRAME_FLAG}
+        wrong = np.array([not known.issuperset(_words(text)) for text in flags.texts], dtype=bool)
+        expected = "words out of " + ", ".join(sorted(known)) + ", joined by |"
+        checks.refuse(wrong[flags.codes], "flags", flags, expected)
+
+
+def _check_objects(
+    checks: RowChecks, table: Table, names: Sequence[str], holds_object: BoolArray
+) -> None:
+    expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
+    for name in names:
+        column = table.numbers[name]
+        fits = np.abs(column) <= MAXIMUM_COORDINATE_PX
+        checks.refuse(holds_object & ~fits, name, column, expected)
+    confidences = table.numbers.get("confidence")
+    if confidences is not None:
+        sure = (confidences >= 0.0) & (confidences <= 1.0)
+        checks.refuse(holds_object & ~sure, "confidence", confidences, "a number from 0 to 1")
+    tracks = table.wholes.get("track_id")
+    if tracks is not None:
+        wrong = (tracks < NO_TRACK) & (tracks != EMPTY)
+        checks.refuse(holds_object & wrong, "track_id", tracks, "-1 (no track), 0 or more")
+    stray = ~holds_object & _says_more(table)
+    expected = "coordinates, or nothing but a frame in the row"
+    checks.refuse(stray, names[0], "no coordinates", expected)
+
+
+def _says_more(table: Table) -> BoolArray:
+    """Whether a row has a class, a confidence or a track, which only an object has."""
+    says = np.zeros(len(table), dtype=np.bool_)
+    if "class" in table.texts:
+        says |= ~table.texts["class"].where("")
+    if "confidence" in table.numbers:
+        says |= ~np.isnan(table.numbers["confidence"])
+    if "track_id" in table.wholes:
+        says |= table.wholes["track_id"] >= 0
+    return says
+
+
+def _row_columns(table: Table, coordinates: FloatArray, holds_object: BoolArray) -> RowColumns:
+    count = len(table)
+    sequences, sequence_of_row = _sequences(table)
+    tracks = table.wholes.get("track_id", np.full(count, NO_TRACK, dtype=np.int64))
+    flags = table.texts.get("flags", _one_text(count))
+    bits = np.array([_object_bits(text) for text in flags.texts], dtype=np.uint8)
+    frame_bits = np.array(
+        [FrameFlag.DONT_CARE * (FRAME_FLAG in _words(text)) for text in flags.texts],
+        dtype=np.uint8,
+    )
+    return RowColumns(
+        sequences=sequences,
+        sequence_of_row=sequence_of_row,
+        frame_numbers=table.wholes["frame"],
+        frame_flags=frame_bits[flags.codes],
+        holds_object=holds_object,
+        coordinates=coordinates,
+        labels=table.texts.get("class", _one_text(count)),
+        confidences=table.numbers.get("confidence", np.ones(count)),
+        track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
+        flags=bits[flags.codes],
+        columns={name: column for name, column in table.numbers.items() if name not in _KINDS},
+    )
+
+
+def _sequences(table: Table) -> tuple[tuple[SequenceKey, ...], IntArray]:
+    """The (domain, sequence) pairs in use, sorted, and that of each row."""
+    sequences = table.texts["sequence"]
+    domains = table.texts.get("domain", _one_text(len(table)))
+    pairs = domains.codes * max(1, len(sequences.texts)) + sequences.codes
+    used, index = np.unique(pairs, return_inverse=True)
+    keys = [
+        SequenceKey(domains.texts[domain], sequences.texts[sequence])
+        for domain, sequence in zip(*np.divmod(used, max(1, len(sequences.texts))), strict=True)
+    ]
+    ordered = sorted(keys)
+    rank = {key: position for position, key in enumerate(ordered)}
+    ranks = np.array([rank[key] for key in keys], dtype=np.int64)
+    return tuple(ordered), ranks[index.reshape(-1)]
+
+
+def _one_text(count: int) -> TextColumn:
+    return TextColumn(np.zeros(count, dtype=np.int64), ("",))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.casefold().split("|")] if text else []
+
+
+def _object_bits(text: str) -> int:
+    return sum(flag for word, flag in _OBJECT_FLAGS.items() if word in _words(text))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="generic CSV: sequence, frame and coordinates as columns, one file",
+    matches=matches,
+    read=read,
+    pair=accept_pair,
+)

@@ -1,0 +1,116 @@
+"""The manifest: a BenchmarkSpec in TOML, with videos whose frames are counted here.
+
+Its keys are those of `vidscore_evaluators.specification.spec_to_dict`. Besides, a sequence may
+name ``video = "file.mp4"`` or ``images = "folder"``, relative to the manifest; the frames are
+counted by decoding, and ``frame_count``, ``image_width`` and ``image_height`` take their place.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
+from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.specification_reading import spec_from_dict
+
+MAXIMUM_BYTES = 64 << 20
+
+_MEASURES: Mapping[str, Callable[[Path], VideoSize]] = {
+    "video": measure_video,
+    "images": measure_images,
+}
+_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_manifest(path: Path) -> BenchmarkSpec:
+    """Read a manifest and count the frames of the videos that it names.
+
+    Raises:
+        InputError: If there is no such file.
+        SpecificationError: If it is no TOML (with line and column), breaks the rules of a
+            specification, or names videos that cannot be decoded; with every fault.
+    """
+    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
+    document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
+    faults: list[Fault] = []
+    sequences = document.get("sequences")
+    if isinstance(sequences, list):
+        document["sequences"] = [
+            _measured(entry, index, path, faults) for index, entry in enumerate(sequences)
+        ]
+    try:
+        specification = spec_from_dict(document, source=str(path))
+    except SpecificationError as error:
+        raise SpecificationError([*error.faults, *faults]) from None
+    if faults:
+        raise SpecificationError(faults)
+    return specification
+
+
+def write_manifest(specification: BenchmarkSpec) -> str:
+    """The manifest of a specification; `read_manifest` makes the same specification of it."""
+    return tomli_w.dumps(_without_tuples(spec_to_dict(specification)))
+
+
+def _parse(data: bytes, name: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        fault = Fault("bytes that are no UTF-8", "text in UTF-8", source=name, line=line)
+    except tomllib.TOMLDecodeError as error:
+        fault = _syntax_fault(str(error), data, name)
+    except RecursionError:
+        fault = Fault("arrays or tables that are too deep", "a manifest", source=name)
+    raise SpecificationError([fault])
+
+
+def _syntax_fault(message: str, data: bytes, name: str) -> Fault:
+    position = _POSITION.search(message)
+    found = f"no TOML ({_POSITION.sub('', message).strip()})"
+    if position is None or position[1] is None:
+        return Fault(found, "TOML", source=name, line=data.count(b"\n") + 1)
+    return Fault(found, "TOML", source=name, line=int(position[1]), field=f"column {position[2]}")
+
+
+def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) -> object:
+    """A sequence with the size of its video in the place of the video's name."""
+    if not isinstance(entry, dict) or not entry.keys() & _MEASURES:
+        return entry
+    rest = {key: value for key, value in entry.items() if key not in _MEASURES}
+    named = [key for key in _MEASURES if key in entry]
+    place = f"sequences[{index}].{named[-1]}"
+    if len(named) > 1 or not isinstance(entry[named[0]], str):
+        found = " and ".join(named) if len(named) > 1 else repr(entry[named[0]])[:80]
+        faults.append(Fault(found, "one path", source=str(manifest), field=place))
+        return rest
+    try:
+        size = _MEASURES[named[0]](manifest.parent / entry[named[0]])
+    except SpecificationError as error:
+        faults.extend(error.faults)
+        return rest
+    claimed = rest.get("frame_count", size.frame_count)
+    if claimed != size.frame_count:
+        found = f"{size.frame_count} frames in {entry[named[0]]}"
+        expected = f"frame_count = {claimed}, or none"
+        faults.append(Fault(found, expected, source=str(manifest), field=place))
+    measured = {"image_width": size.width, "image_height": size.height}
+    return measured | rest | {"frame_count": size.frame_count}
+
+
+def _without_tuples(value: Any) -> Any:
+    """TOML's writer knows lists alone."""
+    if isinstance(value, dict):
+        return {key: _without_tuples(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_tuples(entry) for entry in value]
+    return value

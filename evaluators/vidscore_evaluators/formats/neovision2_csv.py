@@ -1,0 +1,278 @@
+"""Neovision2 annotations: a folder a domain, a CSV file a sequence, a row an object.
+
+``<root>/<Domain>/<sequence>.csv`` with the fifteen columns of Table 4 of the Neovision2 Performance
+Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project's readings:
+
+1. The published truth lists a frame without objects as a row with an empty ObjectType; such a row
+   lists its frame, and in a detection file it is an error.
+2. In the truth an ObjectType ``DCF`` makes its frame a don't-care frame and needs no coordinates,
+   ``DCR`` is a don't-care region, and ``Ambiguous`` = TRUE or ObjectType ``Ambiguous`` a don't-care
+   object. In a detection file these are ordinary labels, and the column Ambiguous is not read.
+3. Confidences of the truth are not used. Those of detections are numbers from 0 to 1.
+4. SiteInfo and Version are not read.
+5. A missing detection file is a sequence without detections, with a warning; a detection file for
+   an unknown sequence is an error. Files of other kinds are left alone, with a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+)
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
+from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
+from vidscore_evaluators.formats.files import read_bytes, require_folder
+from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
+from vidscore_evaluators.formats.source import (
+    Format,
+    PairReading,
+    Reading,
+    ReadLimits,
+    Source,
+    listed_names,
+    sequence_name,
+)
+from vidscore_evaluators.formats.table import Kind, Table, concatenate_tables
+from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+NAME = "neovision2-csv"
+CORNERS = tuple(f"BoundingBox_{axis}{corner}" for corner in range(1, 5) for axis in "XY")
+HEADER = (
+    "Frame",
+    *CORNERS,
+    "ObjectType",
+    "Occlusion",
+    "Ambiguous",
+    "Confidence",
+    "SiteInfo",
+    "Version",
+)
+_LAYOUT = "a folder of <Domain>/<sequence>.csv files"
+_FILE = "a CSV file with the columns of Neovision2"
+_READ_KINDS = {
+    "Frame": Kind.WHOLE,
+    **dict.fromkeys(CORNERS, Kind.NUMBER),
+    "ObjectType": Kind.TEXT,
+    "Occlusion": Kind.TEXT,
+    "Confidence": Kind.NUMBER,
+}
+_KINDS = {
+    Side.TRUTH: [_READ_KINDS.get(name) for name in HEADER],
+    Side.DETECTIONS: [_READ_KINDS.get(name) for name in HEADER],
+}
+_KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.TEXT
+
+
+def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+    """Read a tree of CSV files.
+
+    Raises:
+        InputError: If there is no such tree, or a file of it cannot be read at all; with every
+            fault of the tree.
+    """
+    require_folder(path, _LAYOUT)
+    files, warnings = _find_files(path, limits)
+    parts: list[CsvRows] = []
+    broken = FaultList()
+    for file in files.values():
+        try:
+            parts.append(_read_file(file, side, limits))
+        except InputError as error:
+            broken.extend(error.faults)
+    faults = FaultList()
+    for part in parts:
+        faults.absorb(part.faults)
+    if broken:
+        broken.absorb(faults)
+        raise InputError(broken.listed())
+    table = concatenate_tables([part.table for part in parts])
+    checks = _check_rows(table, side)
+    faults.absorb(checks.faults)
+    good = table.take(~checks.faulty) if checks.faulty.any() else table
+    annotations, places = group_rows(_row_columns(good, tuple(files), side), good)
+    skipped = sum(part.skipped for part in parts) + int(checks.faulty.sum())
+    return Reading(Source(annotations, str(path), NAME, places, warnings), faults, skipped)
+
+
+def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """Compare the files of detections with the sequences of the truth."""
+    faults = FaultList()
+    table = detections.annotations.sequences
+    unknown = [key for key in table if key not in known]
+    for key in unknown:
+        file = Path(detections.name, key.domain, f"{key.sequence}.csv")
+        expected = "a sequence of the truth or of the manifest"
+        faults.add(Fault(f"sequence {sequence_name(key)}", expected, source=str(file)))
+    missing = sorted({*truth.annotations.sequences} - {*table})
+    if missing:
+        names = listed_names([sequence_name(key) for key in missing])
+        message = f"sequences without a detection file count as without detections: {names}"
+        warning = ReportWarning("missing_detection_file", message, len(missing))
+        detections = replace(detections, warnings=(*detections.warnings, warning))
+    if unknown:
+        strange = np.array([key in unknown for key in table], dtype=np.bool_)
+        dropped = strange[detections.annotations.frame_sequences]
+        detections = detections.without_frames(dropped, unknown)
+    return PairReading(detections, faults, len(unknown))
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _find_files(
+    root: Path, limits: ReadLimits
+) -> tuple[dict[SequenceKey, Path], tuple[ReportWarning, ...]]:
+    """CSV files by sequence, in order, and a warning about what else is there."""
+    files: dict[SequenceKey, Path] = {}
+    others: list[str] = []
+    faults: list[Fault] = []
+    for domain in _visible(root):
+        if not domain.is_dir():
+            if _is_csv(domain):
+                faults.append(Fault("a CSV file here", _LAYOUT, source=str(domain)))
+            else:
+                others.append(domain.name)
+            continue
+        for path in _visible(domain):
+            key = SequenceKey(domain.name, path.stem)
+            if path.is_dir() or not _is_csv(path):
+                others.append(sequence_name(SequenceKey(domain.name, path.name)))
+            elif key in files or any(clean_text(name) != name for name in key):
+                expected = f"a name that stands once, {EXPECTED_TEXT}"
+                faults.append(Fault(repr(path.name), expected, source=str(domain)))
+            else:
+                files[key] = path
+    if len(files) > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        faults.append(Fault(f"{len(files)} files", expected, source=str(root)))
+    if not files and not faults:
+        faults.append(Fault("no CSV file", _LAYOUT, source=str(root)))
+    if faults:
+        raise InputError(faults)
+    if not others:
+        return files, ()
+    message = f"no CSV files, left alone: {listed_names(others)}"
+    return files, (ReportWarning("ignored_files", message, len(others)),)
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _is_csv(path: Path) -> bool:
+    return path.suffix.lower() == ".csv"
+
+
+def _read_file(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
+    file = split_csv(read_bytes(path, _FILE, limits), str(path))
+    faults = _header_faults(file)
+    if faults:
+        raise InputError(faults)
+    return read_columns(replace(file, header=HEADER), _KINDS[side])
+
+
+def _header_faults(file: CsvFile) -> list[Fault]:
+    found = file.header
+    if len(found) != len(HEADER):
+        expected = f"{len(HEADER)} columns: {','.join(HEADER)}"
+        return [Fault(f"{len(found)} columns", expected, source=file.source, line=1)]
+    return [
+        Fault(
+            show_text(name), f"'{expected}'", source=file.source, line=1, field=f"column {number}"
+        )
+        for number, (name, expected) in enumerate(zip(found, HEADER, strict=True), start=1)
+        if name.casefold() != expected.casefold()
+    ]
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """Whether a path is a folder of folders with CSV files."""
+    del head
+    return path.is_dir() and any(
+        _is_csv(file) for domain in _visible(path) if domain.is_dir() for file in _visible(domain)
+    )
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+
+def _check_rows(table: Table, side: Side) -> RowChecks:
+    checks = RowChecks(table)
+    frames = table.wholes["Frame"]
+    expected = f"a whole number from 0 to {MAXIMUM_FRAME_NUMBER}"
+    checks.refuse((frames < 0) | (frames > MAXIMUM_FRAME_NUMBER), "Frame", frames, expected)
+    words = ("Occlusion", "Ambiguous") if side is Side.TRUTH else ("Occlusion",)
+    for name in words:
+        column = table.texts[name]
+        checks.refuse(~column.where("true", "false", ""), name, column, "TRUE or FALSE")
+    labels = table.texts["ObjectType"]
+    confidences = table.numbers["Confidence"]
+    if side is Side.TRUTH:
+        needs_corners = ~labels.where("", "dcf")
+    else:
+        needs_corners = np.ones(len(table), dtype=np.bool_)
+        checks.refuse(labels.where(""), "ObjectType", labels, "a class, since a row is a detection")
+        sure = (confidences >= 0.0) & (confidences <= 1.0)
+        checks.refuse(~sure, "Confidence", confidences, "a number from 0 to 1")
+    expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
+    for name in CORNERS:
+        corner = table.numbers[name]
+        fits = np.abs(corner) <= MAXIMUM_COORDINATE_PX
+        checks.refuse(needs_corners & ~fits, name, corner, expected)
+    return checks
+
+
+def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+    labels = table.texts["ObjectType"]
+    holds_object = np.ones(len(table), dtype=np.bool_)
+    frame_flags = flags = np.zeros(len(table), dtype=np.uint8)
+    confidences = table.numbers["Confidence"]
+    if side is Side.TRUTH:
+        is_region = labels.where("dcr")
+        ignored = table.texts["Ambiguous"].where("true") | labels.where("ambiguous")
+        holds_object = ~labels.where("", "dcf")
+        frame_flags = labels.where("dcf") * np.uint8(FrameFlag.DONT_CARE)
+        flags = np.where(is_region, ObjectFlag.REGION, ignored * ObjectFlag.IGNORE).astype(np.uint8)
+        confidences = np.ones(len(table))
+    return RowColumns(
+        sequences=sequences,
+        # A table holds its files in the order in which they were read, which is the sequences'.
+        sequence_of_row=table.source_of_row,
+        frame_numbers=table.wholes["Frame"],
+        frame_flags=frame_flags,
+        holds_object=holds_object,
+        coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
+        labels=labels,
+        confidences=confidences,
+        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
+        flags=flags,
+        columns={"occlusion": _occlusion(table)},
+    )
+
+
+def _occlusion(table: Table) -> FloatArray:
+    """1 where occluded, 0 where not, NaN where the file does not say."""
+    column = table.texts["Occlusion"]
+    return np.where(column.where(""), np.nan, column.where("true").astype(np.float64))
+
+
+FORMAT = Format(
+    name=NAME,
+    title="Neovision2: a folder of <Domain>/<sequence>.csv files",
+    matches=matches,
+    read=read,
+    pair=pair,
+)

@@ -1,0 +1,176 @@
+"""What reading gives: annotations, where their frames stand in the files, and what was odd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats.fault_list import FaultList
+from vidscore_evaluators.report import ReportWarning
+
+NAMES_IN_WARNING = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """How much a reader takes in.
+
+    Attributes:
+        maximum_file_bytes: Size of one file.
+        maximum_files: Files of one tree.
+    """
+
+    maximum_file_bytes: int = 4 << 30
+    maximum_files: int = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where the frames of annotations stand.
+
+    Attributes:
+        sources: Names of the files.
+        source_of_frame: (F,) index into `sources`.
+        positions: (F,) line or entry in that file.
+        position_name: ``line`` or ``entry``.
+    """
+
+    sources: tuple[str, ...]
+    source_of_frame: IntArray
+    positions: IntArray
+    position_name: Literal["line", "entry"]
+
+    def take_frames(self, rows: BoolArray) -> Places:
+        """Keep some frames."""
+        return replace(
+            self,
+            source_of_frame=self.source_of_frame[rows],
+            positions=self.positions[rows],
+        )
+
+    def fault(self, row: int, found: str, expected: str, field: str | None = None) -> Fault:
+        """A fault of the frame in that row."""
+        source = self.sources[self.source_of_frame[row]]
+        position = int(self.positions[row])
+        if self.position_name == "line":
+            return Fault(found, expected, source=source, line=position, field=field)
+        return Fault(found, expected, source=source, entry=position, field=field)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One side of a scoring, read.
+
+    Attributes:
+        annotations: What was read.
+        name: Path as the user gave it, or the side where there is none.
+        format: Name of its format; None where it came as arrays.
+        places: Where its frames stand; None where it came as arrays.
+        warnings: What a reader of the scores should know.
+    """
+
+    annotations: Annotations
+    name: str
+    format: str | None = None
+    places: Places | None = None
+    warnings: tuple[ReportWarning, ...] = ()
+
+    def locate(self, fault: Fault) -> Fault:
+        """Turn the frame row of an evaluator's fault into file and line, or entry.
+
+        The fault's field is a column of annotations, which the file may not have: it is dropped.
+        """
+        if self.places is None or fault.entry is None:
+            return replace(fault, source=self.name)
+        return self.places.fault(fault.entry, fault.found, fault.expected)
+
+    def without_frames(self, dropped: BoolArray, unknown: Sequence[SequenceKey] = ()) -> Source:
+        """Drop frames, and sequences from the table."""
+        kept = self.annotations.take_frames(~dropped)
+        table = tuple(key for key in kept.sequences if key not in unknown)
+        return replace(
+            self,
+            annotations=kept.with_tables(table, kept.labels),
+            places=None if self.places is None else self.places.take_frames(~dropped),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a reader makes of a path.
+
+    Attributes:
+        source: What could be read.
+        faults: What is wrong with rows and entries; those are not in `source`.
+        skipped: Rows and entries that are not in `source`.
+    """
+
+    source: Source
+    faults: FaultList = field(default_factory=FaultList)
+    skipped: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class PairReading:
+    """What a format makes of detections beside their truth.
+
+    Attributes:
+        detections: The detections without what does not fit the truth.
+        faults: What does not fit.
+        skipped: Entries or files that are not in `detections`.
+    """
+
+    detections: Source
+    faults: FaultList
+    skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes:
+        name: Its name on the command line.
+        title: One line for lists.
+        matches: Whether a path is of this format, by its content; given its first bytes, which
+            are empty for a folder.
+        read: Reads one side. Raises InputError where nothing can be read.
+        pair: Checks detections against truth, given the sequences that are known.
+    """
+
+    name: str
+    title: str
+    matches: Callable[[Path, bytes], bool]
+    read: Callable[[Path, Side, ReadLimits], Reading]
+    pair: Callable[[Source, Source, frozenset[SequenceKey]], PairReading]
+
+
+def accept_pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """The pair check of a format that asks nothing more of detections than to be readable."""
+    del truth, known
+    return PairReading(detections, FaultList())
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(names[:NAMES_IN_WARNING])
+    rest = len(names) - NAMES_IN_WARNING
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def sequence_name(key: SequenceKey) -> str:
+    """``Tower/001``; the sequence alone where there is no domain."""
+    return "/".join(filter(None, key))
+
+
+def no_frames(source: Source) -> BoolArray:
+    """(F,) no frame of the source."""
+    return np.zeros(source.annotations.frame_count, dtype=np.bool_)

@@ -1,0 +1,378 @@
+"""spotGEO JSON: one array with an entry for each frame, for truth and detections alike.
+
+``[{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}, ...]``, as
+the spotGEO challenge distributes its annotations and takes submissions. ``num_objects`` is the
+number of coordinates, no (sequence, frame) comes twice, and detections have an entry for exactly
+the frames of the truth. What values may be (image size, objects a frame, five frames) are rules
+of the evaluator.
+
+The common case is checked as whole columns; only where something is wrong are entries looked at
+one by one, to say what.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gc
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    POINT,
+    Annotations,
+    SequenceKey,
+)
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    run_starts,
+    starts_from_counts,
+)
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats.fault_list import SHOWN_CHARACTERS, FaultList
+from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats.source import (
+    Format,
+    PairReading,
+    Places,
+    Reading,
+    ReadLimits,
+    Source,
+    listed_names,
+    sequence_name,
+)
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+NAME = "spotgeo-json"
+KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
+_EXPECTED = "a JSON file in the form of the spotGEO challenge"
+_QUOTE = ord('"')
+_GREATEST_ID = 2**53 - 1
+_COORDINATE = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
+
+
+def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file.
+
+    Raises:
+        InputError: If there is no such file, it is no JSON, or no array.
+    """
+    del side
+    data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
+    name = str(path)
+    with _no_garbage_collection():
+        document = _parse(data, name)
+        faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
+        try:
+            if _count_quotes(data) != 2 * len(KEYS) * len(document):
+                raise ValueError("a key stands twice, or a text somewhere")
+            entries = _Entries.of(document)
+        except ValueError:
+            positions = _explain(_with_repeated_keys(data, document), name, faults)
+            entries = _Entries.of([document[index] for index in positions.tolist()])
+    source = Source(
+        annotations=entries.annotations(),
+        name=name,
+        format=NAME,
+        places=Places((name,), np.zeros_like(positions), positions, "entry"),
+    )
+    return Reading(source, faults, len(document) - len(positions))
+
+
+def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """Hold detections to exactly the frames of the truth."""
+    del known
+    faults = FaultList()
+    if _frames_in_order(truth) == _frames_in_order(detections):
+        return PairReading(detections, faults)
+    wanted, given = _frame_keys(truth.annotations), _frame_keys(detections.annotations)
+    here, there = set(given), set(wanted)
+    missing = [key for key in wanted if key not in here]
+    for key in missing:
+        expected = "one entry for each frame of the truth"
+        faults.add(Fault(f"no entry for {_frame_name(*key)}", expected, source=detections.name))
+    extra = np.array([key not in there for key in given], dtype=np.bool_)
+    for row in np.flatnonzero(extra).tolist():
+        faults.add(_place_of(detections, row, _frame_name(*given[row]), "a frame of the truth"))
+    if missing:
+        names = listed_names([_frame_name(*key) for key in missing])
+        message = f"frames without an entry count as without detections: {names}"
+        warning = ReportWarning("missing_detection_frames", message, len(missing))
+        detections = replace(detections, warnings=(*detections.warnings, warning))
+    if extra.any():
+        unknown = set(detections.annotations.sequences) - set(truth.annotations.sequences)
+        detections = detections.without_frames(extra, tuple(unknown))
+    return PairReading(detections, faults, int(extra.sum()))
+
+
+def matches(path: Path, head: bytes) -> bool:
+    """Whether a file is a JSON array."""
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return path.is_file() and text.startswith(b"[")
+
+
+# --- whole columns ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """The columns of E well-formed entries with N objects."""
+
+    sequence_ids: IntArray
+    frames: IntArray
+    counts: IntArray
+    coordinates: FloatArray
+
+    @classmethod
+    def of(cls, document: list[Any]) -> _Entries:
+        """The columns of entries; ValueError if any of them breaks a rule."""
+        _require(set(map(type, document)) <= {dict})
+        _require(set(map(len, document)) <= {len(KEYS)})
+        try:
+            columns = list(zip(*map(itemgetter(*KEYS), document), strict=True)) or [()] * len(KEYS)
+            ids, frames, counts = (_whole_column(column) for column in columns[:3])
+            entries = cls(ids, frames, counts, _coordinates(columns[3], counts))
+        except (KeyError, OverflowError):
+            raise ValueError from None
+        entries._check_values()
+        return entries
+
+    def _check_values(self) -> None:
+        _require((self.frames >= 0) & (self.frames <= MAXIMUM_FRAME_NUMBER))
+        _require(np.abs(self.sequence_ids) <= _GREATEST_ID)
+        _require(np.abs(self.coordinates) <= MAXIMUM_COORDINATE_PX)
+        _require(self._stand_once())
+
+    def _stand_once(self) -> bool:
+        ids, frames = self.sequence_ids, self.frames
+        rising = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (frames[1:] > frames[:-1]))
+        if rising.all():
+            return True
+        order = np.lexsort((frames, ids))
+        return len(run_starts(ids[order], frames[order])) == len(ids)
+
+    def annotations(self) -> Annotations:
+        ids, frame_sequences = np.unique(self.sequence_ids, return_inverse=True)
+        count = len(self.coordinates)
+        return Annotations(
+            sequences=tuple(SequenceKey("", str(number)) for number in ids.tolist()),
+            labels=("",),
+            frame_sequences=frame_sequences.reshape(-1).astype(np.int64),
+            frame_numbers=self.frames,
+            frame_flags=np.zeros(len(self.frames), dtype=np.uint8),
+            frame_starts=starts_from_counts(self.counts),
+            coordinates=self.coordinates,
+            label_indices=np.zeros(count, dtype=np.int64),
+            confidences=np.ones(count),
+            track_ids=np.full(count, NO_TRACK, dtype=np.int64),
+            flags=np.zeros(count, dtype=np.uint8),
+        )
+
+
+def _whole_column(values: tuple[Any, ...]) -> IntArray:
+    _require(set(map(type, values)) <= {int})
+    return np.fromiter(values, dtype=np.int64, count=len(values))
+
+
+def _coordinates(lists: tuple[Any, ...], counts: IntArray) -> FloatArray:
+    """(N, 2) coordinates of all entries, one after the other."""
+    _require(set(map(type, lists)) <= {list})
+    _require(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)) == counts)
+    pairs = list(chain.from_iterable(lists))
+    _require(set(map(type, pairs)) <= {list} and set(map(len, pairs)) <= {POINT})
+    numbers = list(chain.from_iterable(pairs))
+    _require(set(map(type, numbers)) <= {int, float})
+    return np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, POINT)
+
+
+def _require(holds: BoolArray | bool) -> None:
+    if not np.all(holds):
+        raise ValueError
+
+
+# --- parsing ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Parsing makes many objects and no cycle; looking for cycles would take twice its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _parse(data: bytes, name: str) -> list[Any]:
+    if not data.strip():
+        raise InputError([Fault("an empty file", "a JSON array", source=name, line=1)])
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        found = f"no JSON ({error.msg})"
+        column = f"column {error.colno}"
+        fault = Fault(found, "a JSON array", source=name, line=error.lineno, field=column)
+        raise InputError([fault]) from None
+    if not isinstance(document, list):
+        raise InputError([Fault(_type_name(document), "an array of entries", source=name)])
+    return document
+
+
+def _count_quotes(data: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == _QUOTE))
+
+
+class _KeyTwice(dict[str, Any]):
+    """A JSON object in which a key stands twice."""
+
+
+def _with_repeated_keys(data: bytes, document: list[Any]) -> list[Any]:
+    """The document again, with its objects that repeat a key marked."""
+
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        built = dict(pairs)
+        return built if len(built) == len(pairs) else _KeyTwice(built)
+
+    try:
+        marked: list[Any] = json.loads(data, object_pairs_hook=build)
+    except RecursionError:
+        return document  # too deep for this parser, so that other rules are broken anyway
+    return marked
+
+
+# --- entry by entry --------------------------------------------------------------------------
+
+
+def _explain(document: list[Any], name: str, faults: FaultList) -> IntArray:
+    """Add a fault for all that is wrong; return the indices of the entries that are right."""
+    seen: set[tuple[int, int]] = set()
+    good = []
+    for index, entry in enumerate(document):
+        found = list(_entry_problems(entry))
+        if not found:
+            key = (entry["sequence_id"], entry["frame"])
+            if key in seen:
+                text = f"frame {key[1]} of sequence {key[0]} again"
+                found.append(("frame", text, "each frame once"))
+            seen.add(key)
+        for field, text, expected in found:
+            faults.add(Fault(text, expected, source=name, entry=index, field=field))
+        if not found:
+            good.append(index)
+    return np.array(good, dtype=np.int64)
+
+
+_Problem = tuple[str | None, str, str]
+"""Field, what was found, what was expected."""
+
+
+def _entry_problems(entry: object) -> Iterator[_Problem]:
+    if not isinstance(entry, dict):
+        yield None, _type_name(entry), "an object with the keys " + ", ".join(KEYS)
+        return
+    if isinstance(entry, _KeyTwice):
+        yield None, "a key twice", "each key once"
+    for key in KEYS:
+        if key not in entry:
+            yield key, "no such key", "the keys " + ", ".join(KEYS)
+    for key in entry:
+        if key not in KEYS:
+            yield None, f"the key {_show(key)}", "no other keys than " + ", ".join(KEYS)
+    bounds = {"sequence_id": (-_GREATEST_ID, _GREATEST_ID), "frame": (0, MAXIMUM_FRAME_NUMBER)}
+    for key, (least, greatest) in bounds.items():
+        if key in entry and not _is_whole(entry[key], least, greatest):
+            yield key, _show(entry[key]), f"a whole number from {least} to {greatest}"
+    if "object_coords" in entry:
+        yield from _coordinate_problems(entry["object_coords"])
+    if "object_coords" in entry and "num_objects" in entry:
+        yield from _count_problems(entry["num_objects"], entry["object_coords"])
+
+
+def _count_problems(count: object, coordinates: object) -> Iterator[_Problem]:
+    length = len(coordinates) if isinstance(coordinates, list) else 0
+    if not _is_whole(count, length, length):
+        yield "num_objects", _show(count), f"{length}, the number of coordinates"
+
+
+def _coordinate_problems(coordinates: object) -> Iterator[_Problem]:
+    if not isinstance(coordinates, list):
+        yield "object_coords", _show(coordinates), "an array of [x, y] pairs"
+        return
+    for index, pair_ in enumerate(coordinates):
+        field = f"object_coords[{index}]"
+        if not isinstance(pair_, list) or len(pair_) != POINT:
+            yield field, _show(pair_), "an [x, y] pair"
+            continue
+        for value in pair_:
+            if type(value) not in (int, float) or not abs(value) <= MAXIMUM_COORDINATE_PX:
+                yield field, _show(value), _COORDINATE
+
+
+def _is_whole(value: object, least: int, greatest: int) -> bool:
+    return type(value) is int and least <= value <= greatest
+
+
+def _show(value: object) -> str:
+    if isinstance(value, list | dict):
+        return f"{_type_name(value)} of {len(value)}"
+    text = json.dumps(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+def _type_name(value: object) -> str:
+    names = {dict: "an object", list: "an array", str: "a text", bool: "a truth value"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+# --- pairs -----------------------------------------------------------------------------------
+
+
+def _frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
+    return [
+        (annotations.sequences[sequence], number)
+        for sequence, number in zip(
+            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
+        )
+    ]
+
+
+def _frames_in_order(source: Source) -> tuple[tuple[SequenceKey, ...], bytes, bytes]:
+    """Equal for sources of the same frames, whose tables hold the same names in one order."""
+    annotations = source.annotations
+    sequences, numbers = annotations.frame_sequences, annotations.frame_numbers
+    order = np.lexsort((numbers, sequences))
+    return annotations.sequences, sequences[order].tobytes(), numbers[order].tobytes()
+
+
+def _frame_name(key: SequenceKey, number: int) -> str:
+    return f"frame {number} of sequence {sequence_name(key)}"
+
+
+def _place_of(source: Source, row: int, found: str, expected: str) -> Fault:
+    if source.places is None:
+        return Fault(found, expected, source=source.name, entry=row)
+    return source.places.fault(row, found, expected)
+
+
+FORMAT = Format(
+    name=NAME,
+    title="spotGEO: a JSON array with an entry for each frame",
+    matches=matches,
+    read=read,
+    pair=pair,
+)

@@ -1,0 +1,88 @@
+"""Count the frames of videos and image folders with OpenCV, by decoding them.
+
+What a container claims is often wrong, and what counts is what a detector could have seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vidscore_evaluators.errors import Fault, SpecificationError
+
+
+@dataclass(frozen=True, slots=True)
+class VideoSize:
+    """What is known of a video.
+
+    Attributes:
+        frame_count: Frames that could be decoded, or images.
+        width: Width of the first image in pixels.
+        height: Height of the first image in pixels.
+    """
+
+    frame_count: int
+    width: int
+    height: int
+
+
+def measure_video(path: Path) -> VideoSize:
+    """Decode a video file.
+
+    Raises:
+        SpecificationError: If OpenCV is not installed, or the file is no video with a frame.
+    """
+    cv2 = _opencv(path)
+    if not path.is_file():
+        raise _error(path, "no such file", "a video file")
+    capture = cv2.VideoCapture(str(path))
+    try:
+        count, shape = 0, (0, 0)
+        while True:
+            decoded, image = capture.read()
+            if not decoded:
+                break
+            shape = image.shape[:2] if count == 0 else shape
+            count += 1
+    finally:
+        capture.release()
+    if count == 0:
+        raise _error(path, "no frame that can be decoded", "a video that OpenCV can read")
+    return VideoSize(count, width=int(shape[1]), height=int(shape[0]))
+
+
+def measure_images(folder: Path) -> VideoSize:
+    """Count the files of a folder that are images of a kind that OpenCV can read.
+
+    Raises:
+        SpecificationError: If OpenCV is not installed, the folder has no images, or the first one
+            is broken.
+    """
+    cv2 = _opencv(folder)
+    if not folder.is_dir():
+        raise _error(folder, "no such folder", "a folder of images")
+    files = sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".") and cv2.haveImageReader(str(path))
+    )
+    if not files:
+        raise _error(folder, "no image", "images that OpenCV can read")
+    first = cv2.imread(str(files[0]))
+    if first is None:
+        raise _error(files[0], "a broken image", "an image that OpenCV can read")
+    return VideoSize(len(files), width=int(first.shape[1]), height=int(first.shape[0]))
+
+
+def _opencv(path: Path) -> Any:
+    try:
+        import cv2  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError:
+        expected = "OpenCV, to count its frames: pip install 'vidscore[video]'"
+        raise _error(path, "no OpenCV", expected) from None
+    return cv2
+
+
+def _error(path: Path, found: str, expected: str) -> SpecificationError:
+    return SpecificationError([Fault(found, expected, source=str(path))])

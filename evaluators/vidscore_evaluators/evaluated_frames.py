@@ -18,6 +18,7 @@ from vidscore_evaluators.annotations import (
     concatenate,
     frame_list,
 )
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
@@ -59,11 +60,11 @@ def restrict(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
         rows = order[bounds[index] : bounds[index + 1]]
         sequence = specs[truth.sequences[index]]
         numbers = truth.frame_numbers[rows]
-        faults.extend(_outside(sequence, numbers.min(initial=0), numbers.max(initial=0), len(rows)))
+        faults.extend(_outside(sequence, numbers))
         evaluated = sequence.evaluated_frames
         if evaluated is not None:
             keep[rows] = evaluated.contains(numbers)
-        flags[rows[sequence.dont_care_frames.contains(numbers)]] |= FrameFlag.DONT_CARE
+        flags[rows[sequence.dont_care_frames.contains(numbers)]] |= np.uint8(FrameFlag.DONT_CARE)
     if faults:
         raise SpecificationError(faults)
     return replace(truth, frame_flags=flags).take_frames(keep)
@@ -94,17 +95,18 @@ def unlisted_frames(
     return frame_list(table, np.concatenate(indices), np.concatenate(numbers), arity)
 
 
-def _outside(sequence: SequenceSpec, least: int, greatest: int, count: int) -> list[Fault]:
-    if sequence.frame_count is None or count == 0:
+def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:
+    if sequence.frame_count is None:
         return []
-    first, end = sequence.first_frame, sequence.first_frame + sequence.frame_count
+    first, last = sequence.first_frame, sequence.first_frame + sequence.frame_count - 1
+    frames = f"frames {first} to {last}" if sequence.frame_count else "no frame"
     name = "/".join(filter(None, sequence.key))
+    outside = np.sort(numbers[(numbers < first) | (numbers > last)])
     return [
         Fault(
-            source="truth",
-            found=f"frame {number} of sequence {name}",
-            expected=f"frames {first} to {end - 1}, as the specification says",
+            source=f"truth of {name}",
+            found=f"frame {number}",
+            expected=f"{frames}, as the specification says",
         )
-        for number, wrong in ((least, least < first), (greatest, greatest >= end))
-        if wrong
+        for number in outside.tolist()
     ]

@@ -143,7 +143,7 @@ def spec_to_dict(spec: BenchmarkSpec) -> dict[str, Any]:
         {
             "title": spec.title or None,
             "evaluators": [
-                _without_unset({"name": entry.name, "parameters": dict(entry.parameters) or None})
+                _without_unset({"name": entry.name, "parameters": _plain(entry.parameters) or None})
                 for entry in spec.evaluators
             ]
             or None,
@@ -171,6 +171,13 @@ def _sequence_to_dict(sequence: SequenceSpec) -> dict[str, Any]:
             "image_height": sequence.image_height,
         }
     )
+
+
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+    }
 
 
 def _listed(values: tuple[str, ...] | None) -> list[str] | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.names import checked_name
 from vidscore_evaluators.specification import (
     MAXIMUM_FRAMES,
     BenchmarkSpec,
@@ -14,8 +15,12 @@ from vidscore_evaluators.specification import (
     FrameRanges,
     SequenceSpec,
 )
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 Converter = Callable[[object], Any]
+
+MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
+"""The greatest width and height of an image: what 32 bits on the wire hold."""
 
 
 def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> BenchmarkSpec:
@@ -58,9 +63,8 @@ class _Reader:
         self._source = source
         self._faults: list[Fault] = []
 
-    def fault(self, field: str, found: object, expected: str) -> None:
-        shown = found if isinstance(found, str) else repr(found)[:80]
-        self._faults.append(Fault(shown, expected, source=self._source, field=field))
+    def fault(self, field: str, found: str, expected: str) -> None:
+        self._faults.append(Fault(found, expected, source=self._source, field=field))
 
     def raise_faults(self) -> None:
         if self._faults:
@@ -68,7 +72,7 @@ class _Reader:
 
     def table(self, document: object, path: str, fields: Mapping[str, Converter]) -> dict[str, Any]:
         if not isinstance(document, Mapping):
-            self.fault(path or "the whole", document, "a table")
+            self.fault(path or "the whole", _shown(document), "a table")
             return {}
         read: dict[str, Any] = {}
         for key, value in document.items():
@@ -79,7 +83,7 @@ class _Reader:
             try:
                 read[key] = fields[key](value)
             except ValueError as error:
-                self.fault(place, value, str(error))
+                self.fault(place, _shown(value), str(error))
         return read
 
     def entries(
@@ -97,8 +101,8 @@ class _Reader:
     def refuse_repeats(self, path: str, names: list[tuple[Any, ...]]) -> None:
         seen: set[tuple[Any, ...]] = set()
         for index, name in enumerate(names):
-            if name in seen:
-                self.fault(f"{path}[{index}].name", str(name[-1]), "a name that stands once")
+            if name in seen and None not in name:
+                self.fault(f"{path}[{index}].name", _shown(name[-1]), "a name that stands once")
             seen.add(name)
 
 
@@ -110,23 +114,21 @@ def _refuse_too_many_frames(reader: _Reader, spec: BenchmarkSpec) -> None:
     reader.raise_faults()
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text")
-    return value
+def _shown(value: object) -> str:
+    return repr(value)[:80]
 
 
 def _name(value: object) -> str:
-    text = _text(value)
+    text = checked_name(value)
     if not text:
         raise ValueError("a name that is not empty")
     return text
 
 
-def _whole(minimum: int) -> Converter:
+def _whole(minimum: int, maximum: int) -> Converter:
     def convert(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
-            raise ValueError(f"a whole number of at least {minimum}")
+        if type(value) is not int or not minimum <= value <= maximum:
+            raise ValueError(f"a whole number from {minimum} to {maximum}")
         return value
 
     return convert
@@ -154,6 +156,8 @@ def _ranges(value: object) -> FrameRanges:
             or [type(number) for number in pair] != [int, int]
         ):  # fmt: skip
             raise ValueError("frame numbers or [first, last] pairs")
+        if pair[1] > MAXIMUM_FRAME_NUMBER:
+            raise ValueError(f"frames up to {MAXIMUM_FRAME_NUMBER}")
         pairs.append((pair[0], pair[1]))
     return FrameRanges.of(pairs)
 
@@ -161,24 +165,25 @@ def _ranges(value: object) -> FrameRanges:
 def _parameters(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError("a table of parameters")
-    return dict(value)
+    # Arrays become tuples, as in every parameters class, so that equal ones compare equal.
+    return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
 
 
 _SPEC_FIELDS: Mapping[str, Converter] = {
-    "title": _text,
+    "title": checked_name,
     "evaluators": _list,
     "domains": _list,
     "sequences": _list,
 }
 _EVALUATOR_FIELDS: Mapping[str, Converter] = {"name": _name, "parameters": _parameters}
-_DOMAIN_FIELDS: Mapping[str, Converter] = {"name": _text, "classes": _names}
+_DOMAIN_FIELDS: Mapping[str, Converter] = {"name": checked_name, "classes": _names}
 _SEQUENCE_FIELDS: Mapping[str, Converter] = {
     "name": _name,
-    "domain": _text,
-    "frame_count": _whole(0),
-    "first_frame": _whole(0),
+    "domain": checked_name,
+    "frame_count": _whole(0, MAXIMUM_FRAME_NUMBER),
+    "first_frame": _whole(0, MAXIMUM_FRAME_NUMBER),
     "frames": _ranges,
     "dont_care_frames": _ranges,
-    "image_width": _whole(1),
-    "image_height": _whole(1),
+    "image_width": _whole(1, MAXIMUM_IMAGE_SIDE_PX),
+    "image_height": _whole(1, MAXIMUM_IMAGE_SIDE_PX),
 }

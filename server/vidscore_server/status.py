@@ -35,11 +35,11 @@ STATUS_KEY = "grpc-status-details-bin"
 VIOLATIONS_LISTED = 20
 """Most field violations that a status lists; its ErrorInfo has the total."""
 
-TEXT_CHARACTERS = 200
-"""Most characters of a field path or a description; input can be quoted in both."""
+TEXT_BYTES = 200
+"""Most bytes of a field path or a description; input can be quoted in both."""
 
-MESSAGE_CHARACTERS = 500
-"""Most characters of a status message."""
+MESSAGE_BYTES = 500
+"""Most bytes of a status message; on the wire each may take three."""
 
 VIOLATIONS_BYTES = 3000
 """Most bytes of all violations: many clients refuse 8 KiB of trailing metadata, in base64."""
@@ -120,7 +120,7 @@ def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Statu
         details.append(_packed(_bad_request(refusal.faults)))
     return Status(
         code=refusal.code.value[0],
-        message=_shortened(refusal.message, MESSAGE_CHARACTERS),
+        message=_shortened(refusal.message, MESSAGE_BYTES),
         details=details,
     )
 
@@ -177,8 +177,8 @@ def _bad_request(faults: tuple[Fault, ...]) -> BadRequest:
     listed = BadRequest()
     for fault in faults[:VIOLATIONS_LISTED]:
         violation = BadRequest.FieldViolation(
-            field=_shortened(field_path(fault), TEXT_CHARACTERS),
-            description=_shortened(_description(fault), TEXT_CHARACTERS),
+            field=_shortened(field_path(fault), TEXT_BYTES),
+            description=_shortened(_description(fault), TEXT_BYTES),
         )
         if listed.ByteSize() + violation.ByteSize() > VIOLATIONS_BYTES:
             break
@@ -186,8 +186,11 @@ def _bad_request(faults: tuple[Fault, ...]) -> BadRequest:
     return listed
 
 
-def _shortened(text: str, characters: int) -> str:
-    return text if len(text) <= characters else text[: characters - 3] + "..."
+def _shortened(text: str, most_bytes: int) -> str:
+    encoded = text.encode()
+    if len(encoded) <= most_bytes:
+        return text
+    return encoded[: most_bytes - 3].decode(errors="ignore") + "..."
 
 
 def _packed(message: BadRequest | ErrorInfo) -> AnyMessage:

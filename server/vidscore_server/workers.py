@@ -41,6 +41,7 @@ class WorkerPool:
         """Spawn the processes; they warm up by themselves."""
         count = worker_count or os.cpu_count() or 1
         self._workers = [_Worker() for _ in range(count)]
+        self._closed = False
         self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
         for worker in self._workers:
             self._idle.put_nowait(worker)
@@ -74,10 +75,13 @@ class WorkerPool:
 
     def close(self) -> None:
         """End all processes, whatever they do."""
+        self._closed = True
         for worker in self._workers:
             worker.close()
 
     def _take_back(self, worker: _Worker, future: Future[bytes]) -> None:
+        if self._closed:
+            return
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
             worker.replace()
         self._idle.put_nowait(worker)
@@ -110,11 +114,10 @@ class _Worker:
         self._start()
 
     def close(self) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
         if self.process_id is not None:
             with suppress(ProcessLookupError):
                 os.kill(self.process_id, signal.SIGKILL)
-        self._executor.shutdown(wait=True)
+        self._executor.shutdown(wait=True, cancel_futures=True)
 
     def _start(self) -> None:
         self._executor = ProcessPoolExecutor(

@@ -1,0 +1,57 @@
+"""What tests of the server share: an evaluator of moods, worker processes, a server here."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests.server.running import Running, serving
+
+from vidscore_evaluators.registry import evaluator_class
+from vidscore_server.workers import WorkerPool
+
+PLUGIN = Path(__file__).parent / "plugin"
+
+
+@pytest.fixture(scope="module")
+def moody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the evaluator ``moody`` here, in worker processes and in subprocesses."""
+    site = tmp_path_factory.mktemp("site")
+    information = site / "vidscore_moody-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: vidscore-moody\nVersion: 1")
+    (information / "entry_points.txt").write_text(
+        "[vidscore.evaluators]\nmoody = vidscore_moody:Moody\n"
+    )
+    folders = [str(site), str(PLUGIN)]
+    with pytest.MonkeyPatch.context() as patch:
+        for folder in folders:
+            patch.syspath_prepend(folder)
+        inherited = os.environ.get("PYTHONPATH", "")
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [*folders, inherited])))
+        yield
+    sys.modules.pop("vidscore_moody", None)
+    importlib.invalidate_caches()
+    evaluator_class.cache_clear()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def workers(moody: None) -> AsyncIterator[WorkerPool]:
+    """Two worker processes that know ``moody``."""
+    del moody  # it had to be installed before them
+    pool = WorkerPool(2)
+    yield pool
+    await asyncio.to_thread(pool.close)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(workers: WorkerPool) -> AsyncIterator[Running]:
+    """A server with default limits, shared by the tests of a module."""
+    async with serving(workers) as server:
+        yield server

@@ -1,0 +1,41 @@
+"""A server in the process of the tests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+
+from vidscore_server.application import ScoringServer
+from vidscore_server.settings import load_settings
+from vidscore_server.workers import WorkerPool
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server in this process, and a channel to it."""
+
+    server: ScoringServer
+    address: str
+    channel: grpc.aio.Channel
+
+
+@asynccontextmanager
+async def serving(workers: WorkerPool, **flags: object) -> AsyncIterator[Running]:
+    """A server with limits of one's own."""
+    settings = load_settings(flags={"listen": "127.0.0.1:0", **flags})
+    server = ScoringServer(settings, workers)
+    address = str(await server.start())
+    async with grpc.aio.insecure_channel(address) as channel:
+        yield Running(server, address, channel)
+    await server.stop(0)
+
+
+async def eventually(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    """Wait until something holds; fail where it does not in time."""
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
+            await asyncio.sleep(0.01)

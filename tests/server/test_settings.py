@@ -1,0 +1,137 @@
+"""Settings come from three places, and everything that is wrong in them is said at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vidscore_server.settings import (
+    ListenAddress,
+    SettingsError,
+    limits_of,
+    load_settings,
+    setting_names,
+)
+
+
+def _faults(error: SettingsError) -> set[tuple[str | None, str | None]]:
+    return {(fault.source, fault.field) for fault in error.faults}
+
+
+def _file(folder: Path, text: str) -> Path:
+    file = folder / "server.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_without_any_source_the_server_listens_on_loopback_alone() -> None:
+    assert load_settings().address == ListenAddress("127.0.0.1", 50051)
+
+
+def test_a_flag_goes_before_the_environment_and_the_environment_before_the_file(
+    tmp_path: Path,
+) -> None:
+    file = _file(tmp_path, "workers = 1\nmaximum_streams = 1\nmaximum_evaluators = 1\n")
+    environment = {
+        "VIDSCORE_SERVER_MAXIMUM_STREAMS": "2",
+        "VIDSCORE_SERVER_MAXIMUM_EVALUATORS": "2",
+        "OTHER": "x",
+    }
+
+    settings = load_settings(file, environment, {"maximum_evaluators": 3})
+
+    assert (settings.workers, settings.maximum_streams, settings.maximum_evaluators) == (1, 2, 3)
+
+
+def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
+    tmp_path: Path,
+) -> None:
+    file = _file(tmp_path, 'workers = -1\nmaximum_stream = 5\nlisten = "x"\n')
+    environment = {"VIDSCORE_SERVER_IDLE_TIMEOUT_S": "soon"}
+
+    with pytest.raises(SettingsError) as caught:
+        load_settings(file, environment, {"log_level": "loud"})
+
+    assert _faults(caught.value) == {
+        (str(file), "workers"),
+        (str(file), "maximum_stream"),
+        ("environment", "VIDSCORE_SERVER_IDLE_TIMEOUT_S"),
+        ("command line", "--log-level"),
+    }
+    assert "did you mean maximum_streams?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("workers = 1\nx = [", "end of document"),
+        ("workers = \udcff".encode("utf-8", "surrogateescape"), "UTF-8"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, found: str) -> None:
+    file = tmp_path / "server.toml"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(SettingsError, match=found) as caught:
+        load_settings(file)
+    assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["missing.toml", "."])
+def test_a_missing_file_or_a_folder_is_an_error_that_names_it(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError, match="a TOML file of settings") as caught:
+        load_settings(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("listen", "address"),
+    [
+        ("127.0.0.1:0", ListenAddress("127.0.0.1", 0)),
+        ("localhost:65535", ListenAddress("localhost", 65535)),
+        ("127.8.9.10:1", ListenAddress("127.8.9.10", 1)),
+        ("[::1]:50051", ListenAddress("::1", 50051)),
+    ],
+)
+def test_loopback_addresses_need_no_permission(listen: str, address: ListenAddress) -> None:
+    settings = load_settings(flags={"listen": listen})
+    assert settings.address == address
+    assert str(settings.address) == listen
+
+
+@pytest.mark.parametrize("listen", ["0.0.0.0:50051", "[::]:50051", "192.0.2.1:1", "example.org:1"])
+def test_other_addresses_need_an_explicit_setting_because_nobody_is_authenticated(
+    listen: str,
+) -> None:
+    with pytest.raises(SettingsError, match="insecure_listen = true"):
+        load_settings(flags={"listen": listen})
+    allowed = load_settings(flags={"listen": listen, "insecure_listen": True})
+    assert str(allowed.address) == listen
+
+
+@pytest.mark.parametrize(
+    "listen", ["", "localhost", ":50051", "localhost:", "localhost:65536", "localhost:-1", "::1:5"]
+)
+def test_an_address_that_is_none_is_refused(listen: str) -> None:
+    with pytest.raises(SettingsError, match="listen: found"):
+        load_settings(flags={"listen": listen, "insecure_listen": True})
+
+
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ("tls_certificate_file", "tls_key_file"),
+        ("tls_key_file", "tls_certificate_file"),
+    ],
+)
+def test_a_certificate_and_its_key_come_together(given: str, missing: str) -> None:
+    with pytest.raises(SettingsError, match=missing):
+        load_settings(flags={given: "file.pem"})
+
+
+def test_limits_are_whole_numbers_under_the_names_of_the_settings() -> None:
+    limits = limits_of(load_settings(flags={"maximum_streams": 7, "idle_timeout_s": 9}))
+    assert limits["maximum_streams"] == 7
+    assert limits["idle_timeout_s"] == 9
+    assert set(limits) < set(setting_names())
+    assert all(type(value) is int for value in limits.values())

@@ -1,0 +1,110 @@
+"""Worker processes do the work, and their deaths stay their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from tests.server.running import eventually
+from tests.server.scene import HERE, points
+
+from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.jobs import Job, make_job, run_job
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_server.codec.annotations_codec import BatchRules, read_batch
+from vidscore_server.errors import WorkerLostError, WorkFailedError
+from vidscore_server.settings import Settings
+from vidscore_server.workers import WorkerPool
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BATCH = read_batch(points({1: HERE, 2: []}), "truth", BatchRules(2, Settings()))
+
+
+def _job(**parameters: object) -> Job:
+    evaluator: Evaluator[object] = create_evaluator("moody", parameters)
+    return make_job(evaluator, BATCH, BATCH)
+
+
+async def test_a_worker_gives_the_bytes_that_the_same_job_gives_here(workers: WorkerPool) -> None:
+    job = _job()
+    assert await workers.run(job) == run_job(job)
+
+
+async def test_an_error_in_the_input_comes_back_as_itself(workers: WorkerPool) -> None:
+    with pytest.raises(InputError, match="found a mood, expected a better one"):
+        await workers.run(_job(mood="input_error"))
+
+
+async def test_another_domain_error_comes_back_as_itself(workers: WorkerPool) -> None:
+    job = _job()
+    unknown = Job("nobody", "1", {}, job.specification, job.truth, job.detections)
+    with pytest.raises(UnknownEvaluatorError, match="nobody"):
+        await workers.run(unknown)
+
+
+async def test_an_unexpected_error_comes_back_as_places_without_its_text(
+    workers: WorkerPool,
+) -> None:
+    with pytest.raises(WorkFailedError) as caught:
+        await workers.run(_job(mood="error"))
+    assert "RuntimeError" in caught.value.places
+    assert any("vidscore_moody" in place for place in caught.value.places)
+    assert "123.456" not in str(caught.value)
+
+
+async def test_a_job_whose_worker_dies_is_tried_again(workers: WorkerPool, tmp_path: Path) -> None:
+    marker = tmp_path / "crashed"
+    job = _job(mood="crash_once", marker=str(marker))
+    tally = await workers.run(job)
+    assert marker.exists()
+    assert tally == run_job(job)
+
+
+async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) -> None:
+    """Other jobs, which run at the same time, are done as if nothing had happened."""
+    expected = run_job(_job())
+    results = await asyncio.gather(
+        workers.run(_job(mood="crash")),
+        *(workers.run(_job()) for _ in range(10)),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], WorkerLostError)
+    assert results[1:] == [expected] * 10
+
+
+async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: WorkerPool) -> None:
+    await eventually(lambda: len(workers.process_ids) == 2)
+    killed = workers.process_ids
+    for process_id in killed:
+        os.kill(process_id, signal.SIGKILL)
+    expected = run_job(_job())
+    assert await asyncio.gather(*(workers.run(_job()) for _ in range(4))) == [expected] * 4
+    assert not set(killed) & set(workers.process_ids)
+
+
+async def test_a_caller_that_gives_up_leaves_the_worker_usable(workers: WorkerPool) -> None:
+    async def give_up() -> None:
+        async with asyncio.timeout(0.05):
+            await workers.run(_job(mood="slow", delay_s=0.3))
+
+    for result in await asyncio.gather(*(give_up() for _ in range(4)), return_exceptions=True):
+        assert isinstance(result, TimeoutError)
+    assert await workers.run(_job()) == run_job(_job())
+
+
+async def test_closing_ends_processes_that_are_at_work() -> None:
+    pool = WorkerPool(1)
+    await eventually(lambda: len(pool.process_ids) == 1)
+    [process_id] = pool.process_ids
+    running = asyncio.create_task(pool.run(_job(mood="slow", delay_s=60)))
+    await asyncio.sleep(0.1)
+    await asyncio.to_thread(pool.close)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process_id, 0)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

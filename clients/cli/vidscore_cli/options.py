@@ -96,7 +96,7 @@ def input_format_option() -> Decorator[Any]:
         metavar="FORMAT",
         default="auto",
         show_default=True,
-        help="Format of the data: spotgeo, neovision2, csv, or auto to tell it by its content.",
+        help="spotgeo-json, neovision2-csv, generic-csv, or auto to go by the content.",
     )
 
 

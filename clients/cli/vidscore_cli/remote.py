@@ -118,5 +118,15 @@ def _messages(address: str, *, typed: bool) -> Iterator[None]:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:
         if typed and error.reason in TYPED_MISTAKES:
-            raise click.UsageError(str(error)) from None
-        raise InputRefusedError(str(error)) from None
+            raise click.UsageError(_describe(error)) from None
+        raise InputRefusedError(_describe(error)) from None
+
+
+def _describe(error: VidscoreError) -> str:
+    """What is wrong, once: the server's message repeats the first violation."""
+    if not error.violations:
+        return str(error)
+    lines = [str(violation) for violation in error.violations]
+    if error.violation_count > len(lines):
+        lines.append(f"... and {error.violation_count - len(lines)} more")
+    return "\n  ".join(["the server refuses the input:", *lines])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from vidscore_cli.inputs import InputChoice, read_inputs
+from vidscore_cli.inputs import InputChoice, read_data, read_specification
 from vidscore_cli.live_scores import LiveDisplay
 from vidscore_cli.output import check_output
 from vidscore_cli.pacing import frame_total, steps_at
@@ -20,11 +20,11 @@ from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.selection import select_evaluators
 from vidscore_client import Live, LiveReport
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.library import with_warnings
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.specification import spec_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 
 LIVE_INTERVAL_S = 0.2
-SCORES_IN_LINE = 3
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,9 @@ class Replay:
 class _Progress:
     """How far the server has come, for people; written by the stream's own thread."""
 
-    def __init__(self, frame_count: int) -> None:
+    def __init__(self, frame_count: int, ranking: Mapping[str, Sequence[str]]) -> None:
         self._frame_count = frame_count
+        self._ranking = ranking
         self._waiting = 0
         self._paired = 0
         self._reports: list[Report] = []
@@ -71,9 +72,13 @@ class _Progress:
         return Group(Text(self._frames()), grid_table(overall_grid(self._reports)))
 
     def line(self) -> str:
-        """The same in one line: frames, and the first figures of each evaluator."""
-        scores = [f"{report.evaluator} {', '.join(_headline(report))}" for report in self._reports]
-        return "; ".join([self._frames(), *scores])
+        """The same in one line: frames, and the scores by which systems are ranked."""
+        scores = [
+            f"{report.evaluator} {measure} {format_number(report.value(measure))}"
+            for report in self._reports
+            for measure in self._ranking[report.evaluator]
+        ]
+        return ", ".join([self._frames(), *scores])
 
     def _frames(self) -> str:
         waiting = f", {self._waiting} wait for their other side" if self._waiting else ""
@@ -88,47 +93,45 @@ def replay_files(replay: Replay) -> None:
         VidscoreError: If the files are wrong.
     """
     check_output(replay.output)
-    inputs = read_inputs(
-        InputChoice(replay.truth, replay.detections, replay.input_format, replay.manifest)
-    )
-    specification, _ = select_evaluators(replay.evaluators, replay.settings, inputs.specification)
-    reports = _stream(replay, inputs.truth, inputs.detections, spec_to_dict(specification))
+    manifest = read_specification(replay.manifest)
+    specification, _ = select_evaluators(replay.evaluators, replay.settings, manifest)
+    choice = InputChoice(replay.truth, replay.detections, replay.input_format)
+    pair = read_data(choice, specification)
+    sides = (pair.truth.annotations, pair.detections.annotations)
+    streamed = _stream(replay, *sides, specification)
+    # What was odd about the files the server cannot know.
+    reports = [with_warnings(report, pair.warnings) for report in streamed]
     view = View(sequences=replay.sequences, curves=replay.curves)
     write_reports(reports, Presentation(replay.format_, replay.output, view))
 
 
 def _stream(
-    replay: Replay, truth: Annotations, detections: Annotations, specification: dict[str, object]
+    replay: Replay, truth: Annotations, detections: Annotations, specification: BenchmarkSpec
 ) -> list[Report]:
-    progress = _Progress(frame_total(truth, detections))
-    display = LiveDisplay(sys.stderr, progress.draw, progress.line)
-
-    def keep(live: LiveReport) -> None:
-        progress.take(live)
-        display.changed()
-
     server = ServerChoice(replay.server, replay.tls, replay.tls_root)
     typed = bool(replay.evaluators or replay.settings)
     rate_fps = None if replay.full_speed else replay.rate_fps
-    with (
-        open_client(server, typed=typed) as client,
-        client.score_stream(
-            specification=specification,
-            truth_geometry=geometry_of(truth),
-            detection_geometry=geometry_of(detections),
-            live=Live(every_s=LIVE_INTERVAL_S, on_report=keep, summary_only=True),
-        ) as stream,
-        display,
-    ):
-        for step in steps_at(rate_fps, truth, detections):
-            stream.send_batch("truth", to_frames(step.truth))
-            stream.send_batch("detections", to_frames(step.detections))
-        return to_reports(stream.finish())
+    with open_client(server, typed=typed) as client:
+        ranking = {
+            entry.name: client.evaluator(entry.name).ranking for entry in specification.evaluators
+        }
+        progress = _Progress(frame_total(truth, detections), ranking)
+        display = LiveDisplay(sys.stderr, progress.draw, progress.line)
 
+        def keep(live: LiveReport) -> None:
+            progress.take(live)
+            display.changed()
 
-def _headline(report: Report) -> Iterator[str]:
-    """The first figures over everything; counts say little on their own."""
-    whole = [row for row in report.rows() if row[:3] == (None, None, None)]
-    figures = [row for row in whole if not isinstance(row.value, int)]
-    for row in figures[:SCORES_IN_LINE]:
-        yield f"{row.measure} {format_number(row.value)}"
+        with (
+            client.score_stream(
+                specification=spec_to_dict(specification),
+                truth_geometry=geometry_of(truth),
+                detection_geometry=geometry_of(detections),
+                live=Live(every_s=LIVE_INTERVAL_S, on_report=keep, summary_only=True),
+            ) as stream,
+            display,
+        ):
+            for step in steps_at(rate_fps, truth, detections):
+                stream.send_batch("truth", to_frames(step.truth))
+                stream.send_batch("detections", to_frames(step.detections))
+            return to_reports(stream.finish())

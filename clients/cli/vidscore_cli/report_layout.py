@@ -46,9 +46,10 @@ def overall_grid(reports: Sequence[Report]) -> Grid:
     overall = [_scores_by_domain(report) for report in reports]
     domains = sorted({domain for scores in overall for domain in scores}, key=_last_if_all)
     several = len(reports) > 1
+    headings = ["score"] if domains == [None] else [_named(domain) for domain in domains]
     grid = Grid(
         "Over everything" if domains == [None] else "By domain",
-        (*(["evaluator"] * several), "measure", *(_named(domain) for domain in domains)),
+        (*(["evaluator"] * several), "measure", *headings),
         leading=1 + several,
     )
     for report, scores in zip(reports, overall, strict=True):

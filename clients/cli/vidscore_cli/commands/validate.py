@@ -8,6 +8,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import all_faults_option, format_option, input_format_option
+from vidscore_cli.session import Session
 
 
 @command(
@@ -29,11 +30,12 @@ from vidscore_cli.options import all_faults_option, format_option, input_format_
 @click.option("--evaluator", metavar="NAME", help="Hold the data to the rules of this evaluator.")
 @format_option("table", "json")
 @all_faults_option()
-def validate(**choices: Any) -> int:
+@click.pass_obj
+def validate(session: Session, /, **choices: Any) -> int:
     """List everything that is wrong with a file or folder.
 
     Exits with 1 where something is wrong.
     """
     from vidscore_cli.checking_files import FileCheck, check_files
 
-    return check_files(FileCheck(**choices))
+    return check_files(FileCheck(**choices), all_faults=session.all_faults)

@@ -1,0 +1,71 @@
+"""Read what the command line names: manifest, truth and detections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
+from vidscore_evaluators.formats.manifest import read_manifest
+from vidscore_evaluators.specification import BenchmarkSpec
+
+
+@dataclass(frozen=True)
+class InputChoice:
+    """Which data, as typed.
+
+    Attributes:
+        truth: Path of the truth.
+        detections: Path of the detections.
+        input_format: Name of their format, or ``auto``.
+        on_error: Whether rows that cannot be read are refused or skipped.
+    """
+
+    truth: str
+    detections: str
+    input_format: str
+    on_error: Literal["refuse", "skip"] = "refuse"
+
+
+def check_format_name(name: str) -> None:
+    """Refuse a format that is none.
+
+    Raises:
+        click.BadParameter: If there is no format of that name; the text names those there are.
+    """
+    if name not in (AUTO, *FORMATS):
+        known = ", ".join((AUTO, *FORMATS))
+        raise click.BadParameter(f"{name!r} is none of {known}", param_hint="--input-format")
+
+
+def read_specification(manifest: str | None) -> BenchmarkSpec:
+    """The manifest's specification; an empty one where there is no manifest.
+
+    Raises:
+        InputError: With every fault of the manifest.
+    """
+    return BenchmarkSpec() if manifest is None else read_manifest(Path(manifest))
+
+
+def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
+    """Read both sides.
+
+    Args:
+        choice: Which data.
+        specification: What is known of it; detections may belong to its sequences too.
+
+    Raises:
+        click.BadParameter: If there is no such format.
+        InputError: With every fault of both sides.
+    """
+    check_format_name(choice.input_format)
+    return read_pair(
+        Path(choice.truth),
+        Path(choice.detections),
+        format_name=choice.input_format,
+        on_error=choice.on_error,
+        known=frozenset(sequence.key for sequence in specification.sequences),
+    )

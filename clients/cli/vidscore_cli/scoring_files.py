@@ -1,0 +1,55 @@
+"""`vidscore score`: detections in files against truth in files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from vidscore_cli.inputs import InputChoice, read_data, read_specification
+from vidscore_cli.output import check_output
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.report_table import View
+from vidscore_cli.reporting import Presentation, write_reports
+from vidscore_cli.selection import create_evaluators, select_evaluators
+from vidscore_evaluators.library import score_pair
+
+
+@dataclass(frozen=True)
+class FileScoring:
+    """What is typed after `vidscore score`; the names are those of the options."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    detections: str
+    input_format: str
+    on_error: Literal["refuse", "skip"]
+    workers: int
+    format_: str
+    output: str
+    sequences: bool
+    curves: bool
+
+
+def score_files(typed: FileScoring) -> None:
+    """Score files and write the reports.
+
+    Raises:
+        click.UsageError: If what was typed is wrong.
+        VidscoreError: If the files are.
+    """
+    check_output(typed.output)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    choice = InputChoice(typed.truth, typed.detections, typed.input_format, typed.on_error)
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        pair = read_data(choice, specification)
+        bar.stage("scoring")
+        reports = score_pair(
+            evaluators, pair, specification, workers=typed.workers, progress=bar.advance
+        )
+    view = View(sequences=typed.sequences, curves=typed.curves)
+    write_reports(reports, Presentation(typed.format_, typed.output, view))

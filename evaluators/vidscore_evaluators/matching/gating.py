@@ -108,19 +108,11 @@ def _windows(left: Extents, right: Extents) -> _Windows:
     left_counts, right_counts = np.diff(left.frame_starts), np.diff(right.frame_starts)
     first = np.repeat(right.frame_starts[:-1], left_counts)
     counts = np.repeat(right_counts, left_counts)
+    windows = _Windows(np.arange(len(right.low), dtype=np.int64), first, counts)
     pair_count = int(np.dot(left_counts, right_counts))
     if pair_count > SWEEP_FROM * (len(left.low) + len(right.low)):
-        return _narrowed(_Windows(_sweep_order(right), first, counts), left, right)
-    return _Windows(np.arange(len(right.low), dtype=np.int64), first, counts)
-
-
-def _sweep_order(side: Extents) -> IntArray:
-    """Rows of a side by frame, then by low end, then by row."""
-    frames = np.repeat(np.arange(len(side.frame_starts) - 1), np.diff(side.frame_starts))
-    rising = (side.low[1:] >= side.low[:-1]) | (frames[1:] != frames[:-1])
-    if rising.all():
-        return np.arange(len(side.low), dtype=np.int64)
-    return np.lexsort((side.low, frames))
+        return _narrowed(windows, left, right)
+    return windows
 
 
 def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
@@ -131,21 +123,19 @@ def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
     is lost: at worst a window is a little too wide, or reaches into the next frame and is cut.
     """
     least, greatest = right.low.min(), right.low.max()
-    stretch = greatest - least + 1.0
-    frame_offsets = np.arange(len(left.frame_starts) - 1) * stretch
+    frame_offsets = np.arange(len(left.frame_starts) - 1) * (greatest - least + 1.0)
     left_offsets = np.repeat(frame_offsets, np.diff(left.frame_starts))
-    right_offsets = np.repeat(frame_offsets, np.diff(right.frame_starts))
-    line = right_offsets + (right.low[windows.order] - least)
+    line = np.repeat(frame_offsets, np.diff(right.frame_starts)) + (right.low - least)
+    order = np.argsort(line, kind="stable")
+    line = line[order]
     # A right object that begins before a left one still overlaps it if it is long enough.
     reach = np.max(right.high - right.low)
-    begin = np.clip(left.low - reach, least, greatest) - least
-    end = np.clip(left.high, least, greatest) - least
+    begin = left_offsets + (np.clip(left.low - reach, least, greatest) - least)
+    end = left_offsets + (np.clip(left.high, least, greatest) - least)
     window_end = windows.first + windows.counts
-    first = np.searchsorted(line, left_offsets + begin, side="left")
-    past = np.searchsorted(line, left_offsets + end, side="right")
-    first = np.clip(first, windows.first, window_end)
-    past = np.clip(past, first, window_end)
-    return _Windows(windows.order, first, past - first)
+    first = np.clip(np.searchsorted(line, begin, side="left"), windows.first, window_end)
+    past = np.clip(np.searchsorted(line, end, side="right"), first, window_end)
+    return _Windows(order, first, past - first)
 
 
 def _unrolled(windows: _Windows) -> Iterator[Pairs]:

@@ -215,11 +215,22 @@ def _members(
     blocks = np.full(len(sort_keys[0]), _NOBODY, dtype=np.int64)
     blocks[rows_of_pairs] = problem.blocks
     rows = np.flatnonzero(blocks != _NOBODY)
-    rows = rows[np.lexsort([*(key[rows] for key in reversed(sort_keys)), blocks[rows]])]
+    rows = rows[_order(blocks[rows], [key[rows] for key in sort_keys])]
     starts = starts_from_counts(np.bincount(blocks[rows], minlength=problem.block_count))
     ranks = np.zeros(len(blocks), dtype=np.int64)
     ranks[rows] = np.arange(len(rows)) - starts[blocks[rows]]
     return _Members(rows, starts, ranks)
+
+
+def _order(blocks: IntArray, sort_keys: list[FloatArray]) -> IntArray:
+    """Order by block, then by sort keys; one sort suffices where the first key tells all apart."""
+    first_key = sort_keys[0] - sort_keys[0].min()
+    line = blocks * (first_key.max() + 1.0) + first_key
+    order: IntArray = np.argsort(line, kind="stable")
+    sorted_line = line[order]
+    if (sorted_line[1:] == sorted_line[:-1]).any():
+        return np.lexsort([*reversed(sort_keys), blocks])
+    return order
 
 
 def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: int) -> _Problem:

@@ -1,0 +1,120 @@
+"""Candidate pairs of all frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.matching import gating
+from vidscore_evaluators.matching.gating import Extents, gated_pairs
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """One-dimensional boxes of several frames; `tags` is what the gate looks at besides."""
+
+    starts: IntArray
+    low: FloatArray
+    high: FloatArray
+    tags: IntArray
+
+    @property
+    def extents(self) -> Extents:
+        return Extents(self.starts, self.low, self.high)
+
+
+def make_boxes(random: np.random.Generator, counts: list[int], longest: int, scale: float) -> Boxes:
+    size = sum(counts)
+    low: FloatArray = random.integers(-20, 20, size).astype(np.float64) * scale
+    return Boxes(
+        starts_from_counts(np.array(counts, dtype=np.int64)),
+        low,
+        low + random.integers(0, longest + 1, size) * scale,
+        random.integers(0, 3, size),
+    )
+
+
+def gate_of(left: Boxes, right: Boxes) -> gating.Gate:
+    def gate(i: IntArray, j: IntArray) -> BoolArray:
+        overlap = (left.low[i] <= right.high[j]) & (right.low[j] <= left.high[i])
+        passed: BoolArray = overlap & (left.tags[i] != right.tags[j])
+        return passed
+
+    return gate
+
+
+def all_pairs(left: Boxes, right: Boxes) -> list[tuple[int, int]]:
+    gate = gate_of(left, right)
+    return [
+        (i, j)
+        for frame in range(len(left.starts) - 1)
+        for i in range(left.starts[frame], left.starts[frame + 1])
+        for j in range(right.starts[frame], right.starts[frame + 1])
+        if gate(np.array([i]), np.array([j])).all()
+    ]
+
+
+FRAMES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=6)
+
+
+@pytest.mark.parametrize("sweep_from", [0, 10**9], ids=["swept", "not swept"])
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
+@given(
+    frames=FRAMES,
+    longest=st.integers(0, 5),
+    scale=st.sampled_from([1.0, 0.1, 1e9 / 20]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
+    sweep_from: int,
+    chunk: int,
+    frames: list[tuple[int, int]],
+    longest: int,
+    scale: float,
+    seed: int,
+) -> None:
+    random = np.random.default_rng(seed)
+    left = make_boxes(random, [count for count, _ in frames], longest, scale)
+    right = make_boxes(random, [count for _, count in frames], longest, scale)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gating, "SWEEP_FROM", sweep_from)
+        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
+    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert sorted(found) == all_pairs(left, right)
+    assert pairs.left.tolist() == sorted(pairs.left.tolist())
+
+
+def test_the_sweep_asks_the_gate_about_few_of_many_far_apart() -> None:
+    count = 1000
+    places: FloatArray = np.arange(count, dtype=np.float64) * 10.0
+    extents = Extents(np.array([0, count]), places, places + 1.0)
+    asked = []
+
+    def gate(left: IntArray, right: IntArray) -> BoolArray:
+        asked.append(len(left))
+        same: BoolArray = left == right
+        return same
+
+    assert len(gated_pairs(extents, extents, gate)) == count
+    assert sum(asked) == count
+
+
+def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> None:
+    count = 1000
+    extents = Extents(np.array([0, count]), np.zeros(count), np.zeros(count))
+    asked = []
+
+    def gate(left: IntArray, right: IntArray) -> BoolArray:
+        asked.append(len(left))
+        same: BoolArray = left == right
+        return same
+
+    assert len(gated_pairs(extents, extents, gate)) == count
+    assert max(asked) <= gating.PAIRS_A_CHUNK
+    assert sum(asked) == count * count

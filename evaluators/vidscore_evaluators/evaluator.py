@@ -25,7 +25,7 @@ from vidscore_evaluators.annotations import ARITIES, Annotations, empty_annotati
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
-from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.tally import Table, Tally
@@ -143,6 +143,28 @@ class Evaluator(ABC, Generic[ParametersType]):
     @abstractmethod
     def scores(self, tally: Tally) -> Scores:
         """Scores out of a tally; pure."""
+
+    def grid(self, parameter: str) -> tuple[float, ...]:
+        """Values that a sweep of a parameter goes through: those it declares, unless overridden.
+
+        Args:
+            parameter: Name of a parameter; one without a grid has none.
+        """
+        described = {entry.name: entry for entry in describe_parameters(self.Parameters)}
+        return described[parameter].bounds.grid
+
+    def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
+        """Scores at other values of a parameter, as far as one tally holds them; pure.
+
+        What is given equals, to the last bit, the scores of an evaluator with that value. Nothing
+        unless overridden: `vidscore_evaluators.sweeping` then runs once a value.
+
+        Args:
+            tally: A tally of this evaluator.
+            parameter: Name of a parameter with a grid.
+        """
+        del tally, parameter
+        return {}
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """What the protocol's own rules forbid in a batch; nothing unless overridden.

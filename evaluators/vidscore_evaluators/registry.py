@@ -23,6 +23,10 @@ ENTRY_POINT_GROUP = "vidscore.evaluators"
 _BUILT_IN = {
     "spotgeo": "vidscore_evaluators.protocols.spotgeo:SpotGeo",
     "neovision2": "vidscore_evaluators.protocols.neovision2:Neovision2",
+    "f1": "vidscore_evaluators.criteria.f1:F1",
+    "map": "vidscore_evaluators.criteria.mean_average_precision:MeanAveragePrecision",
+    "coco": "vidscore_evaluators.criteria.coco:Coco",
+    "log-amr": "vidscore_evaluators.criteria.log_average_miss_rate:LogAverageMissRate",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

@@ -11,14 +11,14 @@ import numpy as np
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.criteria.grouping import make_scene
-from vidscore_evaluators.criteria.parameters import CriterionParameters
+from vidscore_evaluators.criteria.parameters import SceneParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
-ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
+ParametersType = TypeVar("ParametersType", bound=SceneParameters)
 
 BOXES = (BOX, QUADRILATERAL)
 ANY_SHAPE = (*BOXES, POINT)

@@ -13,19 +13,9 @@ from vidscore_evaluators.parameters import parameter
 
 
 @dataclass(frozen=True)
-class CriterionParameters:
-    """What is compared, within which classes, and what is not scored."""
+class SceneParameters:
+    """Within which classes things are matched, and what is not scored."""
 
-    base: Base = parameter(
-        "iou", "How alike two objects are: IoU or GIoU of boxes, or the distance of points."
-    )
-    cutoff_px: float = parameter(
-        10.0,
-        "Distance from which points have nothing in common (base euclidean).",
-        unit="px",
-        exclusive_minimum=0.0,
-        maximum=1e9,
-    )
     classes: Classes = parameter(
         "separate", "Match within each class, or ignore classes and match everything."
     )
@@ -38,8 +28,8 @@ class CriterionParameters:
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is, without regard to confidences."""
-        return Similarity(self.base, cutoff_px=self.cutoff_px)
+        """How alike a pair is."""
+        return Similarity()
 
     @property
     def rule(self) -> DontCareRule:
@@ -47,6 +37,27 @@ class CriterionParameters:
         preset = PRESETS[self.dont_care]
         distractors = (*preset.distractor_classes, *self.distractor_classes)
         return replace(preset, distractor_classes=distractors)
+
+
+@dataclass(frozen=True)
+class CriterionParameters(SceneParameters):
+    """The same, and what is compared."""
+
+    base: Base = parameter(
+        "iou", "How alike two objects are: IoU or GIoU of boxes, or the distance of points."
+    )
+    cutoff_px: float = parameter(
+        10.0,
+        "Distance from which points have nothing in common (base euclidean).",
+        unit="px",
+        exclusive_minimum=0.0,
+        maximum=1e9,
+    )
+
+    @property
+    def similarity(self) -> Similarity:
+        """How alike a pair is, without regard to confidences."""
+        return Similarity(self.base, cutoff_px=self.cutoff_px)
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,11 @@ class Scene:
         """(G,) sequence of each group."""
         return self.frame_sequences[self.group_frames]
 
+    @property
+    def reusable_targets(self) -> BoolArray:
+        """(T + A,) whether truth, then absorbers, may be matched any number of times."""
+        return np.concatenate([np.zeros(len(self.truth), dtype=np.bool_), self.absorbs_many])
+
     def take_detections(self, rows: BoolArray) -> Scene:
         """Keep some detections, given as a mask."""
         return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.dont_care import DontCareRule
 from vidscore_evaluators.criteria.matching import most_similar_matching
@@ -31,7 +31,7 @@ def settle(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     if len(scene.absorbers) == 0 and not scene.forgiven.any():
         return scene.without_absorbers()
     candidates = find_candidates(scene, similarity, rule.threshold)
-    many = _absorb_many(scene)[candidates.targets]
+    many = scene.reusable_targets[candidates.targets]
     matched = _matched_targets(scene, candidates.take(~many))
     absorbed = matched >= len(scene.truth)
     alone = matched < 0
@@ -39,11 +39,6 @@ def settle(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     taken_by_many[candidates.detections[many]] = True
     out = absorbed | (alone & (taken_by_many | scene.forgiven))
     return scene.take_detections(~out).without_absorbers()
-
-
-def _absorb_many(scene: Scene) -> BoolArray:
-    """(T + A,) targets that absorb any number of detections."""
-    return np.concatenate([np.zeros(len(scene.truth), dtype=np.bool_), scene.absorbs_many])
 
 
 def _matched_targets(scene: Scene, candidates: Candidates) -> IntArray:

@@ -1,0 +1,238 @@
+"""COCO's twelve figures of detection with boxes.
+
+Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
+implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels of
+recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for what
+is not scored is the preset `coco`.
+
+Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
+figures are those of pycocotools to 1e-12:
+
+1. Detections of equal confidence fall in one step of the curve, and compete for objects in the
+   order of their coordinates. pycocotools takes them in the order of the file.
+2. Of equally similar objects the first by coordinates is taken; pycocotools takes the last of its
+   file.
+3. An object's ``ignore`` flag is honoured; pycocotools overwrites it with ``iscrowd``.
+4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, each rounded once. pycocotools has
+   0.8999999999999999 for 0.9, so that a pair with an IoU of just that would count there alone.
+5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
+   that of the segment), else that of its box. Both ends of an area range belong to it.
+6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.criteria.candidates import find_candidates
+from vidscore_evaluators.criteria.criterion import (
+    BOXES,
+    LEFT_OUT,
+    Criterion,
+    left_out_table,
+    left_out_warnings,
+)
+from vidscore_evaluators.criteria.dont_care import Preset
+from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio
+from vidscore_evaluators.criteria.mean_average_precision import CLASSES, OUTCOMES, ap_measure
+from vidscore_evaluators.criteria.outcomes import (
+    ROW_BYTES,
+    TRUE,
+    OutcomeArray,
+    class_table,
+    greedy_outcomes,
+    outcome_table,
+)
+from vidscore_evaluators.criteria.parameters import SceneParameters
+from vidscore_evaluators.criteria.precision_recall import (
+    Cell,
+    average_precisions,
+    cells_by_scope,
+    recalls,
+)
+from vidscore_evaluators.criteria.scene import Items, Scene
+from vidscore_evaluators.criteria.similarity import Similarity
+from vidscore_evaluators.criteria.thresholds import PARTIAL
+from vidscore_evaluators.evaluator import Growth, Needs, Task
+from vidscore_evaluators.measures import Averaging, Measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.tally import Table, Tally
+
+AREA_RANGES: Mapping[str, tuple[float, float]] = {
+    "all": (0.0, 1e5**2),
+    "small": (0.0, 32.0**2),
+    "medium": (32.0**2, 96.0**2),
+    "large": (96.0**2, 1e5**2),
+}
+"""Least and greatest area in square pixels, both included."""
+
+MAXIMUM_DETECTIONS = 100
+"""Detections of a class in an image that are looked at, the most confident ones."""
+
+FEWER_DETECTIONS = (1, 10)
+"""Smaller numbers of detections at which recall is reported, too."""
+
+
+def ar_measure(name: str, description: str) -> Measure:
+    """A mean of recalls."""
+    return Measure(name, description, averaging=Averaging.MEAN)
+
+
+@dataclass(frozen=True)
+class CocoParameters(SceneParameters):
+    """Parameters of `Coco`."""
+
+    dont_care: Preset = parameter(
+        "coco", "Whose rule says what becomes of detections of what is not scored."
+    )
+
+
+class Coco(Criterion[CocoParameters]):
+    """The twelve figures, over all classes and for each."""
+
+    name = "coco"
+    version = "1"
+    title = "COCO detection: AP and AR over ten thresholds, area ranges and detections an image"
+    task = Task.DETECTION
+    Parameters = CocoParameters
+    needs = Needs(BOXES, BOXES, confidences=True)
+    measures = (
+        ap_measure("ap", "AP, mean over the thresholds 0.5, 0.55, ..., 0.95 and over classes."),
+        ap_measure("ap_50", "AP at an IoU of 0.5, mean over classes."),
+        ap_measure("ap_75", "AP at an IoU of 0.75, mean over classes."),
+        ap_measure("ap_small", "AP for objects of at most 32^2 square pixels."),
+        ap_measure("ap_medium", "AP for objects from 32^2 to 96^2 square pixels."),
+        ap_measure("ap_large", "AP for objects of at least 96^2 square pixels."),
+        ar_measure("ar_1", "Recall with one detection of a class in an image, mean as for AP."),
+        ar_measure("ar_10", "Recall with ten detections of a class in an image."),
+        ar_measure("ar_100", "Recall with a hundred detections of a class in an image."),
+        ar_measure("ar_small", "Recall of objects of at most 32^2 square pixels."),
+        ar_measure("ar_medium", "Recall of objects from 32^2 to 96^2 square pixels."),
+        ar_measure("ar_large", "Recall of objects of at least 96^2 square pixels."),
+    )
+    ranking = ("ap",)
+
+    @property
+    def growth(self) -> Growth:
+        """A row for each confidence, class and pattern of outcomes."""
+        return Growth("detection", 4 * ROW_BYTES)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Outcomes of every detection at each threshold, for each area range."""
+        scene = self.scene(aligned)
+        scene = scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
+        outcomes = _outcomes_by_area(scene)
+        return {
+            OUTCOMES: outcome_table(scene, outcomes),
+            CLASSES: class_table(scene, _counts(scene, outcomes[:, : len(PARTIAL)])),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """The twelve figures."""
+        figures: list[Figures] = []
+        columns = len(AREA_RANGES) * len(PARTIAL)
+        for cells in cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], columns):
+            by_class = [_measures(cell) for cell in cells]
+            domain = cells[0].domain if cells else None
+            means = {
+                measure.name: mean(values[measure.name] for values in by_class)
+                for measure in self.measures
+            }
+            figures.append(Figures(domain, None, None, means))
+            figures.extend(
+                Figures(domain, cell.class_, None, values)
+                for cell, values in zip(cells, by_class, strict=True)
+                if cell.class_
+            )
+        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+
+
+def _outcomes_by_area(scene: Scene) -> OutcomeArray:
+    """Match once for each area range.
+
+    An object outside the range only absorbs, and a detection outside it is not counted if it is
+    matched with nothing.
+
+    Returns:
+        (D, ranges x thresholds) outcomes.
+    """
+    candidates = find_candidates(scene, Similarity(), min(PARTIAL))
+    outcomes = [
+        greedy_outcomes(
+            scene,
+            candidates,
+            PARTIAL,
+            ignored_truth=~_within(scene.truth, area_range),
+            forgiven=scene.forgiven | ~_within(scene.detections, area_range),
+        )
+        for area_range in AREA_RANGES.values()
+    ]
+    return np.concatenate(outcomes, axis=1)
+
+
+def _within(items: Items, area_range: tuple[float, float]) -> BoolArray:
+    least, greatest = area_range
+    inside: BoolArray = (items.areas >= least) & (items.areas <= greatest)
+    return inside
+
+
+def _counts(scene: Scene, outcomes: OutcomeArray) -> dict[str, IntArray]:
+    """Objects in each area range, and true positives among the first few detections, by group.
+
+    Args:
+        scene: The scene, of G groups and D detections.
+        outcomes: (D, thresholds) outcomes over all areas.
+    """
+    counts = {"truth": scene.truth.counts}
+    for name, area_range in AREA_RANGES.items():
+        inside = _within(scene.truth, area_range)
+        counts[f"truth_{name}"] = _by_group(scene, scene.truth.groups[inside])
+    ranks, groups = scene.detections.ranks, scene.detections.groups
+    for number in FEWER_DETECTIONS:
+        for column, true in enumerate((outcomes == TRUE).T):
+            chosen = groups[true & (ranks < number)]
+            counts[f"true_{number}_{column}"] = _by_group(scene, chosen)
+    return counts
+
+
+def _by_group(scene: Scene, groups: IntArray) -> IntArray:
+    return np.bincount(groups, minlength=scene.group_count)
+
+
+def _measures(cell: Cell) -> dict[str, Number]:
+    """The twelve figures of a class."""
+    counts, per_range = cell.counts, len(PARTIAL)
+    truth = [counts[f"truth_{name}"] for name in AREA_RANGES for _ in PARTIAL]
+    precisions = average_precisions(cell.ranked, truth, "101-point")
+    found = recalls(cell.ranked, truth)
+    parts = [slice(index * per_range, (index + 1) * per_range) for index in range(len(AREA_RANGES))]
+    ap, ap_small, ap_medium, ap_large = (mean(precisions[part]) for part in parts)
+    ar_100, ar_small, ar_medium, ar_large = (mean(found[part]) for part in parts)
+    ar_1, ar_10 = (
+        mean(
+            ratio(counts[f"true_{number}_{column}"], counts["truth_all"])
+            for column in range(per_range)
+        )
+        for number in FEWER_DETECTIONS
+    )
+    return {
+        "ap": ap,
+        "ap_50": precisions[PARTIAL.index(0.5)],
+        "ap_75": precisions[PARTIAL.index(0.75)],
+        "ap_small": ap_small,
+        "ap_medium": ap_medium,
+        "ap_large": ap_large,
+        "ar_1": ar_1,
+        "ar_10": ar_10,
+        "ar_100": ar_100,
+        "ar_small": ar_small,
+        "ar_medium": ar_medium,
+        "ar_large": ar_large,
+    }

@@ -1,0 +1,204 @@
+"""Log-average miss rate: misses against false alarms a frame, on logarithmic scales.
+
+Source: the trustworthiness paper, section 2 (after P. Dollar et al., "Pedestrian Detection: An
+Evaluation of the State of the Art"). The geometric mean of the miss rate at nine rates of false
+positives a frame (FPPI), spaced evenly in the logarithm from 1e-2 to 1.
+
+Readings of this project:
+
+1. The miss rate at a rate f is that of the last point of the curve with FPPI <= f, and 1 where
+   there is none.
+2. A miss rate counts as at least 1e-10. A perfect system therefore has 1e-10, not 0.
+3. Detections of equal confidence fall in one step of the curve.
+4. FPPI is over all evaluated frames of the domain, with and without objects of the class.
+5. The mean is over the classes that are present in the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.criteria.class_entries import ClassEntry, Values, class_entries
+from vidscore_evaluators.criteria.criterion import (
+    LEFT_OUT,
+    Criterion,
+    left_out_table,
+    left_out_warnings,
+)
+from vidscore_evaluators.criteria.figures import Figures, block_of
+from vidscore_evaluators.criteria.mean_average_precision import CLASSES, OUTCOMES
+from vidscore_evaluators.criteria.outcomes import (
+    ROW_BYTES,
+    Assignment,
+    assigned_outcomes,
+    class_table,
+    outcome_table,
+)
+from vidscore_evaluators.criteria.parameters import CriterionParameters
+from vidscore_evaluators.criteria.precision_recall import (
+    Cell,
+    log_average_miss_rates,
+    miss_rates_at,
+)
+from vidscore_evaluators.criteria.scene import Scene
+from vidscore_evaluators.criteria.thresholds import THRESHOLD, ThresholdGrid
+from vidscore_evaluators.evaluator import Growth, Task
+from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Curve, Number, Scores
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+
+FRAMES = "frames"
+
+CURVE_SAMPLES = np.logspace(-3.0, 1.0, 81)
+"""False positives a frame at which curves are reported: twenty to a decade."""
+
+
+def _measure(name: str, description: str) -> Measure:
+    return Measure(
+        name,
+        description,
+        direction=Direction.LOWER,
+        averaging=Averaging.MEAN,
+        dissimilarity=Dissimilarity.VALUE,
+    )
+
+
+@dataclass(frozen=True)
+class LogAverageMissRateParameters(CriterionParameters):
+    """Parameters of `LogAverageMissRate`."""
+
+    threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
+    assignment: Assignment = parameter(
+        "greedy", "Greedy by confidence, or optimal on the confidence-extended similarity."
+    )
+
+
+class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
+    """Log-average miss rate by class and its mean over classes."""
+
+    name = "log-amr"
+    version = "1"
+    title = "Log-average miss rate over false positives a frame"
+    task = Task.DETECTION
+    Parameters = LogAverageMissRateParameters
+    measures = (
+        _measure("log_amr", "Log-average miss rate at the threshold, mean over classes."),
+        _measure("log_amr_m_partial", "Its mean over the thresholds 0.5, 0.55, ..., 0.95."),
+        _measure("log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."),
+    )
+    ranking = ("log_amr",)
+
+    @property
+    def growth(self) -> Growth:
+        """A row for each confidence, class and pattern of outcomes."""
+        return Growth("detection", ROW_BYTES)
+
+    @property
+    def _grid(self) -> ThresholdGrid:
+        return ThresholdGrid.of(self.parameters.similarity, [self.parameters.threshold])
+
+    def grid(self, parameter: str) -> tuple[float, ...]:
+        """The thresholds of the base, and what other parameters declare."""
+        if parameter == "threshold":
+            return self.parameters.similarity.grid
+        return super().grid(parameter)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Outcomes of every detection at every threshold of the grid, and frames by domain."""
+        scene = self.scene(aligned)
+        outcomes = assigned_outcomes(
+            scene,
+            self.parameters.similarity,
+            self.parameters.assignment,
+            self._grid.thresholds,
+        )
+        return {
+            OUTCOMES: outcome_table(scene, outcomes),
+            CLASSES: class_table(scene, {"truth": scene.truth.counts}),
+            FRAMES: _frame_table(scene),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Scores at the threshold of the parameters."""
+        return _MissRates(tally, self._grid).scores(self.parameters.threshold)
+
+    def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
+        """Scores at every threshold of the grid."""
+        if parameter != "threshold":
+            return super().grid_scores(tally, parameter)
+        rates = _MissRates(tally, self._grid)
+        return {value: rates.scores(value) for value in self.grid(parameter)}
+
+
+def _frame_table(scene: Scene) -> Table:
+    return build_table(
+        TableSchema(texts=("domain",), counts=("frames",)),
+        [key.domain for key in scene.sequences],
+        [scene.frame_sequences],
+        counts=[np.ones(scene.frame_count, dtype=np.int64)],
+    )
+
+
+class _MissRates:
+    """Log-average miss rates of every class at every threshold of a tally."""
+
+    def __init__(self, tally: Tally, grid: ThresholdGrid) -> None:
+        self._grid = grid
+        self._warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        table = tally.tables[FRAMES]
+        self._frames: dict[str | None, int] = {None: int(table.count("frames").sum())}
+        self._frames.update(zip(table.texts("domain"), table.count("frames").tolist(), strict=True))
+        self._entries = class_entries(
+            tally.tables[OUTCOMES],
+            tally.tables[CLASSES],
+            len(grid.thresholds),
+            lambda cell: log_average_miss_rates(
+                cell.ranked, cell.counts["truth"], self._frames[cell.domain]
+            ),
+        )
+
+    def scores(self, threshold: float) -> Scores:
+        """Scores and curves at one threshold."""
+        [column] = self._grid.columns([threshold])
+        figures = [
+            Figures(entry.domain, entry.class_, None, self._measures(entry.values, column))
+            for entry in self._entries
+        ]
+        curves = [curve for entry in self._entries for curve in self._curves(entry, column)]
+        return Scores((block_of(figures),), tuple(curves), self._warnings)
+
+    def _measures(self, values: Values, column: int) -> dict[str, Number]:
+        partial, full = self._grid.means(values)
+        return {
+            "log_amr": values[column],
+            "log_amr_m_partial": partial,
+            "log_amr_m_full": full,
+        }
+
+    def _curves(self, entry: ClassEntry, column: int) -> Iterator[Curve]:
+        where = (entry.domain, entry.class_)
+        samples = CURVE_SAMPLES.tolist()
+        missed = entry.mean_curve(self._miss_rate_curve(column), len(samples))
+        found = [None if rate is None else 1.0 - rate for rate in missed]
+        yield Curve("log_amr_by_threshold", self._grid.curve("log_amr", entry.values), *where)
+        yield Curve(
+            "miss_rate", {"false_positives_per_frame": samples, "miss_rate": missed}, *where
+        )
+        yield Curve("roc", {"false_positives_per_frame": samples, "recall": found}, *where)
+
+    def _miss_rate_curve(self, column: int) -> Callable[[Cell], FloatArray]:
+        """Gives a class's miss rate at rates of false positives, at one threshold."""
+
+        def curve(cell: Cell) -> FloatArray:
+            true, false = cell.ranked.true[:, column], cell.ranked.false[:, column]
+            frames = self._frames[cell.domain]
+            return miss_rates_at(true, false, cell.counts["truth"], frames, CURVE_SAMPLES)
+
+        return curve

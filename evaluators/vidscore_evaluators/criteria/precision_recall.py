@@ -1,0 +1,237 @@
+"""Precision, recall, miss rate and false alarms as functions of confidence, out of outcomes.
+
+Detections of equal confidence fall in one step: a point of a curve is what a system does with all
+detections at or above a confidence, so that nothing depends on the order of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.criteria.figures import ratio, scopes
+from vidscore_evaluators.criteria.outcomes import FALSE, TRUE, OutcomeArray, decode
+from vidscore_evaluators.tally import Table
+
+Interpolation = Literal["all-point", "11-point", "101-point"]
+
+LEVELS_11 = np.arange(11) / 10
+"""Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
+
+LEVELS_101 = np.linspace(0.0, 1.0, 101)
+"""Recall levels of COCO, to the bit as pycocotools makes them."""
+
+FPPI_SAMPLES = np.logspace(-2.0, 0.0, 9)
+"""False positives a frame at which the log-average miss rate samples, from 1e-2 to 1."""
+
+LEAST_MISS_RATE = 1e-10
+"""What a miss rate of 0 counts as in a mean of logarithms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """What a system does at each of P confidences and K thresholds.
+
+    Attributes:
+        confidences: (P,) descending, each once.
+        true: (P, K) true positives among the detections at or above the confidence.
+        false: (P, K) false positives among them.
+    """
+
+    confidences: FloatArray
+    true: IntArray
+    false: IntArray
+
+    @property
+    def totals(self) -> IntArray:
+        """(K,) true positives among all detections."""
+        if len(self.confidences) == 0:
+            return np.zeros(self.true.shape[1], dtype=np.int64)
+        totals: IntArray = self.true[-1]
+        return totals
+
+    @cached_property
+    def precisions(self) -> FloatArray:
+        """(P, K) greatest precision at or below each confidence; 0 where nothing is counted."""
+        counted = self.true + self.false
+        ratios = np.divide(self.true, counted, out=np.zeros(counted.shape), where=counted > 0)
+        highest: FloatArray = np.maximum.accumulate(ratios[::-1])[::-1]
+        return highest
+
+
+def ranked(confidences: FloatArray, outcomes: OutcomeArray, detections: IntArray) -> Ranked:
+    """Accumulate outcomes in descending confidence.
+
+    Args:
+        confidences: (R,) confidences, in any order.
+        outcomes: (R, K) outcomes.
+        detections: (R,) number of detections of each row.
+    """
+    order = np.argsort(-confidences, kind="stable")
+    confidences, outcomes = confidences[order], outcomes[order]
+    counts = detections[order, np.newaxis]
+    last = np.ones(len(order), dtype=np.bool_)
+    last[:-1] = confidences[1:] != confidences[:-1]
+    return Ranked(
+        confidences=confidences[last],
+        true=np.cumsum((outcomes == TRUE) * counts, axis=0)[last],
+        false=np.cumsum((outcomes == FALSE) * counts, axis=0)[last],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One class of one domain, or of all domains together.
+
+    Attributes:
+        domain: The domain; None for all.
+        class_: The class.
+        counts: Whole numbers by name; ``truth`` is the number of real objects.
+        ranked: What the system does.
+    """
+
+    domain: str | None
+    class_: str
+    counts: Mapping[str, int]
+    ranked: Ranked
+
+
+def cells_by_scope(outcomes: Table, classes: Table, column_count: int) -> Iterator[list[Cell]]:
+    """The classes of all domains together and, where domains have names, of each domain.
+
+    Args:
+        outcomes: Table of outcomes.
+        classes: Table of counts by domain and class.
+        column_count: Thresholds of the outcomes.
+
+    Yields:
+        A cell for each class that has an object or a detection, in ascending order.
+    """
+    decoded = decode(outcomes, column_count)
+    for domain in scopes(classes.texts("domain")):
+        cells = []
+        for class_ in sorted(set(classes.texts("class"))):
+            objects = _rows(classes, domain, class_)
+            if len(objects) == 0:
+                continue
+            rows = _rows(outcomes, domain, class_)
+            counts = classes.counts[objects].sum(axis=0).tolist()
+            found = ranked(
+                outcomes.number("confidence")[rows],
+                decoded[rows],
+                outcomes.count("detections")[rows],
+            )
+            cells.append(
+                Cell(domain, class_, dict(zip(classes.schema.counts, counts, strict=True)), found)
+            )
+        yield cells
+
+
+def average_precisions(
+    found: Ranked, truth: Sequence[int], interpolation: Interpolation
+) -> list[float | None]:
+    """Area under the precision-recall curve at each threshold.
+
+    Source: section 2 of the paper, with the precision made monotone (the greatest at or beyond a
+    recall). All-point: the exact area under that step function. 11-point: PASCAL VOC 2007.
+    101-point: COCO.
+
+    Args:
+        found: What a system does at K thresholds.
+        truth: (K,) real objects at each threshold.
+        interpolation: At which recalls precision is taken.
+
+    Returns:
+        (K,) values; None where there is no object.
+    """
+    precisions = found.precisions
+    gains = np.diff(found.true, axis=0, prepend=np.zeros((1, found.true.shape[1]), dtype=np.int64))
+    values: list[float | None] = []
+    for column, count in enumerate(truth):
+        if count == 0:
+            values.append(None)
+        elif interpolation == "all-point":
+            # One after the other: a sum by halves would depend on the layout of the columns.
+            areas = np.cumsum(gains[:, column] * precisions[:, column])
+            values.append(float(areas[-1]) / count if len(areas) else 0.0)
+        else:
+            levels = LEVELS_11 if interpolation == "11-point" else LEVELS_101
+            reached = precisions_at(found.true[:, column], precisions[:, column], count, levels)
+            values.append(math.fsum(reached.tolist()) / len(levels))
+    return values
+
+
+def precisions_at(
+    true: IntArray, precisions: FloatArray, truth: int, levels: FloatArray
+) -> FloatArray:
+    """Monotone precision at recall levels; 0 where a recall is never reached.
+
+    Args:
+        true: (P,) true positives in descending confidence.
+        precisions: (P,) monotone precisions.
+        truth: Real objects, at least one.
+        levels: (L,) recalls.
+    """
+    rows = np.searchsorted(true / truth, levels, side="left")
+    reached: FloatArray = np.append(precisions, 0.0)[rows]
+    return reached
+
+
+def recalls(found: Ranked, truth: Sequence[int]) -> list[float | None]:
+    """(K,) share of the real objects that is found at all; None where there is none."""
+    totals = found.totals.tolist()
+    return [ratio(true, count) for true, count in zip(totals, truth, strict=True)]
+
+
+def miss_rates_at(
+    true: IntArray, false: IntArray, truth: int, frames: int, samples: FloatArray
+) -> FloatArray:
+    """Miss rate at false positives a frame: that of the last point at or below each sample.
+
+    Args:
+        true: (P,) true positives in descending confidence.
+        false: (P,) false positives in descending confidence.
+        truth: Real objects, at least one.
+        frames: Frames, at least one.
+        samples: (S,) false positives a frame.
+
+    Returns:
+        (S,) miss rates; 1 before any point.
+    """
+    rows = np.searchsorted(false / frames, samples, side="right")
+    missed: FloatArray = np.append(truth, truth - true)[rows] / truth
+    return missed
+
+
+def log_average_miss_rates(found: Ranked, truth: int, frames: int) -> list[float | None]:
+    """(K,) geometric mean of the miss rate at nine rates of false positives; None without truth.
+
+    Source: section 2 of the paper. Logarithms to base 10 give the same mean, and make the least
+    value exactly `LEAST_MISS_RATE`.
+    """
+    if truth == 0:
+        return [None] * found.true.shape[1]
+    values: list[float | None] = []
+    for true, false in zip(found.true.T, found.false.T, strict=True):
+        sampled = miss_rates_at(true, false, truth, frames, FPPI_SAMPLES)
+        logarithms = [math.log10(max(rate, LEAST_MISS_RATE)) for rate in sampled.tolist()]
+        values.append(float(10.0 ** (math.fsum(logarithms) / len(logarithms))))
+    return values
+
+
+def _rows(table: Table, domain: str | None, class_: str) -> IntArray:
+    """Rows of a class, in one domain or in all."""
+    if class_ not in table.vocabulary:
+        return np.zeros(0, dtype=np.int64)
+    chosen = table.codes("class") == table.vocabulary.index(class_)
+    if domain is not None:
+        if domain not in table.vocabulary:
+            return np.zeros(0, dtype=np.int64)
+        chosen &= table.codes("domain") == table.vocabulary.index(domain)
+    return np.flatnonzero(chosen)

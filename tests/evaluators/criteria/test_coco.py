@@ -1,0 +1,143 @@
+"""COCO's twelve figures, side by side with pycocotools and by hand."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+
+from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing import Thing, make_annotations
+
+FIGURES = (
+    *("ap", "ap_50", "ap_75", "ap_small", "ap_medium", "ap_large"),
+    *("ar_1", "ar_10", "ar_100", "ar_small", "ar_medium", "ar_large"),
+)
+"""In the order of pycocotools' ``stats``."""
+
+VIDEO = ("", "video")
+
+
+def report_of(truth: Annotations, detections: Annotations) -> Report:
+    evaluator = create_evaluator("coco")
+    return evaluator.report(evaluator.tally(truth, detections))
+
+
+def random_scene(
+    seed: int, frames: int, objects: int, detections: int, classes: int
+) -> tuple[dict[int, list[Thing]], dict[int, list[Thing]]]:
+    """Objects of all sizes, some crowded; detections near them and anywhere; no ties."""
+    random = np.random.default_rng(seed)
+    confidences = iter(random.permutation(frames * detections * 2) / (frames * detections * 2))
+    truth: dict[int, list[Thing]] = {}
+    found: dict[int, list[Thing]] = {}
+    for frame in range(frames):
+        truth[frame] = [
+            Thing(
+                _box(random),
+                f"c{random.integers(classes)}",
+                flags=int(random.random() < 0.1) * ObjectFlag.CROWD,
+                columns={"area": float(random.uniform(10, 20_000))},
+            )
+            for _ in range(random.integers(0, objects + 1))
+        ]
+        found[frame] = []
+        for _ in range(random.integers(0, detections + 1)):
+            if truth[frame] and random.random() < 0.7:
+                near = truth[frame][random.integers(len(truth[frame]))]
+                label = near.label if random.random() < 0.8 else f"c{random.integers(classes)}"
+                box = _jittered(random, near.coordinates)
+            else:
+                label, box = f"c{random.integers(classes)}", _box(random)
+            found[frame].append(Thing(box, label, float(next(confidences))))
+    return truth, found
+
+
+def _box(random: np.random.Generator) -> tuple[float, ...]:
+    x, y = random.uniform(0, 400, 2)
+    width, height = np.exp(random.uniform(np.log(8), np.log(250), 2))
+    return (x, y, x + width, y + height)
+
+
+def _jittered(random: np.random.Generator, box: tuple[float, ...]) -> tuple[float, ...]:
+    x1, y1, x2, y2 = box
+    spread = np.array([x2 - x1, y2 - y1, x2 - x1, y2 - y1]) * random.choice([0.02, 0.08, 0.2])
+    moved = np.array(box) + random.uniform(-0.5, 0.5, 4) * spread
+    return tuple(moved.tolist())
+
+
+def by_pycocotools(
+    truth: dict[int, list[Thing]], detections: dict[int, list[Thing]], labels: list[str]
+) -> dict[str, float | None]:
+    """The twelve figures of the reference implementation; -1 becomes None."""
+    annotations: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    for frame, things in truth.items():
+        for thing in things:
+            annotations.append(
+                _entry(frame, thing, labels)
+                | {
+                    "id": len(annotations) + 1,
+                    "area": thing.columns["area"],
+                    "iscrowd": int(bool(thing.flags & ObjectFlag.CROWD)),
+                }
+            )
+    for frame, things in detections.items():
+        results += [_entry(frame, thing, labels) | {"score": thing.confidence} for thing in things]
+    with contextlib.redirect_stdout(io.StringIO()):
+        reference = COCO()
+        dataset: Any = {
+            "images": [{"id": frame} for frame in truth],
+            "categories": [{"id": index} for index in range(len(labels))],
+            "annotations": annotations,
+            "info": {},
+        }
+        reference.dataset = dataset
+        reference.createIndex()
+        evaluation = COCOeval(reference, reference.loadRes(results), "bbox")
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+    values = evaluation.stats.tolist()
+    return {
+        name: None if value == -1 else value for name, value in zip(FIGURES, values, strict=True)
+    }
+
+
+def _entry(frame: int, thing: Thing, labels: list[str]) -> dict[str, Any]:
+    x1, y1, x2, y2 = thing.coordinates
+    return {
+        "image_id": frame,
+        "category_id": labels.index(thing.label),
+        "bbox": [x1, y1, x2 - x1, y2 - y1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("seed", "frames", "objects", "detections", "classes"),
+    [
+        (1, 60, 8, 14, 4),
+        (2, 5, 3, 4, 2),
+        (3, 120, 3, 3, 1),
+        (4, 4, 40, 150, 1),
+        (5, 30, 20, 30, 12),
+    ],
+)
+def test_all_twelve_figures_are_those_of_pycocotools(
+    seed: int, frames: int, objects: int, detections: int, classes: int
+) -> None:
+    """Random scenes with crowds, area ranges, several classes and more than 100 detections."""
+    truth, found = random_scene(seed, frames, objects, detections, classes)
+    expected = by_pycocotools(truth, found, [f"c{index}" for index in range(classes)])
+    report = report_of(
+        make_annotations({VIDEO: truth}, arity=4), make_annotations({VIDEO: found}, arity=4)
+    )
+    actual = {name: report.value(name) for name in FIGURES}
+    assert actual == pytest.approx(expected, abs=1e-9)

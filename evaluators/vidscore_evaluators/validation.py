@@ -21,8 +21,15 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
 )
-from vidscore_evaluators.arrays import AnyArray, BoolArray, run_starts, starts_from_counts
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    IntArray,
+    run_starts,
+    starts_from_counts,
+)
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import checked_name
 
 MAXIMUM_FRAME_NUMBER = 2**53 - 1
 """The greatest frame number: a greater one would not survive JSON readers that use floats."""
@@ -32,6 +39,17 @@ MAXIMUM_COORDINATE_PX = 1e9
 
 FAULTS_A_COLUMN = 1000
 """Faults that one column may list; a batch of millions of bad numbers must not become as many."""
+
+
+_KINDS = {
+    "b": "truth values",
+    "c": "complex numbers",
+    "M": "dates",
+    "m": "durations",
+    "S": "texts",
+    "U": "texts",
+}
+"""What an array that holds no numbers holds, by numpy's letter for it."""
 
 
 @dataclass(frozen=True)
@@ -91,30 +109,25 @@ class _Builder:
         self._columns = columns
         self._source = source
         self._faults: list[Fault] = []
+        self._unreadable: set[str] = set()
 
     def build(self) -> Annotations:
         given = self._columns
-        if given.arity not in ARITIES:
-            self._fault("geometry", f"{given.arity} coordinates an object", "2, 4 or 8")
-        sequences = tuple(SequenceKey(*key) for key in given.sequences)
-        labels = tuple(given.labels) or ("",)
-        self._refuse_repeats("sequences", sequences)
-        self._refuse_repeats("labels", labels)
+        sequences, labels = self._sequences(), self._labels()
         numbers = self._whole("frame_numbers", given.frame_numbers)
-        frame_count = len(numbers)
+        frame_count = None if "frame_numbers" in self._unreadable else len(numbers)
         frame_sequences = self._whole("frame_sequences", given.frame_sequences, frame_count)
+        frame_flags = self._flags("frame_flags", given.frame_flags, frame_count, FrameFlag)
         counts = self._whole("frame_object_counts", given.object_counts, frame_count)
+        coordinates = self._coordinates(counts)
         self._raise_faults()
-        self._refuse("frame_object_counts", counts < 0, counts, "0 or more")
-        self._raise_faults()
-        object_count = int(counts.sum())
-        coordinates = self._coordinates(object_count)
+        object_count = len(coordinates)
         built = Annotations(
             sequences=sequences,
             labels=labels,
             frame_sequences=frame_sequences,
             frame_numbers=numbers,
-            frame_flags=self._flags("frame_flags", given.frame_flags, frame_count, FrameFlag),
+            frame_flags=frame_flags,
             frame_starts=starts_from_counts(counts),
             coordinates=coordinates,
             label_indices=self._whole("label_indices", given.label_indices, object_count, 0),
@@ -124,12 +137,36 @@ class _Builder:
             columns={
                 name: self._number(f"columns.{name}", values, object_count)
                 for name, values in given.columns.items()
+                if self._is_name("columns", name)
             },
         )
-        self._raise_faults()
         self._check_values(built)
         self._raise_faults()
+        self._refuse_repeated_frames(built)
+        self._raise_faults()
         return built
+
+    def _sequences(self) -> tuple[SequenceKey, ...]:
+        keys = []
+        given: Sequence[object] = self._columns.sequences
+        for row, key in enumerate(given):
+            if not isinstance(key, (tuple, list)) or len(key) != 2:
+                self._fault("sequences", _shown(key), "a pair of domain and sequence", row)
+            elif all(self._is_name("sequences", name, row) for name in key):
+                keys.append((row, SequenceKey(*key)))
+        self._refuse_repeats(
+            "sequences", [(row, "/".join(filter(None, key)), key) for row, key in keys]
+        )
+        return tuple(key for _, key in keys)
+
+    def _labels(self) -> tuple[str, ...]:
+        labels = [
+            (row, label, label)
+            for row, label in enumerate(self._columns.labels)
+            if self._is_name("labels", label, row)
+        ]
+        self._refuse_repeats("labels", labels)
+        return tuple(label for _, label, _ in labels) or ("",)
 
     def _check_values(self, built: Annotations) -> None:
         numbers = built.frame_numbers
@@ -148,8 +185,6 @@ class _Builder:
         self._refuse("track_ids", tracks < NO_TRACK, tracks, "-1 (no track), 0 or more")
         for name, column in built.columns.items():
             self._refuse(f"columns.{name}", np.isinf(column), column, "a finite number, or NaN")
-        if not self._faults:
-            self._refuse_repeated_frames(built)
 
     def _refuse_repeated_frames(self, built: Annotations) -> None:
         order = np.lexsort((built.frame_numbers, built.frame_sequences))
@@ -162,59 +197,102 @@ class _Builder:
             found = f"frame {built.frame_numbers[row]} of sequence {name} again"
             self._fault("frame_numbers", found, "each frame once", row)
 
-    def _coordinates(self, object_count: int) -> AnyArray:
-        wanted = object_count * self._columns.arity
-        flat = self._number("coordinates", self._columns.coordinates, wanted)
-        if len(flat) != wanted:
-            return np.zeros((object_count, self._columns.arity))
-        return flat.reshape(object_count, self._columns.arity)
+    def _coordinates(self, counts: IntArray) -> AnyArray:
+        """The (N, arity) coordinates, if they are as many as the counts say."""
+        arity: Any = self._columns.arity
+        if not isinstance(arity, int) or arity not in ARITIES:
+            self._fault("geometry", f"{_shown(arity)} coordinates an object", "2, 4 or 8")
+            return np.zeros((0, 0))
+        flat = self._number("coordinates", self._columns.coordinates, width=arity)
+        if "coordinates" in self._unreadable:
+            return np.zeros((0, arity))
+        # Count by count first: counts from outside may be so large that their sum means nothing.
+        most = len(flat) // arity
+        expected = f"0 to {most}, for there are {len(flat)} coordinates"
+        self._refuse("frame_object_counts", (counts < 0) | (counts > most), counts, expected)
+        if not self._faults and int(counts.sum()) * arity != len(flat):
+            wanted = int(counts.sum()) * arity
+            self._fault("coordinates", f"{len(flat)} values", f"{wanted} values")
+        return np.zeros((0, arity)) if self._faults else flat.reshape(-1, arity)
 
     def _number(
-        self, name: str, values: ArrayLike, length: int, default: float | None = None
+        self,
+        name: str,
+        values: ArrayLike,
+        length: int | None = None,
+        default: float | None = None,
+        width: int | None = None,
     ) -> AnyArray:
-        return self._column(name, values, length, default, np.float64)
+        array = self._row_of_numbers(name, values, "numbers in a row", width)
+        with np.errstate(all="ignore"):
+            return self._fitted(name, array.astype(np.float64), length, default)
 
     def _whole(
         self, name: str, values: ArrayLike, length: int | None = None, default: int | None = None
     ) -> AnyArray:
-        return self._column(name, values, length, default, np.int64)
+        array = self._row_of_numbers(name, values, "whole numbers in a row")
+        with np.errstate(all="ignore"):
+            column = array.astype(np.int64)
+            # What a float of 2**63 becomes differs between processors.
+            wrong = (column != array) | (np.abs(array.astype(np.float64)) > 2.0**63)
+        self._refuse(name, wrong, array, "a whole number")
+        return self._fitted(name, column, length, default)
 
-    def _flags(self, name: str, values: ArrayLike, length: int, bits: Any) -> AnyArray:
+    def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:
         flags = self._whole(name, values, length, 0)
         known = int(sum(bits))
         self._refuse(name, (flags & ~known) != 0, flags, f"bits of {known}")
         return (flags & known).astype(np.uint8)
 
-    def _column(
-        self, name: str, values: ArrayLike, length: int | None, default: Any, dtype: Any
+    def _row_of_numbers(
+        self, name: str, values: ArrayLike, expected: str, width: int | None = None
     ) -> AnyArray:
+        """The values as an array of numbers of some kind; empty where they are none."""
         try:
-            array = np.asarray(values).reshape(-1)
-            column = array.astype(dtype)
-            if dtype is np.int64 and array.size and not np.array_equal(column, array):
-                raise ValueError
-        except (ValueError, TypeError, OverflowError):
-            kind = "whole numbers" if dtype is np.int64 else "numbers"
-            self._fault(name, "something else", kind)
-            return np.zeros(length or 0, dtype=dtype)
+            array = _numbers(values)
+            if width is not None and array.ndim == 2 and array.shape[1] != width and array.size:
+                raise ValueError(f"rows of {array.shape[1]} values")
+            if array.ndim > (1 if width is None else 2):
+                raise ValueError(f"an array of {array.ndim} dimensions")
+        except ValueError as error:
+            self._unreadable.add(name)
+            self._fault(name, str(error), expected)
+            return np.zeros(0)
+        return array.reshape(-1)
+
+    def _fitted(self, name: str, column: AnyArray, length: int | None, default: Any) -> AnyArray:
         if length is None or len(column) == length:
             return column
         if len(column) == 0 and default is not None:
-            return np.full(length, default, dtype=dtype)
-        self._fault(name, f"{len(column)} values", f"{length}")
-        return np.zeros(length, dtype=dtype)
+            return np.full(length, default, dtype=column.dtype)
+        if name not in self._unreadable:
+            self._unreadable.add(name)
+            self._fault(name, f"{len(column)} values", f"{length} values")
+        return np.zeros(length, dtype=column.dtype)
+
+    def _is_name(self, table: str, value: object, row: int | None = None) -> bool:
+        try:
+            checked_name(value)
+        except ValueError as error:
+            self._fault(table, _shown(value), str(error), row)
+            return False
+        return True
 
     def _refuse_rows(self, name: str, rows: AnyArray, table_length: int) -> None:
         outside = (rows < 0) | (rows >= table_length)
         self._refuse(name, outside, rows, f"a row of a table of {table_length}")
 
     def _refuse(self, name: str, wrong: BoolArray, values: AnyArray, expected: str) -> None:
-        for row in np.flatnonzero(wrong)[:FAULTS_A_COLUMN].tolist():
-            self._fault(name, str(values[row]), expected, row)
+        if name not in self._unreadable:
+            for row in np.flatnonzero(wrong)[:FAULTS_A_COLUMN].tolist():
+                self._fault(name, str(values[row]), expected, row)
 
-    def _refuse_repeats(self, name: str, table: Sequence[object]) -> None:
-        if len(set(table)) < len(table):
-            self._fault(name, "a name that stands twice", "each name once")
+    def _refuse_repeats(self, name: str, entries: Sequence[tuple[int, str, object]]) -> None:
+        seen = set()
+        for row, shown, entry in entries:
+            if entry in seen:
+                self._fault(name, f"{shown} again", "each name once", row)
+            seen.add(entry)
 
     def _fault(self, name: str, found: str, expected: str, row: int | None = None) -> None:
         self._faults.append(Fault(found, expected, source=self._source, entry=row, field=name))
@@ -222,3 +300,24 @@ class _Builder:
     def _raise_faults(self) -> None:
         if self._faults:
             raise InputError(self._faults)
+
+
+def _numbers(values: ArrayLike) -> AnyArray:
+    """The values as an array of numbers; a ValueError's text says what they are instead."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError("rows of different lengths") from None
+    if array.dtype.kind in "SU" or (array.size and array.dtype.kind in _KINDS):
+        raise ValueError(_KINDS[array.dtype.kind])
+    if array.ndim == 0:
+        raise ValueError("a single value")
+    if array.dtype.kind in "iuf":
+        return array
+    if array.size:
+        raise ValueError("values that are no 64-bit numbers")
+    return np.zeros(0)
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]

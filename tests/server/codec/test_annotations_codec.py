@@ -17,7 +17,7 @@ from vidscore_server.settings import Settings, load_settings
 from vidscore_server.status import field_path
 
 RULES = BatchRules(arity=2, settings=Settings())
-NAMES = st.text(max_size=5)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
 NUMBERS = st.floats(-1e9, 1e9)
 
 

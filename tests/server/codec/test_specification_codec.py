@@ -19,7 +19,8 @@ from vidscore_evaluators.specification import (
 from vidscore_server.codec.specification_codec import read_specification, write_specification
 from vidscore_server.status import field_path
 
-NAMES = st.text(min_size=1, max_size=5)
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)
+NAMES = TEXTS.filter(bool)
 RANGES = st.lists(
     st.tuples(st.integers(0, 50), st.integers(0, 5)).map(lambda pair: (pair[0], sum(pair))),
     max_size=3,
@@ -34,7 +35,7 @@ VALUES = st.one_of(
 )
 SPECIFICATIONS = st.builds(
     BenchmarkSpec,
-    title=st.text(max_size=5),
+    title=TEXTS,
     evaluators=st.lists(
         st.builds(
             EvaluatorSpec,
@@ -47,7 +48,7 @@ SPECIFICATIONS = st.builds(
     domains=st.lists(
         st.builds(
             DomainSpec,
-            name=st.text(max_size=5),
+            name=TEXTS,
             classes=st.one_of(
                 st.none(),
                 st.lists(NAMES, max_size=3, unique_by=str.casefold).map(tuple),
@@ -60,7 +61,7 @@ SPECIFICATIONS = st.builds(
         st.builds(
             SequenceSpec,
             name=NAMES,
-            domain=st.text(max_size=3),
+            domain=TEXTS,
             frame_count=st.none() | st.integers(0, 100),
             first_frame=st.integers(0, 100),
             frames=st.none() | RANGES,

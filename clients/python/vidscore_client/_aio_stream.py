@@ -15,6 +15,7 @@ from typing import Any, Self
 import grpc
 from numpy.typing import ArrayLike
 
+from vidscore_client._aio_status import StatusWatch
 from vidscore_client._decoding import Event, decode_response
 from vidscore_client._encoding import encode_batch
 from vidscore_client._outbox import Batch, Item
@@ -190,6 +191,7 @@ class _Exchange:
         self._plan = plan
         self._condition = asyncio.Condition()
         self._call = open_call(plan.timeout_s)
+        self._status = StatusWatch(self._call)
         self._sender = asyncio.create_task(self._send())
         self._reader = asyncio.create_task(self._read())
 
@@ -290,7 +292,8 @@ class _Exchange:
                 await self._handle(decode_response(response))
             error = None
         except grpc.RpcError as failure:
-            error = error_from_failure(failure)
+            meant = await self._status.settle(failure)
+            error = None if meant is None else error_from_failure(meant)
         except VidscoreError as failure:
             error = failure
         finally:

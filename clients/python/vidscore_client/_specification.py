@@ -199,7 +199,10 @@ _SPECIFICATION: Mapping[str, Fill] = {
 
 
 def _evaluator(message: wire.EvaluatorSpec) -> dict[str, Any]:
-    parameters = decode_parameters(message.parameters)
+    parameters = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in decode_parameters(message.parameters).items()
+    }
     return _without_unset({"name": message.name, "parameters": parameters or None})
 
 

@@ -34,6 +34,7 @@ class VidscoreError(Exception):
     """Base of every error of this package.
 
     Attributes:
+        message: What went wrong, without the list of violations that the text has.
         code: Canonical gRPC code by name, such as ``INVALID_ARGUMENT``; empty for an error that
             was found on this side before anything was sent.
         reason: Stable upper-case word for machines; the code where the server gave none.
@@ -64,6 +65,7 @@ class VidscoreError(Exception):
         if count > len(violations):
             lines.append(f"  ... and {count - len(violations)} more")
         super().__init__("\n".join(lines))
+        self.message = message
         self.code = code
         self.reason = reason or code
         self.violations = violations

@@ -227,7 +227,7 @@ def whole_numbers(
         array = np.array(values) if copy else np.asarray(values)
     except (ValueError, TypeError):
         raise InputError(name, "something else", expected) from None
-    if array.size == 0:
+    if array.size == 0 and array.dtype.kind not in "iu":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise InputError(name, f"values of type {array.dtype}", expected)

@@ -13,6 +13,7 @@ import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
+from grpc_health.v1 import health_pb2_grpc
 
 from vidscore.v1 import (
     evaluator_service_pb2,
@@ -119,26 +120,28 @@ def serving(
     script: Script | None = None,
     *,
     evaluators: Sequence[str] = (),
+    health: Any = None,
     credentials: grpc.ServerCredentials | None = None,
-    options: Sequence[tuple[str, Any]] = (),
 ) -> Iterator[FakeServer]:
     """Run a scripted server.
 
     Args:
         script: What it answers to scoring streams; None for `accept`.
         evaluators: Names of its evaluators.
+        health: What answers the standard health protocol; None for nothing.
         credentials: Certificates; None for plain connections.
-        options: Settings of the server's channel.
     """
     fake = FakeServer()
     with futures.ThreadPoolExecutor(max_workers=8) as pool:
-        server = grpc.server(pool, options=[("grpc.so_reuseport", 0), *options])
+        server = grpc.server(pool, options=[("grpc.so_reuseport", 0)])
         scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
             _Scoring(fake, script or accept), server
         )
         evaluator_service_pb2_grpc.add_EvaluatorServiceServicer_to_server(
             _Evaluators(fake, evaluators), server
         )
+        if health is not None:
+            health_pb2_grpc.add_HealthServicer_to_server(health, server)
         address = "127.0.0.1:0"
         port = (
             server.add_insecure_port(address)
@@ -250,6 +253,14 @@ def end_at_once(requests: Requests, _context: grpc.ServicerContext) -> Responses
     """Accept the stream, and end it well but without a final report."""
     next(requests)
     yield started()
+
+
+def enough(requests: Requests, _context: grpc.ServicerContext) -> Responses:
+    """Send the final report after the first batch, whatever else comes."""
+    next(requests)
+    yield started()
+    next(requests)
+    yield final(1)
 
 
 def never_accept(requests: Requests, _context: grpc.ServicerContext) -> Responses:

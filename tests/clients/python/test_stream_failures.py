@@ -9,6 +9,7 @@ import pytest
 from tests.clients.python.fake_server import (
     WAIT_S,
     end_at_once,
+    enough,
     live,
     never_accept,
     refuse_configuration,
@@ -62,6 +63,22 @@ def refuses(stream: ScoreStream) -> bool:
     except InvalidArgumentError:
         return True
     return False
+
+
+def test_the_servers_status_is_told_even_where_a_write_fails_first(streaming: Streaming) -> None:
+    """Many times over, because which of the two comes first is a race."""
+    for _ in range(20):
+        refused = pytest.raises(InvalidArgumentError)
+        with streaming(refuse_first_batch, batching=AT_ONCE) as (_, stream), refused:
+            send_for_ever(stream)
+
+
+def test_a_server_that_has_seen_enough_closes_the_stream_well(streaming: Streaming) -> None:
+    for _ in range(20):
+        with streaming(enough, batching=AT_ONCE) as (_, stream):
+            with pytest.raises(ClosedError):
+                send_for_ever(stream)
+            assert stream.finish()[0].value("frames") == 1
 
 
 def test_a_reader_of_live_reports_is_told_too(streaming: Streaming) -> None:

@@ -1,0 +1,233 @@
+"""Addresses, tokens and certificates: what is refused, and what is sent with each call."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from tests.clients.python.fake_server import FakeServer, serving
+from tests.clients.python.streaming import BOX
+from tests.support.requirements import missing
+
+from vidscore_client import InputError, Tls, UnavailableError, __version__, aio, connect
+from vidscore_client._endpoint import make_endpoint
+
+SECRET = "a-secret"
+
+
+def endpoint(target: Any = "localhost:1", **arguments: Any) -> Any:
+    """An endpoint of the usual arguments."""
+    return make_endpoint(
+        target,
+        **{
+            "tls": False,
+            "token": None,
+            "timeout_s": 1.0,
+            "allow_plaintext_token": False,
+            **arguments,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["localhost:50051", "127.0.0.1:1", "[::1]:65535", "unix:/run/a.sock", "dns:///example.org:443"],
+)
+def test_addresses_of_every_kind_are_taken(target: str) -> None:
+    assert endpoint(target).target == target
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "",
+        "localhost",
+        "localhost:",
+        ":1",
+        "localhost:port",
+        "localhost:65536",
+        "a b:1",
+        1,
+        None,
+    ],
+)
+def test_what_is_no_address_is_refused(target: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        endpoint(target)
+    assert caught.value.argument == "target"
+
+
+@pytest.mark.parametrize("timeout_s", [0, -1.0, float("nan")])
+def test_a_time_that_is_already_over_is_refused(timeout_s: float) -> None:
+    with pytest.raises(InputError, match="timeout_s"):
+        endpoint(timeout_s=timeout_s)
+
+
+@pytest.mark.parametrize(
+    "target", ["localhost:1", "127.0.0.2:1", "[::1]:1", "unix:/a", "dns:///localhost:1"]
+)
+def test_a_token_may_go_unencrypted_to_this_machine(target: str) -> None:
+    assert endpoint(target, token=SECRET).metadata == (("authorization", f"Bearer {SECRET}"),)
+
+
+@pytest.mark.parametrize(
+    "target", ["example.org:1", "10.0.0.1:1", "[2001:db8::1]:1", "localhost.example.org:1"]
+)
+def test_a_token_goes_unencrypted_to_another_machine_only_where_told_to(target: str) -> None:
+    with pytest.raises(InputError, match="token: found an unencrypted connection"):
+        endpoint(target, token=SECRET)
+    assert endpoint(target, token=SECRET, allow_plaintext_token=True).metadata
+    assert endpoint(target, token=SECRET, tls=True).metadata
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "ümlaut", 7])
+def test_a_token_that_cannot_be_a_header_is_refused_and_not_shown(token: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        endpoint(token=token)
+    assert caught.value.argument == "token"
+    assert not token or str(token) not in str(caught.value)
+
+
+def test_a_token_is_not_shown() -> None:
+    assert SECRET not in repr(endpoint(token=SECRET))
+
+
+def test_a_certificate_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(InputError, match=r"root_certificates: found .*nowhere\.pem: No such file"):
+        endpoint(tls=Tls(root_certificates="nowhere.pem"))
+
+
+def test_half_of_a_client_certificate_is_refused() -> None:
+    with pytest.raises(InputError, match="private_key"):
+        Tls(certificate="client.pem")
+    with pytest.raises(InputError, match="certificate"):
+        Tls(private_key="client.key")
+
+
+def test_a_proxy_for_the_network_is_not_used_for_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://192.0.2.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    with serving(evaluators=["a"]) as server, connect(server.target) as client:
+        assert [found.name for found in client.evaluators()] == ["a"]
+
+
+def test_each_call_names_the_client_and_brings_the_token() -> None:
+    with serving(evaluators=["a"]) as server:
+        with connect(server.target, token=SECRET) as client:
+            client.evaluators()
+            with client.score_stream(["a"]) as stream:
+                stream.finish()
+        assert len(server.metadata) == 2
+        for metadata in server.metadata:
+            assert metadata["user-agent"].startswith(f"vidscore-python/{__version__} ")
+            assert metadata["authorization"] == f"Bearer {SECRET}"
+
+
+async def test_each_call_of_the_asyncio_client_does_so_too() -> None:
+    with serving(evaluators=["a"]) as server:
+        async with aio.connect(server.target, token=SECRET) as client:
+            await client.evaluators()
+            async with client.score_stream(["a"]) as stream:
+                await stream.finish()
+        assert len(server.metadata) == 2
+        for metadata in server.metadata:
+            assert metadata["user-agent"].startswith(f"vidscore-python/{__version__} ")
+            assert metadata["authorization"] == f"Bearer {SECRET}"
+
+
+@dataclass(frozen=True)
+class Authority:
+    """A certificate authority made for the tests, and what it has signed.
+
+    Attributes:
+        folder: Where the files are: ``ca.pem``, and ``.pem`` and ``.key`` of each name.
+    """
+
+    folder: Path
+
+    def sign(self, name: str, subject_name: str) -> None:
+        """Make a key and a certificate for a name."""
+        key, request = self.folder / f"{name}.key", self.folder / f"{name}.csr"
+        extension = self.folder / f"{name}.ext"
+        extension.write_text(f"subjectAltName=DNS:{subject_name}\n")
+        openssl("req", "-newkey", *KEY, "-nodes", "-keyout", key, "-out", request, *SUBJECT)
+        openssl(
+            "x509", "-req", "-in", request, "-CA", self.folder / "ca.pem",
+            "-CAkey", self.folder / "ca.key", "-CAcreateserial", "-days", "1",
+            "-extfile", extension, "-out", self.folder / f"{name}.pem",
+        )  # fmt: skip
+
+    def read(self, name: str) -> bytes:
+        """A file."""
+        return (self.folder / name).read_bytes()
+
+
+KEY = ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
+SUBJECT = ("-subj", "/CN=vidscore test")
+
+
+def openssl(*arguments: str | Path) -> None:
+    """Run openssl."""
+    try:
+        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+    except FileNotFoundError:
+        missing("openssl, which makes certificates for the tests, is not installed")
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """An authority that has signed a server for ``vidscore.test`` and a client."""
+    made = Authority(tmp_path_factory.mktemp("authority"))
+    certificate, key = made.folder / "ca.pem", made.folder / "ca.key"
+    openssl(
+        "req", "-x509", "-newkey", *KEY, "-nodes", "-keyout", key, "-out", certificate,
+        "-days", "1", *SUBJECT,
+    )  # fmt: skip
+    made.sign("server", "vidscore.test")
+    made.sign("client", "client.test")
+    return made
+
+
+def server_credentials(authority: Authority, *, client: bool) -> grpc.ServerCredentials:
+    """Certificates of a server that wants one of its clients, or does not."""
+    pair = (authority.read("server.key"), authority.read("server.pem"))
+    roots = authority.read("ca.pem") if client else None
+    return grpc.ssl_server_credentials([pair], roots, require_client_auth=client)
+
+
+def score_one_frame(server: FakeServer, tls: Tls) -> Any:
+    """Send a frame over an encrypted connection."""
+    with (
+        connect(server.target, tls=tls, token=SECRET, timeout_s=5.0) as client,
+        client.score_stream(["a"]) as stream,
+    ):
+        stream.send("a", 0, BOX)
+        return stream.finish()[0].value("frames")
+
+
+def test_an_encrypted_connection_trusts_the_given_authority(authority: Authority) -> None:
+    roots = authority.folder / "ca.pem"
+    with serving(credentials=server_credentials(authority, client=False)) as server:
+        assert score_one_frame(server, Tls(roots, server_name="vidscore.test")) == 1
+
+
+def test_a_server_for_another_name_is_not_trusted(authority: Authority) -> None:
+    roots = authority.folder / "ca.pem"
+    credentials = server_credentials(authority, client=False)
+    with serving(credentials=credentials) as server, pytest.raises(UnavailableError):
+        score_one_frame(server, Tls(roots, server_name="other.test"))
+
+
+def test_a_client_shows_its_certificate_where_the_server_wants_one(authority: Authority) -> None:
+    roots, folder = authority.folder / "ca.pem", authority.folder
+    with serving(credentials=server_credentials(authority, client=True)) as server:
+        with pytest.raises(UnavailableError):
+            score_one_frame(server, Tls(roots, server_name="vidscore.test"))
+        shown = Tls(roots, folder / "client.pem", folder / "client.key", "vidscore.test")
+        assert score_one_frame(server, shown) == 1

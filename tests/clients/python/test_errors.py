@@ -1,0 +1,127 @@
+"""From the status of a call to an exception."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.wrappers_pb2 import StringValue
+from google.rpc import status_pb2
+from tests.clients.python.fake_server import bad_request, error_info
+
+from vidscore_client import InvalidArgumentError, VidscoreError
+from vidscore_client._status import error_from_failure
+from vidscore_client.errors import ERRORS_BY_CODE
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_server.errors import DrainingError
+from vidscore_server.status import refusal_of, status_of
+
+
+def failure(
+    code: grpc.StatusCode, message: str = "", details: bytes | None = None
+) -> grpc.aio.AioRpcError:
+    """A call that ended with a status."""
+    metadata = grpc.aio.Metadata(
+        ("other-bin", b"\x00"), ("grpc-status-details-bin", details or b"")
+    )
+    return grpc.aio.AioRpcError(code, trailing_metadata=metadata, details=message)
+
+
+def packed(*details: Any) -> bytes:
+    """Details as a status carries them."""
+    status = status_pb2.Status()
+    for detail in details:
+        message = AnyMessage()
+        message.Pack(detail)
+        status.details.append(message)
+    serialized: bytes = status.SerializeToString()
+    return serialized
+
+
+@pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code.name != "OK"])
+def test_every_code_has_its_exception(code: grpc.StatusCode) -> None:
+    error = error_from_failure(failure(code, "why"))
+    assert type(error) is ERRORS_BY_CODE[code.name]
+    assert (error.code, error.reason, str(error)) == (code.name, code.name, "why")
+    assert error.violations == ()
+
+
+def test_reason_metadata_and_violations_come_from_the_details() -> None:
+    details = packed(
+        StringValue(value="something else"),
+        error_info("INVALID_INPUT", violations="22", limit="x"),
+        bad_request(("truth.labels[3]", "found 9"), ("", "no field")),
+    )
+    error = error_from_failure(failure(grpc.StatusCode.INVALID_ARGUMENT, "wrong", details))
+    assert isinstance(error, InvalidArgumentError)
+    assert error.reason == "INVALID_INPUT"
+    assert error.metadata == {"violations": "22", "limit": "x"}
+    assert error.violation_count == 22
+    assert error.message == "wrong"
+    assert str(error).splitlines() == [
+        "wrong",
+        "  truth.labels[3]: found 9",
+        "  no field",
+        "  ... and 20 more",
+    ]
+
+
+def test_a_single_violation_is_not_told_twice() -> None:
+    details = packed(error_info("INVALID_INPUT", violations="1"), bad_request(("a", "found b")))
+    error = error_from_failure(failure(grpc.StatusCode.INVALID_ARGUMENT, "a: found b", details))
+    assert str(error) == "a: found b"
+    assert len(error.violations) == 1
+
+
+def test_the_reason_of_another_domain_is_not_ours() -> None:
+    details = packed(error_info("QUOTA", domain="googleapis.com", limit="x"))
+    error = error_from_failure(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", details))
+    assert error.reason == "RESOURCE_EXHAUSTED"
+    assert error.metadata == {}
+
+
+@pytest.mark.parametrize("details", [b"", b"\xff\xff\xff", packed(error_info("X", violations="?"))])
+def test_details_that_cannot_be_read_leave_code_and_text(details: bytes) -> None:
+    error = error_from_failure(failure(grpc.StatusCode.INTERNAL, "broken", details))
+    assert (error.code, str(error), error.violation_count) == ("INTERNAL", "broken", 0)
+
+
+def test_a_status_without_a_text_gets_one() -> None:
+    assert "INTERNAL" in str(error_from_failure(failure(grpc.StatusCode.INTERNAL)))
+
+
+def test_errors_survive_the_way_between_processes() -> None:
+    error = error_from_failure(
+        failure(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            "wrong",
+            packed(error_info("R", violations="5"), bad_request(("a", "b"))),
+        )
+    )
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error)
+    assert str(copy) == str(error)
+    assert (copy.reason, copy.violations, copy.violation_count) == ("R", error.violations, 5)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "reason", "count"),
+    [
+        (InputError([Fault("x", "y", "truth", field="labels", entry=n) for n in range(30)]),
+         "INVALID_ARGUMENT", "INVALID_INPUT", 30),
+        (LimitError("too many", "maximum_frames", 3), "RESOURCE_EXHAUSTED", "LIMIT_EXCEEDED", 0),
+        (DrainingError("stopping"), "UNAVAILABLE", "SERVER_DRAINING", 0),
+    ],
+)  # fmt: skip
+def test_what_the_server_writes_is_what_this_side_reads(
+    raised: Exception, code: str, reason: str, count: int
+) -> None:
+    refusal = refusal_of(raised)
+    details = status_of(refusal).SerializeToString()
+    error = error_from_failure(failure(refusal.code, refusal.message, details))
+    assert isinstance(error, VidscoreError)
+    assert (error.code, error.reason, error.violation_count) == (code, reason, count)
+    assert len(error.violations) == min(count, 20)

@@ -1,0 +1,200 @@
+"""What is checked of columns and of single frames before they are sent."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.clients.python.streaming import BOX
+
+from vidscore_client import FrameFlag, Frames, InputError, ObjectFlag
+from vidscore_client._single_frame import SingleFrame, join
+from vidscore_evaluators.annotations import FrameFlag as EvaluatorsFrameFlag
+from vidscore_evaluators.annotations import ObjectFlag as EvaluatorsObjectFlag
+from vidscore_evaluators.annotations import SequenceKey, frame_list
+
+
+def columns(**changes: Any) -> dict[str, Any]:
+    """Two frames with three boxes."""
+    return {
+        "sequences": (("d", "a"), ("d", "b")),
+        "frame_sequences": [0, 1],
+        "frame_numbers": [5, 6],
+        "frame_starts": [0, 1, 3],
+        "coordinates": np.arange(12.0).reshape(3, 4),
+        "labels": ("car", "bus"),
+        "label_indices": [0, 1, 1],
+        "confidences": [0.1, 0.2, 0.3],
+        "track_ids": [7, -1, 8],
+        "flags": [0, 1, 0],
+        "frame_flags": [0, 1],
+        "columns": {"area": [1.0, 2.0, 3.0]},
+        **changes,
+    }
+
+
+def test_arrays_of_the_right_type_are_kept_and_not_copied() -> None:
+    coordinates = np.ones((3, 4))
+    starts = np.array([0, 1, 3])
+    frames = Frames(**columns(coordinates=coordinates, frame_starts=starts))
+    assert frames.coordinates is coordinates
+    assert frames.frame_starts is starts
+
+
+def test_the_columns_of_annotations_need_no_conversion() -> None:
+    """The caller hands them over by name, as a replay of a file does."""
+    source = frame_list((SequenceKey("d", "a"),), np.zeros(2, dtype=np.int64), np.arange(2), 4)
+    frames = Frames(
+        sequences=source.sequences,
+        labels=source.labels,
+        frame_sequences=source.frame_sequences,
+        frame_numbers=source.frame_numbers,
+        frame_starts=source.frame_starts,
+        coordinates=source.coordinates,
+        label_indices=source.label_indices,
+        confidences=source.confidences,
+        track_ids=source.track_ids,
+        flags=source.flags,
+        frame_flags=source.frame_flags,
+        columns=source.columns,
+    )
+    assert frames.coordinates is source.coordinates
+    assert frames.flags is source.flags
+    assert (frames.frame_count, frames.object_count, frames.arity) == (2, 0, 4)
+
+
+def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
+    part = Frames(**columns()).part(1, 2)
+    assert part.frame_numbers.tolist() == [6]
+    assert part.frame_starts.tolist() == [0, 2]
+    assert part.coordinates[:, 0].tolist() == [4.0, 8.0]
+    assert part.label_indices is not None
+    assert part.label_indices.tolist() == [1, 1]
+    assert part.columns["area"].tolist() == [2.0, 3.0]
+    assert part.frame_flags is not None
+    assert part.frame_flags.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("frame_sequences", [0]),
+        ("frame_sequences", [0, 2]),
+        ("frame_sequences", [0, -1]),
+        ("frame_numbers", [0.5, 1.0]),
+        ("frame_numbers", [[1, 2]]),
+        ("frame_starts", [0, 3]),
+        ("frame_starts", [1, 1, 3]),
+        ("frame_starts", [0, 1, 2]),
+        ("frame_starts", [0, 4, 3]),
+        ("coordinates", np.zeros((3, 3))),
+        ("coordinates", np.zeros(12)),
+        ("coordinates", [["a"] * 4] * 3),
+        ("label_indices", [0, 1]),
+        ("label_indices", [0, 1, 2]),
+        ("confidences", [0.5]),
+        ("confidences", ["high"] * 3),
+        ("track_ids", [1, 2]),
+        ("flags", [0, 0, -1]),
+        ("flags", [0, 0, 2**32]),
+        ("frame_flags", [0]),
+        ("columns['area']", None),
+        ("sequences", (("d", 3), ("d", "b"))),
+        ("sequences", ((None, "a"), ("d", "b"))),
+        ("labels", ("car", 7)),
+        ("labels", ("car", "\ud800")),
+    ],
+)
+def test_a_column_that_does_not_fit_is_named(column: str, value: Any) -> None:
+    changes = {"columns": {"area": [1.0]}} if value is None else {column: value}
+    with pytest.raises(InputError) as caught:
+        Frames(**columns(**changes))
+    assert caught.value.argument == column
+    assert str(caught.value).startswith(f"{column}: found ")
+
+
+def test_flags_are_those_of_the_evaluators() -> None:
+    assert {flag.name: int(flag) for flag in ObjectFlag} == {
+        flag.name: int(flag) for flag in EvaluatorsObjectFlag
+    }
+    assert {flag.name: int(flag) for flag in FrameFlag} == {
+        flag.name: int(flag) for flag in EvaluatorsFrameFlag
+    }
+
+
+def single(coordinates: Any = BOX, **arguments: Any) -> SingleFrame:
+    """One frame of sequence a."""
+    return SingleFrame.of(
+        4, arguments.pop("sequence", "a"), arguments.pop("frame", 0), coordinates, **arguments
+    )
+
+
+def test_plain_lists_arrays_and_empty_frames_are_taken() -> None:
+    assert single([[0, 0, 1, 1], [2, 2, 3, 3]]).object_count == 2
+    assert single(np.zeros((3, 4), dtype=np.float32)).object_count == 3
+    assert single([]).coordinates.shape == (0, 4)
+    assert single(np.zeros((0, 4)), labels=[], confidences=[]).object_count == 0
+    assert single(frame=np.int64(7)).number == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "argument"),
+    [
+        ({"coordinates": [0.0, 0.0, 1.0, 1.0]}, "coordinates"),
+        ({"coordinates": [[0.0, 0.0]]}, "coordinates"),
+        ({"coordinates": [[0, 0, 1, 1], [0, 0]]}, "coordinates"),
+        ({"coordinates": None}, "coordinates"),
+        ({"coordinates": np.zeros((0, 2))}, "coordinates"),
+        ({"labels": ["a", "b"]}, "labels"),
+        ({"labels": "a"}, "labels"),
+        ({"labels": [3]}, "labels"),
+        ({"confidences": [0.5, 0.5]}, "confidences"),
+        ({"confidences": 0.5}, "confidences"),
+        ({"track_ids": [1.5]}, "track_ids"),
+        ({"track_ids": []}, "track_ids"),
+        ({"flags": [-1]}, "flags"),
+        ({"sequence": 3}, "sequence"),
+        ({"domain": None}, "domain"),
+        ({"frame": 1.0}, "frame"),
+        ({"frame": "1"}, "frame"),
+        ({"frame": 2**63}, "frame"),
+    ],
+)
+def test_an_argument_of_the_wrong_shape_is_named(arguments: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError) as caught:
+        single(**arguments)
+    assert caught.value.argument == argument
+
+
+def test_joined_frames_share_one_table_and_missing_columns_take_their_defaults() -> None:
+    joined = join(
+        [
+            single(labels=["car"], confidences=[0.5]),
+            single(sequence="b", frame=1, dont_care=True),
+            single([], frame=2),
+            single(BOX * 2, frame=3, labels=["bus", "car"], track_ids=[1, 2]),
+        ]
+    )
+    assert joined.sequences == (("", "a"), ("", "b"))
+    assert joined.frame_sequences.tolist() == [0, 1, 0, 0]
+    assert joined.frame_numbers.tolist() == [0, 1, 2, 3]
+    assert joined.frame_starts.tolist() == [0, 1, 2, 2, 4]
+    assert joined.label_indices is not None
+    labels = [joined.labels[row] for row in joined.label_indices.tolist()]
+    assert labels == ["car", "", "bus", "car"]
+    assert joined.confidences is not None
+    assert joined.confidences.tolist() == [0.5, 1.0, 1.0, 1.0]
+    assert joined.track_ids is not None
+    assert joined.track_ids.tolist() == [-1, -1, 1, 2]
+    assert joined.flags is None
+    assert joined.frame_flags is not None
+    assert joined.frame_flags.tolist() == [0, 1, 0, 0]
+
+
+def test_an_input_error_survives_the_way_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(InputError("labels", "two", "one")))
+    assert str(error) == "labels: found two, expected one"
+    assert error.argument == "labels"
+    assert isinstance(error, ValueError)

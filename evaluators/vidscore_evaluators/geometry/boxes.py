@@ -1,0 +1,82 @@
+"""Upright boxes: envelopes, areas and overlaps, item by item.
+
+A box is x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, in pixels. Coordinates are taken as they are:
+nothing is clipped to an image, and a box from 0 to 10 is 10 wide, not 11. Every value depends on
+its own item alone, so that it never changes with what stands beside it.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+
+
+def envelopes(coordinates: FloatArray) -> FloatArray:
+    """Smallest upright boxes around objects.
+
+    Args:
+        coordinates: (N, 2 K) points x, y of each object: two opposite corners of a box, or four
+            corners of a quadrilateral, in any order.
+
+    Returns:
+        (N, 4) upright boxes.
+    """
+    boxes = np.empty((len(coordinates), 4))
+    points = range(0, coordinates.shape[1], 2)
+    for axis in (0, 1):
+        columns = [coordinates[:, point + axis] for point in points]
+        boxes[:, axis] = reduce(np.minimum, columns)
+        boxes[:, axis + 2] = reduce(np.maximum, columns)
+    return boxes
+
+
+def box_areas(boxes: FloatArray) -> FloatArray:
+    """(N,) areas of (N, 4) boxes, in square pixels."""
+    areas: FloatArray = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    return areas
+
+
+def intersection_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+    """(N,) areas that (N, 4) boxes share with (N, 4) others, in square pixels."""
+    width = np.minimum(first[:, 2], second[:, 2]) - np.maximum(first[:, 0], second[:, 0])
+    height = np.minimum(first[:, 3], second[:, 3]) - np.maximum(first[:, 1], second[:, 1])
+    shared: FloatArray = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+    return shared
+
+
+def overlap_ratios(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Intersection over union of boxes; 0 where the union has no area.
+
+    Args:
+        first: (N, 4) boxes.
+        second: (N, 4) boxes.
+
+    Returns:
+        (N,) ratios in [0, 1].
+    """
+    shared = intersection_areas(first, second)
+    return ratios_of_areas(shared, box_areas(first), box_areas(second))
+
+
+def ratios_of_areas(shared: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+    """Intersection over union out of areas; 0 where the union has none.
+
+    Args:
+        shared: (N,) areas of the intersections.
+        first: (N,) areas of the one side.
+        second: (N,) areas of the other.
+
+    Returns:
+        (N,) ratios in [0, 1].
+    """
+    union = first + second - shared
+    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0.0)
+
+
+def identical(first: FloatArray, second: FloatArray) -> BoolArray:
+    """(N,) whether (N, 4) boxes equal (N, 4) others in every coordinate."""
+    same: BoolArray = (first == second).all(axis=1)
+    return same

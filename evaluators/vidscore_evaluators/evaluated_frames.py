@@ -95,6 +95,27 @@ def unlisted_frames(
     return frame_list(table, np.concatenate(indices), np.concatenate(numbers), arity)
 
 
+def unknown_sequences(
+    specification: BenchmarkSpec, listed: Iterable[SequenceKey], detected: Iterable[SequenceKey]
+) -> list[Fault]:
+    """A fault for each sequence of the detections that nothing else mentions.
+
+    Args:
+        specification: The specification.
+        listed: Sequences that have a frame in the truth.
+        detected: Sequences that have a frame in the detections.
+    """
+    known = {*listed, *(sequence.key for sequence in specification.sequences)}
+    return [
+        Fault(
+            source="detections",
+            found=f"sequence {'/'.join(filter(None, key))}",
+            expected="a sequence of the truth or of the specification",
+        )
+        for key in sorted(set(detected) - known)
+    ]
+
+
 def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:
     if sequence.frame_count is None:
         return []

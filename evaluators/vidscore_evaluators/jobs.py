@@ -108,9 +108,9 @@ def tally_in_parts(
     done = 0
     total = max(1, sum(job.truth.frame_count for job in jobs))
     tallies = [evaluator.identity_tally]
-    with _runner(workers) as run:
-        for job, data in zip(jobs, run(jobs), strict=True):
-            tallies.append(tally_from_bytes(data))
+    with _runner(evaluator, workers) as run:
+        for job, tally in zip(jobs, run(jobs), strict=True):
+            tallies.append(tally)
             done += job.truth.frame_count
             if progress is not None:
                 progress(done, total)
@@ -155,12 +155,14 @@ def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
 
 
 @contextmanager
-def _runner(workers: int) -> Iterator[Callable[[Sequence[Job]], Iterable[bytes]]]:
+def _runner(
+    evaluator: Evaluator[Any], workers: int
+) -> Iterator[Callable[[Sequence[Job]], Iterable[Tally]]]:
     """Give a function that runs jobs in order: here for one worker, in fresh processes for more."""
     if workers == 1:
-        yield lambda jobs: map(run_job, jobs)
+        yield lambda jobs: (evaluator.tally(job.truth, job.detections) for job in jobs)
         return
     # Spawned, not forked: a fork of a process with running gRPC threads can hang.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield lambda jobs: pool.map(run_job, jobs)
+        yield lambda jobs: map(tally_from_bytes, pool.map(run_job, jobs))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
-from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluated_frames import restrict, unlisted_frames
+from vidscore_evaluators.annotations import ARITIES, Annotations, concatenate, empty_annotations
+from vidscore_evaluators.errors import Fault, GeometryError, InputError
+from vidscore_evaluators.evaluated_frames import restrict, unknown_sequences, unlisted_frames
 from vidscore_evaluators.evaluator import Evaluator, Side, Unit
 from vidscore_evaluators.jobs import Job, make_job
 from vidscore_evaluators.pairing import Coverage, Pairing
@@ -114,11 +114,8 @@ class StreamScorer:
         self._specification = specification
         self._pairing = Pairing(maximum_waiting)
         self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
-        needs = evaluators[0].needs
-        self._arities = {
-            Side.TRUTH: needs.truth_arities[0],
-            Side.DETECTIONS: needs.detection_arities[0],
-        }
+        self._arities: dict[Side, int] = {}
+        self._ended = False
 
     @property
     def coverage(self) -> Coverage:
@@ -126,15 +123,21 @@ class StreamScorer:
         return self._pairing.coverage
 
     def add(self, side: Side, batch: Annotations) -> None:
-        """Take in whole frames of one side.
+        """Take in whole frames of one side; what is refused leaves nothing behind.
 
         Raises:
+            GeometryError: If an evaluator cannot use the coordinates, or batches differ in them.
             InputError: If a frame came before, or breaks a rule of an evaluator.
+            LimitError: If more frames would wait than allowed.
+            RuntimeError: If the final reports have been made.
         """
-        self._arities[side] = batch.arity
+        if self._ended:
+            raise RuntimeError("the stream has ended with its final reports")
+        self._refuse_forbidden(side, batch)
         if side is Side.TRUTH:
             batch = restrict(self._specification, batch)
         complete = self._pairing.add(side, batch)
+        self._arities[side] = batch.arity
         if complete is not None:
             for accumulator in self._accumulators:
                 accumulator.add(*complete)
@@ -149,11 +152,31 @@ class StreamScorer:
         Raises:
             InputError: If detections name a sequence that neither truth nor specification knows.
         """
-        rest = final_frames(self._pairing, self._specification, self._arities)
-        if rest is not None:
-            for accumulator in self._accumulators:
-                accumulator.add(*rest)
+        if not self._ended:
+            needs = self._accumulators[0].evaluator.needs
+            defaults = {
+                Side.TRUTH: needs.truth_arities[0],
+                Side.DETECTIONS: needs.detection_arities[0],
+            }
+            rest = final_frames(self._pairing, self._specification, defaults | self._arities)
+            if rest is not None:
+                for accumulator in self._accumulators:
+                    accumulator.add(*rest)
+            self._ended = True
         return self.live_reports()
+
+    def _refuse_forbidden(self, side: Side, batch: Annotations) -> None:
+        before = self._arities.get(side, batch.arity)
+        if batch.arity != before:
+            found = ARITIES.get(batch.arity, f"{batch.arity} coordinates an object")
+            expected = f"{ARITIES[before]}, as in the batches before"
+            raise GeometryError([Fault(found, expected, source=side.value)])
+        faults: list[Fault] = []
+        for accumulator in self._accumulators:
+            accumulator.evaluator.check_arity(side, batch.arity)
+            faults.extend(accumulator.evaluator.faults(side, batch))
+        if faults:
+            raise InputError(list(dict.fromkeys(faults)))
 
 
 def final_frames(
@@ -169,7 +192,13 @@ def final_frames(
     Raises:
         InputError: If detections name a sequence that neither truth nor specification knows.
     """
-    refuse_unknown_sequences(pairing, specification)
+    unknown = unknown_sequences(
+        specification,
+        {key for key, _ in pairing.seen(Side.TRUTH)},
+        {key for key, _ in pairing.seen(Side.DETECTIONS)},
+    )
+    if unknown:
+        raise InputError(unknown)
     missing = unlisted_frames(specification, pairing.seen(Side.TRUTH), arities[Side.TRUTH])
     waiting = pairing.drain(Side.TRUTH)
     truth = [restrict(specification, missing), *([] if waiting is None else [waiting])]
@@ -180,28 +209,6 @@ def final_frames(
     if joined.frame_count == 0 and detections.frame_count == 0:
         return None
     return joined, detections
-
-
-def refuse_unknown_sequences(pairing: Pairing, specification: BenchmarkSpec) -> None:
-    """Refuse detections of sequences that nothing else mentions.
-
-    Raises:
-        InputError: With every such sequence.
-    """
-    known = {key for key, _ in pairing.seen(Side.TRUTH)}
-    known.update(sequence.key for sequence in specification.sequences)
-    unknown = sorted({key for key, _ in pairing.seen(Side.DETECTIONS)} - known)
-    if unknown:
-        raise InputError(
-            [
-                Fault(
-                    source=Side.DETECTIONS.value,
-                    found=f"sequence {'/'.join(filter(None, key))}",
-                    expected="a sequence of the truth or of the specification",
-                )
-                for key in unknown
-            ]
-        )
 
 
 def _held_bytes(pairs: Sequence[tuple[Annotations, Annotations]]) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluated_frames import resolve
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.evaluated_frames import resolve, unknown_sequences
 from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.jobs import Progress, tally_in_parts
 from vidscore_evaluators.report import Report
@@ -62,7 +64,7 @@ def check_sides(
         GeometryError: If an evaluator cannot use the coordinates of a side.
         InputError: With every fault.
     """
-    faults: list[Fault] = list(_unknown_sequences(truth, detections, specification))
+    faults = unknown_sequences(specification, _used_sequences(truth), _used_sequences(detections))
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             evaluator.check_arity(side, annotations.arity)
@@ -71,15 +73,5 @@ def check_sides(
         raise InputError(list(dict.fromkeys(faults)))
 
 
-def _unknown_sequences(
-    truth: Annotations, detections: Annotations, specification: BenchmarkSpec
-) -> list[Fault]:
-    known = {*truth.sequences, *(sequence.key for sequence in specification.sequences)}
-    return [
-        Fault(
-            source=Side.DETECTIONS.value,
-            found=f"sequence {'/'.join(filter(None, key))}",
-            expected="a sequence of the truth or of the specification",
-        )
-        for key in sorted(set(detections.sequences) - known)
-    ]
+def _used_sequences(annotations: Annotations) -> list[SequenceKey]:
+    return [annotations.sequences[row] for row in np.unique(annotations.frame_sequences).tolist()]

@@ -1,0 +1,72 @@
+"""Scoring in one call applies the specification, refuses bad input, and can use workers."""
+
+from __future__ import annotations
+
+import pytest
+from tests.evaluators.toy import toy
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.errors import GeometryError, InputError
+from vidscore_evaluators.scoring import check_sides, score_annotations
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+from vidscore_evaluators.testing import make_annotations
+
+TRUTH = make_annotations({("d", "s"): {0: [(1, 1)], 1: []}})
+SPEC = BenchmarkSpec(sequences=(SequenceSpec("s", "d", frame_count=5), SequenceSpec("t", "d")))
+
+
+def test_frames_that_only_the_specification_lists_are_evaluated() -> None:
+    [plain] = score_annotations([toy()], TRUTH, TRUTH)
+    [specified] = score_annotations([toy()], TRUTH, TRUTH, SPEC)
+    assert plain.value("frames") == 2
+    assert specified.value("frames") == 5
+
+
+def test_each_evaluator_gets_a_report_in_order() -> None:
+    reports = score_annotations([toy(whole=True), toy()], TRUTH, TRUTH)
+    assert [report.parameters["whole"] for report in reports] == [True, False]
+
+
+def test_every_unknown_sequence_of_the_detections_is_named() -> None:
+    detections = make_annotations(
+        {("d", "s"): {0: []}, ("e", "s"): {0: []}, ("", "x"): {0: []}, ("d", "t"): {0: []}}, arity=2
+    )
+    with pytest.raises(InputError) as caught:
+        score_annotations([toy()], TRUTH, detections, SPEC)
+    assert [fault.found for fault in caught.value.faults] == ["sequence x", "sequence e/s"]
+
+
+def test_a_name_in_the_table_that_no_frame_uses_is_no_sequence() -> None:
+    detections = TRUTH.with_tables((*TRUTH.sequences, SequenceKey("no", "where")), TRUTH.labels)
+    [report] = score_annotations([toy()], TRUTH, detections)
+    assert report.value("frames") == 2
+    unused = TRUTH.with_tables((*TRUTH.sequences, SequenceKey("e", "s")), TRUTH.labels)
+    with pytest.raises(InputError, match="e/s"):
+        score_annotations([toy()], unused, make_annotations({("e", "s"): {0: []}}, arity=2))
+
+
+def test_faults_of_all_evaluators_and_sides_are_listed_once_each() -> None:
+    with pytest.raises(InputError) as caught:
+        check_sides(
+            [toy(limit=0.5), toy(limit=0.5), toy(limit=0.25)], TRUTH, TRUTH, BenchmarkSpec()
+        )
+    assert [(fault.source, fault.expected) for fault in caught.value.faults] == [
+        ("truth", "at most 0.5"),
+        ("detections", "at most 0.5"),
+        ("truth", "at most 0.25"),
+        ("detections", "at most 0.25"),
+    ]
+
+
+def test_a_shape_that_an_evaluator_cannot_use_is_refused() -> None:
+    corners = make_annotations({("d", "s"): {0: [(0, 0, 1, 0, 1, 1, 0, 1)]}})
+    with pytest.raises(GeometryError, match="detections: found corners, expected points"):
+        score_annotations([toy()], TRUTH, corners)
+
+
+def test_progress_is_told_up_to_the_end() -> None:
+    told: list[tuple[int, int]] = []
+    score_annotations(
+        [toy()], TRUTH, TRUTH, progress=lambda done, total: told.append((done, total))
+    )
+    assert told[-1] == (2, 2)

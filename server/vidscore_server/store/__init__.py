@@ -1,0 +1,1 @@
+"""What a hosting server must not lose, behind one contract."""

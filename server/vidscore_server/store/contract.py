@@ -1,0 +1,291 @@
+"""The store: everything that a hosting server must not lose, behind one contract.
+
+The contract, which `tests/server/store/contract.py` holds every store to:
+
+- **Commands.** All writing is done by *commands*: functions that are given a `Transaction` and
+  return something. `Store.submit` queues a command and gives a future. One writer runs them in
+  the order in which they were queued, each in a savepoint of its own, many in one transaction.
+- **Durability.** A future is resolved only when what its command wrote is on the disk: it then
+  survives the death of the process and of the machine.
+- **All or nothing.** A command that raises leaves nothing behind; its future carries the error;
+  the commands that were queued with it are not touched. Where the commit itself fails, every
+  future of it carries `StoreError` and nothing of them is kept.
+- **Snapshots.** `Store.read` gives a `Reader` over one consistent state; it never waits for the
+  writer, nor the writer for it.
+- **Keys.** What is keyed stands once: inserting it again raises `AlreadyExistsError`. What is not
+  there is None in a getter and `NotFoundError` in a mutator.
+- **Order.** Every list has a stated order, so that pages join without gaps or repeats.
+
+A store knows no rules: whether a submission may be sealed is not its business.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TypeVar
+
+from vidscore_server.store.records import (
+    AuditRecord,
+    BatchRecord,
+    BenchmarkRecord,
+    OperationRecord,
+    ReleaseRecord,
+    ScoreRecord,
+    StreamRecord,
+    SubmissionRecord,
+    SubmissionState,
+    TokenRecord,
+    TruthRevisionRecord,
+)
+
+Result = TypeVar("Result")
+
+FrameName = tuple[str, str, int]
+"""Domain, sequence and number of a frame."""
+
+
+class StoreError(Exception):
+    """The store could not do what it was asked; trying again later may help."""
+
+
+class AlreadyExistsError(Exception):
+    """What was to be inserted is there."""
+
+
+class NotFoundError(Exception):
+    """What was to be changed is not there."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; nothing of the command was kept, and what was acknowledged is safe."""
+
+
+class StoreInUseError(StoreError):
+    """Another process owns the store."""
+
+
+class Reader(ABC):
+    """One consistent state of the store."""
+
+    @abstractmethod
+    def secret(self) -> bytes:
+        """The site's secret, 32 random bytes made with the store; keys digests that leave."""
+
+    @abstractmethod
+    def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
+        """One benchmark."""
+
+    @abstractmethod
+    def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
+        """Benchmarks whose names come after `after`, by name."""
+
+    @abstractmethod
+    def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
+        """One revision of a benchmark's truth."""
+
+    @abstractmethod
+    def truth_revisions(
+        self, benchmark: str, before: int | None, limit: int
+    ) -> list[TruthRevisionRecord]:
+        """Revisions with numbers below `before` (None: all), newest first."""
+
+    @abstractmethod
+    def truth_payloads(self, benchmark: str, revision: int) -> Iterator[bytes]:
+        """Batches of a revision, in the order in which they were given."""
+
+    @abstractmethod
+    def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
+        """One submission."""
+
+    @abstractmethod
+    def submissions(
+        self, benchmark: str, team: str | None, after: tuple[datetime, str] | None, limit: int
+    ) -> list[SubmissionRecord]:
+        """Submissions of a benchmark, of one team or all, newest first, then by name.
+
+        Args:
+            benchmark: The benchmark.
+            team: The team; None for all.
+            after: (create_time, submission) of the last one on the page before.
+            limit: Most records wanted.
+        """
+
+    @abstractmethod
+    def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
+        """Submissions of all benchmarks that stand in one of these states, oldest state first."""
+
+    @abstractmethod
+    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
+        """Submissions of a team that are scored or on their way, sealed since then or ever."""
+
+    @abstractmethod
+    def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
+        """Append streams of a submission, by name."""
+
+    @abstractmethod
+    def batch_at(
+        self, benchmark: str, submission: str, stream: str, offset: int
+    ) -> BatchRecord | None:
+        """The batch of a stream that holds the frame at `offset`, with an empty payload."""
+
+    @abstractmethod
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
+        """Batches of a submission, by stream and offset."""
+
+    @abstractmethod
+    def stored_frames(
+        self, benchmark: str, submission: str, frames: Sequence[FrameName]
+    ) -> list[FrameName]:
+        """Those of `frames` that are stored in any stream of the submission, in their order."""
+
+    @abstractmethod
+    def scores(
+        self, benchmark: str, submission: str, before: int | None, limit: int
+    ) -> list[ScoreRecord]:
+        """Scores of a submission with numbers below `before` (None: all), newest first."""
+
+    @abstractmethod
+    def current_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """The newest score of each submission under an evaluator, by submission."""
+
+    @abstractmethod
+    def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
+        """What was last released to each team, by team."""
+
+    @abstractmethod
+    def token(self, token: str) -> TokenRecord | None:
+        """One token."""
+
+    @abstractmethod
+    def tokens(self, before: tuple[datetime, str] | None, limit: int) -> list[TokenRecord]:
+        """Tokens, newest first, then by name; `before` as in `submissions`."""
+
+    @abstractmethod
+    def operation(self, operation: str) -> OperationRecord | None:
+        """One operation."""
+
+    @abstractmethod
+    def operations(self, after: str, limit: int) -> list[OperationRecord]:
+        """Operations whose names come after `after`, by name."""
+
+    @abstractmethod
+    def unfinished_operations(self) -> list[OperationRecord]:
+        """Operations that are not done, oldest first."""
+
+    @abstractmethod
+    def audit_records(self, before: int | None, limit: int) -> list[AuditRecord]:
+        """Audit records with numbers below `before` (None: all), newest first."""
+
+    @abstractmethod
+    def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
+        """Digest of a request and the response that it was given."""
+
+
+class Transaction(Reader):
+    """A state that can be written to; what is written is seen by its own reads."""
+
+    @abstractmethod
+    def insert_benchmark(self, record: BenchmarkRecord) -> None:
+        """Add a benchmark."""
+
+    @abstractmethod
+    def update_benchmark(self, record: BenchmarkRecord) -> None:
+        """Put a benchmark's record in the place of the one of the same name."""
+
+    @abstractmethod
+    def delete_benchmark(self, benchmark: str) -> None:
+        """Delete a benchmark with all that belongs to it; the audit record stays."""
+
+    @abstractmethod
+    def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
+        """Add a revision with its batches."""
+
+    @abstractmethod
+    def insert_submission(self, record: SubmissionRecord) -> None:
+        """Add a submission."""
+
+    @abstractmethod
+    def update_submission(self, record: SubmissionRecord) -> None:
+        """Put a submission's record in the place of the one of the same name."""
+
+    @abstractmethod
+    def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
+        """Open a stream, made where it is not there, under the next epoch (the first is 1)."""
+
+    @abstractmethod
+    def append_batch(
+        self,
+        benchmark: str,
+        submission: str,
+        batch: BatchRecord,
+        frames: Sequence[FrameName],
+    ) -> None:
+        """Add a batch at the end of its stream and move the stream's offset.
+
+        The submission's `frame_count` and `activity_time` are the caller's to update.
+
+        Raises:
+            AlreadyExistsError: If one of `frames` is stored in any stream of the submission.
+        """
+
+    @abstractmethod
+    def insert_score(self, record: ScoreRecord) -> ScoreRecord:
+        """Add a score under the submission's next number, which the returned record has."""
+
+    @abstractmethod
+    def put_release(self, record: ReleaseRecord) -> None:
+        """Note what was released to a team, in the place of what was before."""
+
+    @abstractmethod
+    def insert_token(self, record: TokenRecord) -> None:
+        """Add a token."""
+
+    @abstractmethod
+    def update_token(self, record: TokenRecord) -> None:
+        """Put a token's record in the place of the one of the same name."""
+
+    @abstractmethod
+    def insert_operation(self, record: OperationRecord) -> None:
+        """Add an operation."""
+
+    @abstractmethod
+    def update_operation(self, record: OperationRecord) -> None:
+        """Put an operation's record in the place of the one of the same name."""
+
+    @abstractmethod
+    def delete_operation(self, operation: str) -> None:
+        """Delete an operation's record."""
+
+    @abstractmethod
+    def append_audit(self, record: AuditRecord) -> None:
+        """Add to the audit record; nothing there is ever changed or deleted."""
+
+    @abstractmethod
+    def put_response(
+        self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
+    ) -> None:
+        """Keep the response to a request, so that the same request gets the same answer."""
+
+
+class Store(ABC):
+    """A store; see the module's docstring for what it promises."""
+
+    @abstractmethod
+    def submit(self, command: Callable[[Transaction], Result]) -> Future[Result]:
+        """Queue a command; the future is resolved when what it wrote is durable.
+
+        Raises:
+            StoreError: If the store is closed, or too many commands wait.
+        """
+
+    @abstractmethod
+    def read(self) -> AbstractContextManager[Reader]:
+        """Open a consistent state for reading."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Run what is queued and let go of the store; closing again does nothing."""

@@ -1,0 +1,54 @@
+"""Bring a database's schema up to date."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, insert, select
+
+from vidscore_server.store.contract import StoreError
+from vidscore_server.store.sql.tables import site
+
+SECRET_BYTES = 32
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """Migrate forward, and make the site's secret where there is none.
+
+    Args:
+        engine: The database.
+        revision: Where to; tests stop on the way.
+
+    Raises:
+        StoreError: If the database was written by a newer version of vidscore.
+    """
+    with engine.begin() as connection:
+        config = migration_config(connection)
+        _refuse_newer(config, connection)
+        command.upgrade(config, revision)
+        if connection.execute(select(site.c.name).where(site.c.name == "secret")).first() is None:
+            row = {"name": "secret", "value": secrets.token_bytes(SECRET_BYTES)}
+            connection.execute(insert(site).values(row))
+
+
+def migration_config(connection: Connection) -> Config:
+    """Alembic's configuration over a connection; there is no file."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _refuse_newer(config: Config, connection: Connection) -> None:
+    present = MigrationContext.configure(connection).get_current_revision()
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if present is not None and present not in known:
+        raise StoreError(
+            f"the store's schema is {present}, which this version of vidscore does not know: "
+            "it was written by a newer one; upgrade this one"
+        )

@@ -1,0 +1,306 @@
+"""Reading: the contract's getters as queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, func, or_, select
+
+from vidscore_server.store.contract import FrameName, Reader
+from vidscore_server.store.records import (
+    AuditRecord,
+    BatchRecord,
+    BenchmarkRecord,
+    OperationRecord,
+    ReleaseRecord,
+    ScoreRecord,
+    StreamRecord,
+    SubmissionRecord,
+    SubmissionState,
+    TokenRecord,
+    TruthRevisionRecord,
+)
+from vidscore_server.store.sql import tables as t
+from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
+
+FRAMES_A_QUERY = 500
+"""Frames that one query asks for: SQLite bounds the variables of a statement."""
+
+ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
+COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
+
+
+class SqlReader(Reader):
+    """A connection's state, read through the contract."""
+
+    def __init__(self, connection: Connection) -> None:
+        """Read over a connection, whose transaction decides what is seen."""
+        self._connection = connection
+
+    def secret(self) -> bytes:
+        """See the contract."""
+        query = select(t.site.c.value).where(t.site.c.name == "secret")
+        return bytes(self._connection.execute(query).scalar_one())
+
+    def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
+        """See the contract."""
+        query = select(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        return self._one(query, BenchmarkRecord)
+
+    def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
+        """See the contract."""
+        name = t.benchmarks.c.benchmark
+        query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
+        return self._all(query, BenchmarkRecord)
+
+    def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
+        """See the contract."""
+        query = self._truth_revisions(benchmark).where(t.truth_revisions.c.revision == revision)
+        return self._one(query, TruthRevisionRecord)
+
+    def truth_revisions(
+        self, benchmark: str, before: int | None, limit: int
+    ) -> list[TruthRevisionRecord]:
+        """See the contract."""
+        number = t.truth_revisions.c.revision
+        query = self._truth_revisions(benchmark).order_by(number.desc()).limit(limit)
+        if before is not None:
+            query = query.where(number < before)
+        return self._all(query, TruthRevisionRecord)
+
+    def truth_payloads(self, benchmark: str, revision: int) -> Iterator[bytes]:
+        """See the contract."""
+        query = (
+            select(t.truth_batches.c.payload)
+            .join(t.truth_revisions)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.truth_revisions.c.revision == revision)
+            .order_by(t.truth_batches.c.position)
+        )
+        return self._payloads(query)
+
+    def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
+        """See the contract."""
+        query = self._submissions().where(
+            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
+        )
+        return self._one(query, SubmissionRecord)
+
+    def submissions(
+        self, benchmark: str, team: str | None, after: tuple[datetime, str] | None, limit: int
+    ) -> list[SubmissionRecord]:
+        """See the contract."""
+        time, name = t.submissions.c.create_time, t.submissions.c.submission
+        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark)
+        if team is not None:
+            query = query.where(t.submissions.c.team == team)
+        if after is not None:
+            last = to_microseconds(after[0])
+            query = query.where(or_(time < last, and_(time == last, name > after[1])))
+        return self._all(query.order_by(time.desc(), name).limit(limit), SubmissionRecord)
+
+    def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
+        """See the contract."""
+        wanted = [state.value for state in states]
+        query = self._submissions().where(t.submissions.c.state.in_(wanted))
+        ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
+        return self._all(ordered, SubmissionRecord)
+
+    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
+        """See the contract."""
+        query = (
+            select(func.count())
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.team == team,
+                t.submissions.c.state.in_(COUNTED_STATES),
+            )
+        )
+        if since is not None:
+            sealed = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_time)
+            query = query.where(sealed >= to_microseconds(since))
+        return int(self._connection.execute(query).scalar_one())
+
+    def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
+        """See the contract."""
+        query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
+        return self._all(query.order_by(t.streams.c.stream), StreamRecord)
+
+    def batch_at(
+        self, benchmark: str, submission: str, stream: str, offset: int
+    ) -> BatchRecord | None:
+        """See the contract."""
+        first = t.detection_batches.c.first_offset
+        columns = (first, t.detection_batches.c.frame_count, t.detection_batches.c.digest)
+        joined = select(*columns).join(t.streams, t.streams.c.id == t.detection_batches.c.stream_id)
+        query = self._of_submission(joined, benchmark, submission, t.streams).where(
+            t.streams.c.stream == stream,
+            first <= offset,
+            first + t.detection_batches.c.frame_count > offset,
+        )
+        return self._one(query, BatchRecord, stream=stream, payload=b"")
+
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
+        """See the contract."""
+        on = t.streams.c.id == t.detection_batches.c.stream_id
+        joined = select(t.detection_batches.c.payload).join(t.streams, on)
+        query = self._of_submission(joined, benchmark, submission, t.streams)
+        return self._payloads(
+            query.order_by(t.streams.c.stream, t.detection_batches.c.first_offset)
+        )
+
+    def stored_frames(
+        self, benchmark: str, submission: str, frames: Sequence[FrameName]
+    ) -> list[FrameName]:
+        """See the contract."""
+        joined = select(t.sequences.c.domain, t.sequences.c.sequence, t.sequences.c.id)
+        query = self._of_submission(joined, benchmark, submission, t.sequences)
+        ids = {
+            (domain, sequence): number
+            for domain, sequence, number in self._connection.execute(query)
+        }
+        stored: set[FrameName] = set()
+        ordered = sorted(frame for frame in frames if frame[:2] in ids)
+        for (domain, sequence), group in groupby(ordered, key=lambda frame: frame[:2]):
+            numbers = [frame[2] for frame in group]
+            found = self._stored_numbers(ids[domain, sequence], numbers)
+            stored.update((domain, sequence, number) for number in found)
+        return [frame for frame in frames if frame in stored]
+
+    def scores(
+        self, benchmark: str, submission: str, before: int | None, limit: int
+    ) -> list[ScoreRecord]:
+        """See the contract."""
+        query = self._scores().where(
+            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
+        )
+        if before is not None:
+            query = query.where(t.scores.c.number < before)
+        return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
+
+    def current_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """See the contract."""
+        newest = (
+            select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))
+            .where(t.scores.c.evaluator == evaluator)
+            .group_by(t.scores.c.submission_id)
+            .subquery()
+        )
+        query = (
+            self._scores()
+            .join(
+                newest,
+                and_(
+                    newest.c.submission_id == t.scores.c.submission_id,
+                    newest.c.number == t.scores.c.number,
+                ),
+            )
+            .where(t.benchmarks.c.benchmark == benchmark)
+            .order_by(t.submissions.c.submission)
+        )
+        return self._all(query, ScoreRecord)
+
+    def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
+        """See the contract."""
+        query = (
+            select(t.releases, t.benchmarks.c.benchmark)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.releases.c.evaluator == evaluator)
+            .order_by(t.releases.c.team)
+        )
+        return self._all(query, ReleaseRecord)
+
+    def token(self, token: str) -> TokenRecord | None:
+        """See the contract."""
+        return self._one(select(t.tokens).where(t.tokens.c.token == token), TokenRecord)
+
+    def tokens(self, before: tuple[datetime, str] | None, limit: int) -> list[TokenRecord]:
+        """See the contract."""
+        time, name = t.tokens.c.create_time, t.tokens.c.token
+        query = select(t.tokens)
+        if before is not None:
+            last = to_microseconds(before[0])
+            query = query.where(or_(time < last, and_(time == last, name > before[1])))
+        return self._all(query.order_by(time.desc(), name).limit(limit), TokenRecord)
+
+    def operation(self, operation: str) -> OperationRecord | None:
+        """See the contract."""
+        query = select(t.operations).where(t.operations.c.operation == operation)
+        return self._one(query, OperationRecord)
+
+    def operations(self, after: str, limit: int) -> list[OperationRecord]:
+        """See the contract."""
+        name = t.operations.c.operation
+        query = select(t.operations).where(name > after).order_by(name).limit(limit)
+        return self._all(query, OperationRecord)
+
+    def unfinished_operations(self) -> list[OperationRecord]:
+        """See the contract."""
+        query = select(t.operations).where(t.operations.c.done.is_(False))
+        ordered = query.order_by(t.operations.c.create_time, t.operations.c.operation)
+        return self._all(ordered, OperationRecord)
+
+    def audit_records(self, before: int | None, limit: int) -> list[AuditRecord]:
+        """See the contract."""
+        query = select(t.audit).order_by(t.audit.c.number.desc()).limit(limit)
+        if before is not None:
+            query = query.where(t.audit.c.number < before)
+        return self._all(query, AuditRecord)
+
+    def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
+        """See the contract."""
+        query = select(t.responses.c.digest, t.responses.c.response).where(
+            t.responses.c.caller == caller, t.responses.c.request_id == request_id
+        )
+        row = self._connection.execute(query).one_or_none()
+        return None if row is None else (row[0], bytes(row[1]))
+
+    def _stored_numbers(self, sequence_id: int, numbers: list[int]) -> list[int]:
+        found: list[int] = []
+        for start in range(0, len(numbers), FRAMES_A_QUERY):
+            asked = numbers[start : start + FRAMES_A_QUERY]
+            query = select(t.frames.c.frame).where(
+                t.frames.c.sequence_id == sequence_id, t.frames.c.frame.in_(asked)
+            )
+            found.extend(self._connection.execute(query).scalars())
+        return found
+
+    def _truth_revisions(self, benchmark: str) -> Select[Any]:
+        query = select(t.truth_revisions, t.benchmarks.c.benchmark).join(t.benchmarks)
+        return query.where(t.benchmarks.c.benchmark == benchmark)
+
+    def _submissions(self) -> Select[Any]:
+        return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
+
+    def _scores(self) -> Select[Any]:
+        query = select(t.scores, t.submissions.c.submission, t.benchmarks.c.benchmark)
+        return query.join(t.submissions, t.submissions.c.id == t.scores.c.submission_id).join(
+            t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
+        )
+
+    def _of_submission(
+        self, query: Select[Any], benchmark: str, submission: str, through: Any
+    ) -> Select[Any]:
+        """Narrow a query over a table that has a `submission_id` to one submission."""
+        number = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        return query.where(through.c.submission_id == number.scalar_subquery())
+
+    def _one(self, query: Select[Any], record: type[RecordType], **given: Any) -> RecordType | None:
+        row = self._connection.execute(query).mappings().one_or_none()
+        return None if row is None else from_row(record, row, **given)
+
+    def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
+        return [from_row(record, row) for row in self._connection.execute(query).mappings()]
+
+    def _payloads(self, query: Select[Any]) -> Iterator[bytes]:
+        """Stream payloads, so that a submission of gigabytes is never in memory at once."""
+        streamed = self._connection.execution_options(yield_per=16).execute(query)
+        return (bytes(payload) for payload in streamed.scalars())

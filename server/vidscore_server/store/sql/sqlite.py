@@ -1,0 +1,105 @@
+"""SQLite: one file, owned by one process, every commit on the disk before it counts.
+
+WAL lets readers go on beside the writer; full synchronisation makes a commit outlive a power cut.
+Network file systems cannot promise either, so they are refused, as far as they can be told.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+
+from vidscore_server.store.contract import StoreError, StoreInUseError
+from vidscore_server.store.sql.migrating import upgrade
+from vidscore_server.store.sql.store import SqlStore
+
+BUSY_TIMEOUT_MS = 10_000
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gfs2", "gpfs",
+     "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs"}
+)  # fmt: skip
+
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
+)
+
+
+def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
+    """Open a store in a file, made where it is not there, and bring its schema up to date.
+
+    Args:
+        path: The file; its folder must be there.
+        mounts: The system's table of mounted file systems.
+
+    Raises:
+        StoreInUseError: If another process owns the store.
+        StoreError: If the folder is missing or on a network file system.
+    """
+    if not path.parent.is_dir():
+        raise StoreError(f"the folder {path.parent} is not there: make it, or choose another")
+    _refuse_network(path, mounts)
+    release = _lock(path)
+    try:
+        # Made before SQLite does, so that nobody else can read it at any time.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        engine = _engine(path)
+        upgrade(engine)
+        return SqlStore(engine, release)
+    except BaseException:
+        release()
+        raise
+
+
+def _engine(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}")
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _: object) -> None:
+        # The driver would begin transactions late and end them at savepoints; we do it ourselves.
+        connection.isolation_level = None
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _lock(path: Path) -> Callable[[], None]:
+    """Own the store; gives what lets go of it. The lock ends with the process, however it ends."""
+    lock_path = path.with_name(path.name + ".lock")
+    descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise StoreInUseError(
+            f"another server owns {path}: stop it, or give this one a store of its own"
+        ) from None
+    return lambda: os.close(descriptor)
+
+
+def _refuse_network(path: Path, mounts: Path) -> None:
+    folder = path.parent.resolve()
+    best, kind = Path("/"), ""
+    for line in mounts.read_text().splitlines() if mounts.exists() else []:
+        _, place, file_system, *_rest = line.split(" ")
+        mounted = Path(place.replace("\\040", " "))
+        if folder.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
+            best, kind = mounted, file_system
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreError(
+            f"{folder} is on a network file system ({kind}), where SQLite cannot promise that an "
+            "acknowledged frame is kept: choose a folder on a local disk"
+        )

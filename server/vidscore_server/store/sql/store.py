@@ -1,0 +1,161 @@
+"""The SQL store: readers on connections of their own, and one writer thread that commits in groups.
+
+The writer takes whatever commands wait, runs each in a savepoint, and commits them together: one
+wait for the disk serves all of them, and none waits for a timer.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from vidscore_server.store.contract import Reader, Store, StoreError, StoreFullError, Transaction
+from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store.sql.reader import SqlReader
+from vidscore_server.store.sql.transaction import SqlTransaction
+
+Result = TypeVar("Result")
+
+MAXIMUM_WAITING_COMMANDS = 10_000
+MAXIMUM_GROUP = 1_000
+"""Commands of one commit: more would make the first of them wait without need."""
+
+_STOP = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Queued:
+    command: Callable[[Transaction], Any]
+    future: Future[Any]
+
+
+class SqlStore(Store):
+    """A store over a database that SQLAlchemy speaks to.
+
+    Args:
+        engine: The database, its schema up to date.
+        release: Called once when the store is closed, to let go of what guards it.
+    """
+
+    def __init__(self, engine: Engine, release: Callable[[], None] = lambda: None) -> None:
+        """Start the writer."""
+        self._engine = engine
+        self._release = release
+        self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
+        self._closed = False
+        self._lock = threading.Lock()
+        self._writer = threading.Thread(target=self._write, name="store-writer", daemon=True)
+        self._writer.start()
+
+    def submit(self, command: Callable[[Transaction], Result]) -> Future[Result]:
+        """See the contract."""
+        future: Future[Result] = Future()
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store is closed")
+            try:
+                self._queue.put_nowait(_Queued(command, future))
+            except queue.Full:
+                raise StoreError(
+                    f"{MAXIMUM_WAITING_COMMANDS} commands wait for the store already"
+                ) from None
+        return future
+
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
+        """See the contract."""
+        with self._engine.connect() as connection, connection.begin():
+            yield SqlReader(connection)
+
+    def close(self) -> None:
+        """See the contract."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        self._queue.put(_STOP)
+        self._writer.join()
+        self._engine.dispose()
+        self._release()
+
+    def _write(self) -> None:
+        running = True
+        while running:
+            group, running = self._next_group()
+            if group:
+                self._commit(group)
+
+    def _next_group(self) -> tuple[list[_Queued], bool]:
+        """Wait for a command and take all that wait with it; tells whether more may come."""
+        group: list[_Queued] = []
+        waiting = self._queue.get()
+        while waiting is not _STOP:
+            if waiting.future.set_running_or_notify_cancel():
+                group.append(waiting)
+            if len(group) == MAXIMUM_GROUP:
+                return group, True
+            try:
+                waiting = self._queue.get_nowait()
+            except queue.Empty:
+                return group, True
+        return group, False
+
+    def _commit(self, group: list[_Queued]) -> None:
+        """Run and commit a group, then resolve its futures."""
+        outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
+        try:
+            with self._engine.begin() as connection:
+                outcomes.extend(
+                    (queued.future, *_run(connection, queued.command)) for queued in group
+                )
+                failpoint("before_commit")
+            failpoint("after_commit")
+        except (DBAPIError, OSError) as error:
+            failure = _store_error(error)
+            outcomes = [(queued.future, None, failure) for queued in group]
+        for future, result, failed in outcomes:
+            if failed is None:
+                future.set_result(result)
+            else:
+                future.set_exception(failed)
+
+
+def _run(
+    connection: Connection, command: Callable[[Transaction], Any]
+) -> tuple[Any, BaseException | None]:
+    """Run a command in a savepoint: (result, None), or (None, error) with nothing kept."""
+    savepoint = connection.begin_nested()
+    try:
+        result = command(SqlTransaction(connection))
+        savepoint.commit()
+    except Exception as error:
+        if _is_lost(error):
+            raise
+        savepoint.rollback()
+        return None, _store_error(error) if isinstance(error, DBAPIError) else error
+    return result, None
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether the connection, and with it the whole group, is gone."""
+    return isinstance(error, DBAPIError) and (error.connection_invalidated or _is_full(error))
+
+
+def _is_full(error: BaseException) -> bool:
+    text = str(error)
+    return "database or disk is full" in text or "No space left" in text
+
+
+def _store_error(error: BaseException) -> StoreError:
+    if _is_full(error):
+        return StoreFullError("the disk is full: make room, then try again")
+    reason = error.orig if isinstance(error, DBAPIError) else error
+    return StoreError(f"the store failed: {reason}")

@@ -1,0 +1,217 @@
+"""Tables of the SQL store: the newest schema, which the migrations lead to.
+
+Benchmarks, submissions and streams have numbers as keys, so that the large tables stay narrow.
+Times are microseconds since 1970 in UTC: whole numbers order and compare alike everywhere.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+# SQLite numbers rows by itself only where the key is exactly INTEGER.
+_Key = BigInteger().with_variant(Integer, "sqlite")
+_Time = BigInteger
+
+
+def _belongs_to(column: str) -> ForeignKey:
+    return ForeignKey(column, ondelete="CASCADE")
+
+
+site = Table(
+    "site",
+    metadata,
+    Column("name", String, primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+
+benchmarks = Table(
+    "benchmarks",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("benchmark", String, nullable=False, unique=True),
+    Column("definition", Text, nullable=False),
+    Column("open_time", _Time),
+    Column("close_time", _Time),
+    Column("create_time", _Time, nullable=False),
+    Column("update_time", _Time, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("truth_revision", BigInteger, nullable=False),
+)
+
+truth_revisions = Table(
+    "truth_revisions",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("frame_count", BigInteger, nullable=False),
+    Column("complete", Boolean, nullable=False),
+    Column("comment", Text, nullable=False),
+    UniqueConstraint("benchmark_id", "revision"),
+)
+
+truth_batches = Table(
+    "truth_batches",
+    metadata,
+    Column("truth_revision_id", _Key, _belongs_to("truth_revisions.id"), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), nullable=False),
+    Column("submission", String, nullable=False),
+    Column("team", String, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("state", String, nullable=False, index=True),
+    Column("state_reason", String, nullable=False),
+    Column("state_message", Text, nullable=False),
+    Column("state_time", _Time, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("activity_time", _Time, nullable=False),
+    Column("seal_time", _Time),
+    Column("frame_count", BigInteger, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    UniqueConstraint("benchmark_id", "submission"),
+    Index(None, "benchmark_id", "create_time"),
+)
+
+streams = Table(
+    "streams",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("submission_id", _Key, _belongs_to("submissions.id"), nullable=False),
+    Column("stream", String, nullable=False),
+    Column("epoch", BigInteger, nullable=False),
+    Column("next_offset", BigInteger, nullable=False),
+    UniqueConstraint("submission_id", "stream"),
+)
+
+detection_batches = Table(
+    "detection_batches",
+    metadata,
+    Column("stream_id", _Key, _belongs_to("streams.id"), primary_key=True),
+    Column("first_offset", BigInteger, primary_key=True, autoincrement=False),
+    Column("frame_count", BigInteger, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+
+sequences = Table(
+    "sequences",
+    metadata,
+    Column("id", _Key, primary_key=True),
+    Column("submission_id", _Key, _belongs_to("submissions.id"), nullable=False),
+    Column("domain", String, nullable=False),
+    Column("sequence", String, nullable=False),
+    UniqueConstraint("submission_id", "domain", "sequence"),
+)
+
+frames = Table(
+    "frames",
+    metadata,
+    Column("sequence_id", _Key, _belongs_to("sequences.id"), primary_key=True),
+    Column("frame", BigInteger, primary_key=True, autoincrement=False),
+    sqlite_with_rowid=False,
+)
+
+scores = Table(
+    "scores",
+    metadata,
+    Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("evaluator", String, nullable=False),
+    Column("truth_revision", BigInteger, nullable=False),
+    Column("partial", Boolean, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("configuration", String, nullable=False),
+    Column("report", LargeBinary, nullable=False),
+)
+
+releases = Table(
+    "releases",
+    metadata,
+    Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), primary_key=True),
+    Column("evaluator", String, primary_key=True),
+    Column("team", String, primary_key=True),
+    Column("submission", String, nullable=False),
+    Column("values", Text, nullable=False),
+    Column("release_time", _Time, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("token", String, primary_key=True),
+    Column("secret_hash", LargeBinary, nullable=False),
+    Column("role", String, nullable=False),
+    Column("team", String, nullable=False),
+    Column("comment", Text, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("expire_time", _Time),
+    Column("revoke_time", _Time),
+)
+
+operations = Table(
+    "operations",
+    metadata,
+    Column("operation", String, primary_key=True),
+    Column("kind", String, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("create_time", _Time, nullable=False),
+    Column("progress", Text, nullable=False),
+    Column("done", Boolean, nullable=False),
+    Column("cancel_requested", Boolean, nullable=False),
+    Column("result", Text),
+    Column("error", Text),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", _Key, primary_key=True),
+    Column("time", _Time, nullable=False),
+    Column("actor", String, nullable=False),
+    Column("action", String, nullable=False),
+    Column("resource", String, nullable=False),
+    Column("detail", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+responses = Table(
+    "responses",
+    metadata,
+    Column("caller", String, primary_key=True),
+    Column("request_id", String, primary_key=True),
+    Column("digest", String, nullable=False),
+    Column("response", LargeBinary, nullable=False),
+    Column("time", _Time, nullable=False, index=True),
+)

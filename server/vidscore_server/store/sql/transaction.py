@@ -1,0 +1,233 @@
+"""Writing: the contract's mutators as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from vidscore_server.store.contract import (
+    AlreadyExistsError,
+    FrameName,
+    NotFoundError,
+    Transaction,
+)
+from vidscore_server.store.records import (
+    AuditRecord,
+    BatchRecord,
+    BenchmarkRecord,
+    OperationRecord,
+    ReleaseRecord,
+    ScoreRecord,
+    StreamRecord,
+    SubmissionRecord,
+    TokenRecord,
+    TruthRevisionRecord,
+)
+from vidscore_server.store.sql import tables as t
+from vidscore_server.store.sql.reader import SqlReader
+from vidscore_server.store.sql.rows import from_row, to_microseconds, to_row
+
+PAYLOADS_A_STATEMENT = 16
+"""Truth batches that are inserted at a time, so that a large upload is never in memory at once."""
+
+
+class SqlTransaction(SqlReader, Transaction):
+    """A connection's state, written to through the contract."""
+
+    def insert_benchmark(self, record: BenchmarkRecord) -> None:
+        """See the contract."""
+        self._insert(t.benchmarks, to_row(record), f"benchmark {record.benchmark}")
+
+    def update_benchmark(self, record: BenchmarkRecord) -> None:
+        """See the contract."""
+        key = t.benchmarks.c.benchmark == record.benchmark
+        self._update(t.benchmarks, key, to_row(record), f"benchmark {record.benchmark}")
+
+    def delete_benchmark(self, benchmark: str) -> None:
+        """See the contract."""
+        self._delete(t.benchmarks, t.benchmarks.c.benchmark == benchmark, f"benchmark {benchmark}")
+
+    def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
+        """See the contract."""
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        revision_id = self._insert(t.truth_revisions, row, f"truth revision {record.revision}")
+        numbered = enumerate(payloads)
+        while batch := list(islice(numbered, PAYLOADS_A_STATEMENT)):
+            rows = [
+                {"truth_revision_id": revision_id, "position": position, "payload": payload}
+                for position, payload in batch
+            ]
+            self._connection.execute(insert(t.truth_batches), rows)
+
+    def insert_submission(self, record: SubmissionRecord) -> None:
+        """See the contract."""
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        self._insert(t.submissions, row, f"submission {record.submission}")
+
+    def update_submission(self, record: SubmissionRecord) -> None:
+        """See the contract."""
+        row = to_row(record)
+        key = t.submissions.c.id == self._submission_id(row.pop("benchmark"), record.submission)
+        self._update(t.submissions, key, row, f"submission {record.submission}")
+
+    def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
+        """See the contract."""
+        submission_id = self._submission_id(benchmark, submission)
+        key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == stream)
+        raised = update(t.streams).where(key).values(epoch=t.streams.c.epoch + 1)
+        if self._connection.execute(raised).rowcount == 0:
+            first = {"submission_id": submission_id, "stream": stream, "epoch": 1, "next_offset": 0}
+            self._insert(t.streams, first, f"stream {stream}")
+        row = self._connection.execute(select(t.streams).where(key)).mappings().one()
+        return from_row(StreamRecord, row)
+
+    def append_batch(
+        self,
+        benchmark: str,
+        submission: str,
+        batch: BatchRecord,
+        frames: Sequence[FrameName],
+    ) -> None:
+        """See the contract."""
+        submission_id = self._submission_id(benchmark, submission)
+        key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == batch.stream)
+        stream_id = self._connection.execute(select(t.streams.c.id).where(key)).scalar()
+        if stream_id is None:
+            raise NotFoundError(f"stream {batch.stream}")
+        row = to_row(batch)
+        del row["stream"]
+        self._insert(
+            t.detection_batches, row | {"stream_id": stream_id}, f"offset {batch.first_offset}"
+        )
+        end = batch.first_offset + batch.frame_count
+        self._connection.execute(update(t.streams).where(key).values(next_offset=end))
+        self._insert_frames(submission_id, frames)
+
+    def insert_score(self, record: ScoreRecord) -> ScoreRecord:
+        """See the contract."""
+        row = to_row(record)
+        submission_id = self._submission_id(row.pop("benchmark"), row.pop("submission"))
+        newest = select(func.max(t.scores.c.number)).where(
+            t.scores.c.submission_id == submission_id
+        )
+        number = (self._connection.execute(newest).scalar() or 0) + 1
+        row |= {"submission_id": submission_id, "number": number}
+        self._insert(t.scores, row, f"score {number}")
+        return replace(record, number=number)
+
+    def put_release(self, record: ReleaseRecord) -> None:
+        """See the contract."""
+        row = to_row(record)
+        benchmark_id = self._benchmark_id(row.pop("benchmark"))
+        old = (
+            (t.releases.c.benchmark_id == benchmark_id)
+            & (t.releases.c.evaluator == record.evaluator)
+            & (t.releases.c.team == record.team)
+        )
+        self._connection.execute(delete(t.releases).where(old))
+        self._insert(t.releases, row | {"benchmark_id": benchmark_id}, "release")
+
+    def insert_token(self, record: TokenRecord) -> None:
+        """See the contract."""
+        self._insert(t.tokens, to_row(record), f"token {record.token}")
+
+    def update_token(self, record: TokenRecord) -> None:
+        """See the contract."""
+        key = t.tokens.c.token == record.token
+        self._update(t.tokens, key, to_row(record), f"token {record.token}")
+
+    def insert_operation(self, record: OperationRecord) -> None:
+        """See the contract."""
+        self._insert(t.operations, to_row(record), f"operation {record.operation}")
+
+    def update_operation(self, record: OperationRecord) -> None:
+        """See the contract."""
+        key = t.operations.c.operation == record.operation
+        self._update(t.operations, key, to_row(record), f"operation {record.operation}")
+
+    def delete_operation(self, operation: str) -> None:
+        """See the contract."""
+        key = t.operations.c.operation == operation
+        self._delete(t.operations, key, f"operation {operation}")
+
+    def append_audit(self, record: AuditRecord) -> None:
+        """See the contract."""
+        row = to_row(record)
+        del row["number"]
+        self._connection.execute(insert(t.audit).values(row))
+
+    def put_response(
+        self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
+    ) -> None:
+        """See the contract."""
+        row = {
+            "caller": caller,
+            "request_id": request_id,
+            "digest": digest,
+            "response": response,
+            "time": to_microseconds(time),
+        }
+        self._insert(t.responses, row, f"request {request_id}")
+
+    def _insert_frames(self, submission_id: int, frames: Sequence[FrameName]) -> None:
+        ids = {name: self._sequence_id(submission_id, *name) for name in {f[:2] for f in frames}}
+        rows = [
+            {"sequence_id": ids[domain, sequence], "frame": number}
+            for domain, sequence, number in frames
+        ]
+        if not rows:
+            return
+        try:
+            self._connection.execute(insert(t.frames), rows)
+        except IntegrityError as error:
+            raise AlreadyExistsError("a frame of the batch") from error
+
+    def _sequence_id(self, submission_id: int, domain: str, sequence: str) -> int:
+        c = t.sequences.c
+        key = (c.submission_id == submission_id) & (c.domain == domain) & (c.sequence == sequence)
+        found = self._connection.execute(select(c.id).where(key)).scalar()
+        if found is not None:
+            return int(found)
+        row = {"submission_id": submission_id, "domain": domain, "sequence": sequence}
+        return self._insert(t.sequences, row, f"sequence {sequence}")
+
+    def _benchmark_id(self, benchmark: str) -> int:
+        query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"benchmark {benchmark}")
+        return int(found)
+
+    def _submission_id(self, benchmark: str, submission: str) -> int:
+        query = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"submission {submission} of benchmark {benchmark}")
+        return int(found)
+
+    def _insert(self, table: Table, row: dict[str, Any], what: str) -> int:
+        try:
+            key = self._connection.execute(insert(table).values(row)).inserted_primary_key
+        except IntegrityError as error:
+            raise AlreadyExistsError(what) from error
+        return int(key[0]) if key is not None and isinstance(key[0], int) else 0
+
+    def _update(self, table: Table, key: Any, row: dict[str, Any], what: str) -> None:
+        if self._connection.execute(update(table).where(key).values(row)).rowcount == 0:
+            raise NotFoundError(what)
+
+    def _delete(self, table: Table, key: Any, what: str) -> None:
+        if self._connection.execute(delete(table).where(key)).rowcount == 0:
+            raise NotFoundError(what)

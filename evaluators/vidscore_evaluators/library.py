@@ -55,7 +55,7 @@ def read(
 
 
 @overload
-def score(
+def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this signature is its
     evaluator: str | EvaluatorSpec,
     truth: Data,
     detections: Data,
@@ -72,7 +72,7 @@ def score(
 
 @overload
 def score(
-    evaluator: list[str | EvaluatorSpec] | list[str] | tuple[str | EvaluatorSpec, ...],
+    evaluator: Sequence[str | EvaluatorSpec],
     truth: Data,
     detections: Data,
     *,
@@ -86,11 +86,7 @@ def score(
 
 
 def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
-    evaluator: str
-    | EvaluatorSpec
-    | list[str | EvaluatorSpec]
-    | list[str]
-    | tuple[str | EvaluatorSpec, ...],
+    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
     truth: Data,
     detections: Data,
     *,

@@ -259,7 +259,8 @@ def _parse_texts(buffer: Bytes, starts: IntArray, ends: IntArray) -> TextColumn 
     ]
     codes, rows = _distinct(words)
     texts = [
-        clean_text(buffer[starts[row] : ends[row]].tobytes().decode()) for row in rows.tolist()
+        clean_text(buffer[starts[row] : ends[row]].tobytes().decode(errors="surrogateescape"))
+        for row in rows.tolist()
     ]
     if None in texts:
         return None

@@ -21,7 +21,13 @@ from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats.csv_chunks import ParsedColumn
 from vidscore_evaluators.formats.fault_list import FaultList, show_text
 from vidscore_evaluators.formats.table import EMPTY, Kind, TextColumn
-from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text, read_number, read_whole
+from vidscore_evaluators.formats.texts import (
+    BLANKS,
+    EXPECTED_TEXT,
+    clean_text,
+    read_number,
+    read_whole,
+)
 
 Column = tuple[str, Kind]
 """Name and kind of a column."""
@@ -95,7 +101,7 @@ class _Reader:
             self._read_row(row, line)
 
     def _read_row(self, row: list[str], line: int) -> None:
-        if not row or (len(row) == 1 and not row[0].strip()):
+        if not row or (len(row) == 1 and not row[0].strip(BLANKS)):
             return
         if len(row) != self._width:
             self._fault(line, None, f"{len(row)} columns", f"{self._width} columns")
@@ -111,7 +117,7 @@ class _Reader:
         self.lines.append(line)
 
     def _read_field(self, field: str, name: str, kind: Kind, line: int) -> Any:
-        if not field.strip():
+        if not field.strip(BLANKS):
             return _EMPTY[kind]
         value = _READERS[kind](field)
         if value is None:

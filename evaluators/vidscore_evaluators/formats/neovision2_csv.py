@@ -223,10 +223,11 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
     if side is Side.TRUTH:
         needs_corners = ~labels.where("", "dcf")
     else:
-        needs_corners = np.ones(len(table), dtype=np.bool_)
-        checks.refuse(labels.where(""), "ObjectType", labels, "a class, since a row is a detection")
+        # A row without a class is one mistake, however much else it lacks.
+        needs_corners = ~labels.where("")
+        checks.refuse(~needs_corners, "ObjectType", labels, "a class, since a row is a detection")
         sure = (confidences >= 0.0) & (confidences <= 1.0)
-        checks.refuse(~sure, "Confidence", confidences, "a number from 0 to 1")
+        checks.refuse(needs_corners & ~sure, "Confidence", confidences, "a number from 0 to 1")
     expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
     for name in CORNERS:
         corner = table.numbers[name]

@@ -1,0 +1,155 @@
+"""Formats: told apart by content, and one clear error for whatever is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats import (
+    FORMATS,
+    detect_format,
+    fault_list,
+    find_format,
+    read_pair,
+    read_source,
+    validate_file,
+)
+from vidscore_evaluators.formats.fault_list import FaultList
+from vidscore_evaluators.formats.neovision2_csv import HEADER
+
+POINTS = "sequence,frame,x,y\n1,1,2,3\n"
+JSON = '[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[2, 3]]}]'
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def tree(root: Path) -> Path:
+    write(root / "Tower" / "001.csv", ",".join(HEADER) + "\n0,0,0,1,0,1,1,0,1,Car,,,1,,\n")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "format_name"),
+    [
+        ("a.txt", JSON, "spotgeo-json"),
+        ("a.csv", " \n " + JSON, "spotgeo-json"),
+        ("a.json", POINTS, "generic-csv"),
+        ("b.csv", "\ufeff" + POINTS.replace("\n", "\r\n"), "generic-csv"),
+        ("c.csv", '"frame","sequence","x","y"\n', "generic-csv"),
+    ],
+)
+def test_a_file_is_known_by_its_content_and_not_by_its_name(
+    tmp_path: Path, name: str, text: str, format_name: str
+) -> None:
+    assert detect_format(write(tmp_path / name, text)).name == format_name
+
+
+def test_a_folder_of_folders_with_csv_files_is_neovision2(tmp_path: Path) -> None:
+    assert detect_format(tree(tmp_path)).name == "neovision2-csv"
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "hello", "{}", "frame,x,y\n", "\x00\x01"])
+def test_a_file_of_no_known_format_is_refused_with_the_formats_there_are(
+    tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        detect_format(write(tmp_path / "a", text))
+    (fault,) = caught.value.faults
+    assert "of no known format" in fault.found
+    assert "generic CSV" in fault.expected
+
+
+def test_a_folder_of_no_known_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a folder of no known format"):
+        detect_format(tmp_path)
+
+
+def test_a_missing_path_is_refused(tmp_path: Path) -> None:
+    (fault,) = validate_file(tmp_path / "nothing")
+    assert fault.found == "no such file"
+
+
+@pytest.mark.parametrize("name", ["spotgeo-json", "generic-csv"])
+def test_a_folder_where_a_file_should_be_is_refused(tmp_path: Path, name: str) -> None:
+    (fault,) = validate_file(tmp_path, format_name=name)
+    assert (fault.source, fault.found) == (str(tmp_path), "a folder")
+
+
+def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
+    (fault,) = validate_file(write(tmp_path / "a.csv", POINTS), format_name="neovision2-csv")
+    assert fault.found == "a file"
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_an_empty_file_is_refused_by_every_format(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "a.csv", "")
+    if name == "neovision2-csv":
+        path = write(tmp_path / "tree" / "Tower" / "001.csv", "").parents[1]
+    (fault,) = validate_file(path, format_name=name)
+    assert fault.found == "an empty file"
+
+
+def test_an_unknown_format_name_gets_a_hint() -> None:
+    with pytest.raises(InputError, match="did you mean spotgeo-json"):
+        find_format("spotgeo-jsn")
+
+
+def test_both_broken_sides_are_reported_at_once(tmp_path: Path) -> None:
+    left = write(tmp_path / "t.csv", "sequence,frame,x,y\na,0,x,1\n")
+    right = write(tmp_path / "d.csv", "sequence,frame,x,y\na,0,1,y\n")
+    with pytest.raises(InputError) as caught:
+        read_pair(left, right)
+    assert [fault.source for fault in caught.value.faults] == [str(left), str(right)]
+
+
+def test_two_formats_of_two_benchmarks_do_not_mix(tmp_path: Path) -> None:
+    left, right = write(tmp_path / "t.json", JSON), tree(tmp_path / "d")
+    with pytest.raises(InputError, match="found neovision2-csv, expected spotgeo-json"):
+        read_pair(left, right)
+
+
+def test_generic_csv_mixes_with_any_format(tmp_path: Path) -> None:
+    generic, other = write(tmp_path / "a.csv", POINTS), write(tmp_path / "b.json", JSON)
+    for left, right in ((generic, other), (other, generic)):
+        pair = read_pair(left, right)
+        assert pair.truth.annotations.object_count == 1
+        assert pair.detections.annotations.object_count == 1
+
+
+def test_an_evaluators_fault_is_placed_in_the_file(tmp_path: Path) -> None:
+    left = write(tmp_path / "t.csv", "sequence,frame,x,y\na,3,1,1\na,1,1,1\n")
+    right = write(tmp_path / "d.json", JSON.replace('"sequence_id": 1', '"sequence_id": 0'))
+    source = read_source(left, Side.TRUTH)
+    fault = source.locate(Fault("x", "y", source="truth", entry=0, field="frame_numbers"))
+    assert str(fault) == f"{left}, line 3: found x, expected y"
+    located = read_source(right, Side.DETECTIONS).locate(Fault("x", "y", entry=0))
+    assert str(located) == f"{right}, entry 0: found x, expected y"
+
+
+def test_more_faults_than_can_be_listed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fault_list, "MAXIMUM_FAULTS", 3)
+    first, second = FaultList(), FaultList()
+    for line in range(5):
+        first.add(Fault("a", "b", line=line))
+    second.add(Fault("c", "d", line=9))
+    second.absorb(first)
+    assert len(second) == 6
+    assert [fault.found for fault in second.listed()] == ["a", "a", "c", "3 more faults"]
+
+
+def test_what_may_not_be_read_is_an_error_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    (fault,) = validate_file(write(tmp_path / "a.csv", POINTS))
+    assert fault.found == "permission denied"

@@ -1,0 +1,141 @@
+"""The manifest: a specification in TOML, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vidscore_evaluators.errors import InputError, SpecificationError
+from vidscore_evaluators.formats import manifest
+from vidscore_evaluators.formats.manifest import read_manifest, write_manifest
+from vidscore_evaluators.formats.video import VideoSize
+from vidscore_evaluators.specification import (
+    BenchmarkSpec,
+    DomainSpec,
+    EvaluatorSpec,
+    FrameRanges,
+    SequenceSpec,
+)
+
+SPECIFICATION = BenchmarkSpec(
+    title="A benchmark",
+    evaluators=(EvaluatorSpec("neovision2", {"overlap_threshold": 0.3, "frames": "all"}),),
+    domains=(DomainSpec("Tower", ("Car", "Bus")), DomainSpec("Other")),
+    sequences=(
+        SequenceSpec("001", "Tower", frame_count=10, dont_care_frames=FrameRanges(((2, 4),))),
+        SequenceSpec("Käse", frames=FrameRanges(((0, 0), (5, 9))), first_frame=1),
+        SequenceSpec("3", image_width=640, image_height=480),
+    ),
+)
+
+
+def write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "manifest.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def sized(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Every video has 25 frames of 640 x 480; gives the paths that were measured."""
+    asked: list[Path] = []
+
+    def measure(path: Path) -> VideoSize:
+        asked.append(path)
+        return VideoSize(25, 640, 480)
+
+    monkeypatch.setattr(manifest, "_MEASURES", {"video": measure, "images": measure})
+    return asked
+
+
+@pytest.mark.parametrize("specification", [SPECIFICATION, BenchmarkSpec()])
+def test_what_is_written_is_read_back(tmp_path: Path, specification: BenchmarkSpec) -> None:
+    assert read_manifest(write(tmp_path, write_manifest(specification))) == specification
+
+
+def test_parameters_that_are_tuples_become_arrays() -> None:
+    specification = BenchmarkSpec(evaluators=(EvaluatorSpec("a", {"thresholds": (0.5, 0.75)}),))
+    assert "0.75" in write_manifest(specification)
+
+
+def test_a_video_gives_its_decoded_frames_and_its_size(tmp_path: Path, sized: list[Path]) -> None:
+    path = write(tmp_path, '[[sequences]]\nname = "a"\nvideo = "videos/a.mp4"\n')
+    (sequence,) = read_manifest(path).sequences
+    assert (sequence.frame_count, sequence.image_width, sequence.image_height) == (25, 640, 480)
+    assert sized == [tmp_path / "videos" / "a.mp4"]
+
+
+def test_a_size_that_the_manifest_gives_stays(tmp_path: Path, sized: list[Path]) -> None:
+    path = write(tmp_path, '[[sequences]]\nname = "a"\nimages = "a"\nimage_width = 320\n')
+    (sequence,) = read_manifest(path).sequences
+    assert (sequence.image_width, sequence.image_height) == (320, 480)
+    assert len(sized) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('video = "a.mp4"\nframe_count = 24', "25 frames in a.mp4"),
+        ('video = "a.mp4"\nimages = "a"', "video and images"),
+        ("video = 7", "7"),
+    ],
+)
+@pytest.mark.usefixtures("sized")
+def test_a_video_that_contradicts_the_manifest_is_refused(
+    tmp_path: Path, line: str, found: str
+) -> None:
+    path = write(tmp_path, f'[[sequences]]\nname = "a"\n{line}\n')
+    with pytest.raises(SpecificationError) as caught:
+        read_manifest(path)
+    (fault,) = caught.value.faults
+    assert (fault.source, fault.found) == (str(path), found)
+    assert fault.field is not None
+    assert fault.field.startswith("sequences[0].")
+
+
+def test_all_faults_of_keys_and_videos_are_listed(tmp_path: Path) -> None:
+    text = 'titel = "x"\n[[sequences]]\nname = "a"\nvideo = "missing.mp4"\nframe_cont = 3\n'
+    with pytest.raises(SpecificationError) as caught:
+        read_manifest(write(tmp_path, text))
+    found = {fault.field or Path(fault.source or "").name for fault in caught.value.faults}
+    assert found == {"titel", "sequences[0].frame_cont", "missing.mp4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "field"),
+    [('title = "a"\nx = = 2\n', 2, "column 5"), ("a = [1,\n", 2, None), ("[[a]\n", 1, "column 4")],
+)
+def test_what_is_no_toml_says_line_and_column(
+    tmp_path: Path, text: str, line: int, field: str | None
+) -> None:
+    with pytest.raises(SpecificationError) as caught:
+        read_manifest(write(tmp_path, text))
+    (fault,) = caught.value.faults
+    assert fault.line == line
+    assert field is None or fault.field == field
+    assert fault.found.startswith("no TOML")
+
+
+def test_bytes_that_are_no_utf_8_say_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_bytes(b'title = "a"\nx = "\xff"\n')
+    with pytest.raises(SpecificationError, match="line 2: found bytes that are no UTF-8"):
+        read_manifest(path)
+
+
+def test_a_deep_document_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SpecificationError):
+        read_manifest(write(tmp_path, "a = " + "[" * 5000 + "]" * 5000))
+
+
+def test_a_missing_manifest_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no such file, expected a manifest in TOML"):
+        read_manifest(tmp_path / "manifest.toml")
+
+
+def test_sequences_that_are_no_array_are_refused(tmp_path: Path) -> None:
+    document: dict[str, Any] = {"sequences": "a"}
+    with pytest.raises(SpecificationError, match="sequences"):
+        read_manifest(write(tmp_path, f'sequences = "{document["sequences"]}"'))

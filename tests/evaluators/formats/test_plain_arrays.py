@@ -1,0 +1,90 @@
+"""Plain arrays mean the same as a file with their columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats.generic_csv import read as read_csv
+from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.formats.source import ReadLimits
+
+
+def columns(**changes: Any) -> dict[str, Any]:
+    return {"sequence": ["a", "a"], "frame": [0, 1], "x": [1.0, 2.0], "y": [3, 4], **changes}
+
+
+def found(**changes: Any) -> list[str]:
+    with pytest.raises(InputError) as caught:
+        read_arrays(columns(**changes), "truth")
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_arrays_equal_the_file_that_holds_them(tmp_path: Any) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("sequence,frame,class,x,y,track_id,area\na,0,Car,1,3,7,\na,1,,,,,\n")
+    arrays = {
+        "sequence": np.array(["a", "a"]),
+        "frame": np.array([0, 1], dtype=np.uint8),
+        "class": ["Car", None],
+        "x": [1.0, np.nan],
+        "y": [3, None],
+        "track_id": [7, None],
+        "area": [np.nan, np.nan],
+    }
+    from_file = read_csv(path, Side.TRUTH, ReadLimits()).source.annotations
+    assert fingerprint(read_arrays(arrays, "truth").annotations) == fingerprint(from_file)
+
+
+def test_sequences_may_be_numbered() -> None:
+    read = read_arrays(columns(sequence=np.array([7, 8])), "truth").annotations
+    assert read.sequences == (SequenceKey("", "7"), SequenceKey("", "8"))
+
+
+def test_no_rows_are_no_frames() -> None:
+    empty: dict[str, Any] = {"sequence": [], "frame": [], "x": [], "y": []}
+    assert read_arrays(empty, "truth").annotations.frame_count == 0
+
+
+def test_arrays_of_different_lengths_are_refused() -> None:
+    assert found(x=[1.0]) == [
+        "truth: found lengths sequence: 2, frame: 2, x: 1, y: 2, expected columns of one length"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "what"),
+    [
+        ("x", ["1", "2"], "values of type <U1"),
+        ("x", [True, False], "values of type bool"),
+        ("x", [1.0, np.inf], "inf"),
+        ("x", [[1.0], [2.0]], "an array of 2 dimensions"),
+        ("frame", [0.5, 1.0], "a number with a fraction"),
+        ("frame", np.array([0, 2**63], dtype=np.uint64), "more than 63 bits"),
+        ("sequence", [1.5, 2.5], "values of type float64"),
+        ("sequence", ["a\n", "b"], "the text 'a\\n'"),
+        ("sequence", [("a",), "b"], ""),
+    ],
+)
+def test_a_column_of_the_wrong_kind_says_what_it_holds(name: str, values: Any, what: str) -> None:
+    (text,) = found(**{name: values})
+    assert text.startswith(f"truth, column {name}: found ")
+    assert what in text
+
+
+def test_broken_rows_are_named_by_their_index() -> None:
+    assert found(frame=[0, -1], x=[1.0, 2e9]) == [
+        f"truth, entry 1, column frame: found -1, expected a whole number from 0 to {2**53 - 1}",
+        "truth, entry 1, column x: found 2000000000.0, expected a number from -1e+09 to 1e+09",
+    ]
+
+
+def test_columns_that_miss_are_named() -> None:
+    with pytest.raises(InputError, match="column frame: found no such column"):
+        read_arrays({"sequence": ["a"], "x": [1], "y": [1]}, "truth")

@@ -1,0 +1,162 @@
+"""The library: `read` and `score`, as a notebook uses them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import vidscore_evaluators
+from vidscore_evaluators import (
+    BenchmarkSpec,
+    EvaluatorSpec,
+    InputError,
+    ParameterError,
+    SequenceKey,
+    SequenceSpec,
+    UnknownEvaluatorError,
+    read,
+    score,
+)
+from vidscore_evaluators.report import Report
+
+HEADER = "sequence,frame,x,y\n"
+TRUTH = {"sequence": ["1", "1", "1"], "frame": [1, 2, 3], "x": [10, 20, 30], "y": [5, 5, 5]}
+NEAR = {**TRUTH, "x": [10, 24, 300]}
+"""One detection on its object, one 4 px away, one far away."""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    truth, detections = tmp_path / "truth.csv", tmp_path / "detections.csv"
+    truth.write_text(HEADER + "1,1,10,5\n1,2,20,5\n1,3,30,5\n")
+    detections.write_text(HEADER + "1,1,10,5\n1,2,24,5\n1,3,300,5\n")
+    return truth, detections
+
+
+def counts(report: Report) -> list[Any]:
+    names = ("true_positives", "false_negatives", "false_positives", "sse")
+    return [report.value(name) for name in names]
+
+
+def test_paths_annotations_and_arrays_score_the_same(files: tuple[Path, Path]) -> None:
+    """Two true positives, one of them 4 px away (16), and tau^2 = 100 each for miss and alarm."""
+    truth, detections = files
+    reports = [
+        score("spotgeo", truth, detections),
+        score("spotgeo", str(truth), str(detections)),
+        score("spotgeo", read(truth), read(detections, side="detections")),
+        score("spotgeo", TRUTH, NEAR),
+        score("spotgeo", truth, NEAR),
+    ]
+    assert counts(reports[0]) == [2, 1, 1, 216.0]
+    assert {(report.truth_digest, report.detections_digest) for report in reports} == {
+        (reports[0].truth_digest, reports[0].detections_digest)
+    }
+    assert all(report.rows() == reports[0].rows() for report in reports)
+
+
+def test_parameters_are_keywords() -> None:
+    assert counts(score("spotgeo", TRUTH, NEAR, tau=4.0, epsilon=3.0))[:3] == [2, 1, 1]
+    assert counts(score("spotgeo", TRUTH, NEAR, tau=3.5))[:3] == [1, 2, 2]
+
+
+def test_several_evaluators_give_a_report_each_in_their_order() -> None:
+    reports = score(["spotgeo", EvaluatorSpec("spotgeo", {"tau": 3.5})], TRUTH, NEAR)
+    assert [report.value("true_positives") for report in reports] == [2, 1]
+
+
+def test_keywords_for_several_evaluators_are_refused() -> None:
+    with pytest.raises(ParameterError, match="EvaluatorSpec"):
+        score(["spotgeo", "spotgeo"], TRUTH, NEAR, tau=3.0)  # type: ignore[call-overload]
+
+
+def test_workers_do_not_change_a_bit() -> None:
+    alone, together = (score("spotgeo", TRUTH, NEAR, workers=workers) for workers in (1, 2))
+    assert alone == together
+
+
+def test_a_manifest_brings_frames_and_parameters_and_keywords_come_over_it(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_text(
+        '[[evaluators]]\nname = "spotgeo"\nparameters = {tau = 3.5}\n'
+        '[[sequences]]\nname = "1"\nframes = [1]\n'
+    )
+    report = score("spotgeo", TRUTH, NEAR, manifest=path)
+    assert report.parameters["tau"] == 3.5
+    assert report.value("false_negatives") == 0
+    assert score("spotgeo", TRUTH, NEAR, manifest=path, tau=5.0).parameters["tau"] == 5.0
+
+
+def test_specification_and_manifest_together_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="one of them"):
+        score("spotgeo", TRUTH, NEAR, specification=BenchmarkSpec(), manifest=tmp_path / "m.toml")
+
+
+def test_a_sequence_of_the_specification_may_be_detected() -> None:
+    elsewhere = {**NEAR, "sequence": ["2", "2", "2"]}
+    with pytest.raises(InputError, match="sequence 2"):
+        score("spotgeo", TRUTH, elsewhere)
+    specification = BenchmarkSpec(sequences=(SequenceSpec("2"),))
+    report = score("spotgeo", TRUTH, elsewhere, specification=specification)
+    assert report.value("false_negatives") == 3
+
+
+def test_a_breach_of_the_evaluators_rules_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "detections.csv"
+    path.write_text(HEADER + "1,1,10,5\n1,2,700,5\n")
+    with pytest.raises(InputError) as caught:
+        score("spotgeo", TRUTH, path)
+    (fault,) = caught.value.faults
+    assert (fault.source, fault.line, fault.field) == (str(path), 3, None)
+    assert "x = 700.0" in fault.found
+
+
+def test_skipped_rows_are_a_warning_of_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "detections.csv"
+    path.write_text(HEADER + "1,1,10,5\n1,two,20,5\n")
+    with pytest.raises(InputError, match="line 3, column frame"):
+        score("spotgeo", TRUTH, path)
+    report = score("spotgeo", TRUTH, path, on_error="skip")
+    assert [(warning.code, warning.count) for warning in report.warnings] == [("skipped_rows", 1)]
+    assert report.value("true_positives") == 1
+
+
+def test_wrong_names_are_refused_before_files_are_read() -> None:
+    with pytest.raises(UnknownEvaluatorError, match="did you mean spotgeo"):
+        score("spotgo", "nothing", "nothing")
+    with pytest.raises(ParameterError, match="did you mean tau"):
+        score("spotgeo", "nothing", "nothing", tao=3.0)
+
+
+def test_what_is_no_data_is_refused() -> None:
+    with pytest.raises(InputError, match="truth: found int, expected a path"):
+        score("spotgeo", 7, NEAR)  # type: ignore[call-overload]
+
+
+def test_reading_gives_columns(files: tuple[Path, Path]) -> None:
+    annotations = read(files[0])
+    assert annotations.sequences == (SequenceKey("", "1"),)
+    assert annotations.coordinates[:, 0].tolist() == [10.0, 20.0, 30.0]
+
+
+@pytest.mark.parametrize("name", vidscore_evaluators.__all__)
+def test_every_name_that_is_offered_can_be_imported(name: str) -> None:
+    assert getattr(vidscore_evaluators, name).__name__ == name
+
+
+def test_a_name_that_is_not_offered_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        vidscore_evaluators.nothing  # noqa: B018 - looking it up is the test
+
+
+def test_importing_the_library_loads_no_heavy_package() -> None:
+    code = (
+        "import sys; from vidscore_evaluators import read, score; "
+        "print([name for name in ('scipy', 'shapely', 'cv2', 'pandas') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

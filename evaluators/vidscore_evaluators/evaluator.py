@@ -15,7 +15,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
@@ -116,7 +116,8 @@ class Evaluator(ABC, Generic[ParametersType]):
     ) -> None:
         """Choose parameters, already validated, and the benchmark's specification."""
         self.parameters = parameters
-        self.specification = specification
+        # Scores cannot depend on which other evaluators judge beside this one.
+        self.specification = replace(specification, evaluators=())
 
     @property
     def unit(self) -> Unit:

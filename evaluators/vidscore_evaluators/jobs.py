@@ -98,7 +98,12 @@ def tally_in_parts(
 
     Returns:
         The same tally, to the last bit, whatever `workers` is.
+
+    Raises:
+        ValueError: If `workers` is below 1.
     """
+    if workers < 1:
+        raise ValueError(f"at least 1 worker is needed, not {workers}")
     if workers == 1 and progress is None:
         return evaluator.tally(truth, detections)
     jobs = [

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib import import_module, metadata
 from typing import Any
@@ -43,7 +42,8 @@ def evaluator_class(name: str) -> EvaluatorClass:
     """The evaluator class of that name.
 
     Raises:
-        UnknownEvaluatorError: If there is none; the text names those there are.
+        UnknownEvaluatorError: If there is none, or a distribution's cannot be used; the text
+            says why, or names those there are.
     """
     if name in _BUILT_IN:
         module, class_name = _BUILT_IN[name].split(":")
@@ -51,8 +51,7 @@ def evaluator_class(name: str) -> EvaluatorClass:
         return built_in
     plug_ins = _plug_ins()
     if name in plug_ins:
-        plug_in: EvaluatorClass = plug_ins[name].load()
-        return plug_in
+        return _load(plug_ins[name])
     known = evaluator_names()
     close = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {close[0]}?" if close else "there are " + ", ".join(known)
@@ -76,10 +75,28 @@ def create_evaluator(
         ParameterError: With every fault of the parameters.
     """
     chosen = evaluator_class(name)
-    # An evaluator's scores cannot depend on which others judge beside it.
-    scene = replace(specification, evaluators=())
-    return chosen(parse_parameters(chosen.Parameters, parameters or {}), scene)
+    return chosen(parse_parameters(chosen.Parameters, parameters or {}), specification)
 
 
-def _plug_ins() -> dict[str, metadata.EntryPoint]:
-    return {point.name: point for point in metadata.entry_points(group=ENTRY_POINT_GROUP)}
+def _plug_ins() -> dict[str, list[metadata.EntryPoint]]:
+    """Entry points by name; those that differ in nothing but where they were found are one."""
+    points: dict[str, dict[str, metadata.EntryPoint]] = {}
+    for point in metadata.entry_points(group=ENTRY_POINT_GROUP):
+        points.setdefault(point.name, {})[point.value] = point
+    return {name: list(different.values()) for name, different in points.items()}
+
+
+def _load(points: list[metadata.EntryPoint]) -> EvaluatorClass:
+    names = " and ".join(point.dist.name for point in points if point.dist is not None)
+    unusable = f"the evaluator {points[0].name!r} of {names} cannot be used"
+    if len(points) > 1:
+        raise UnknownEvaluatorError(f"{unusable}: only one of them may have it")
+    try:
+        plug_in = points[0].load()
+    except (ImportError, AttributeError) as error:
+        raise UnknownEvaluatorError(f"{unusable}: {error}") from error
+    if not (isinstance(plug_in, type) and issubclass(plug_in, Evaluator)):
+        raise UnknownEvaluatorError(f"{unusable}: {points[0].value} is no subclass of Evaluator")
+    if plug_in.name != points[0].name:
+        raise UnknownEvaluatorError(f"{unusable}: it calls itself {plug_in.name!r}")
+    return plug_in

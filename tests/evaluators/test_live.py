@@ -32,8 +32,8 @@ def _frames(*numbers: int, x: float = 1.0) -> Annotations:
     return make_annotations({("", "s"): {number: [(x, 0)] for number in numbers}}, arity=2)
 
 
-def _scorer(*evaluators: Toy, **limits: int) -> StreamScorer:
-    return StreamScorer(evaluators or TOYS, **limits)
+def _scorer(*evaluators: Toy, maximum_waiting: int = 1000) -> StreamScorer:
+    return StreamScorer(evaluators or TOYS, maximum_waiting=maximum_waiting)
 
 
 @given(scenes(Needs((2,), (4,))), seeds())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,12 +36,12 @@ class Toy(Evaluator[ToyParameters]):
     title = "A toy"
     task = Task.DETECTION
     Parameters = ToyParameters
-    measures = (
+    measures: ClassVar[tuple[Measure, ...]] = (
         count_measure("frames", "Frames."),
         count_measure("objects", "Detections in frames of the truth."),
         Measure("x", "Sum of x.", unit="px", minimum=None, maximum=None),
     )
-    ranking = ("x",)
+    ranking: ClassVar[tuple[str, ...]] = ("x",)
     needs = Needs((2, 4), (2, 4), confidences=True)
 
     @property

@@ -1,0 +1,103 @@
+"""The seam: what every evaluator gets from its base class."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import pytest
+from tests.evaluators.toy import Toy, ToyParameters, toy
+
+from vidscore_evaluators.errors import GeometryError, TallyError
+from vidscore_evaluators.evaluator import Side, software_versions
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.measures import Direction, Measure
+from vidscore_evaluators.report import Block, Report, Scores
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, SequenceSpec
+from vidscore_evaluators.testing import Thing, make_annotations
+
+TRUTH = make_annotations({("", "s"): {0: [], 1: []}}, arity=2)
+DETECTIONS = make_annotations({("", "s"): {0: [(1.5, 0), Thing((2, 0), "cat")], 7: [(64, 0)]}})
+
+
+def test_a_tally_carries_identity_tables_and_fingerprints() -> None:
+    tally = toy().tally(TRUTH, DETECTIONS)
+    assert tally.evaluator == toy().identity
+    assert tally.tables["all"].count("objects").tolist() == [2]
+    assert tally.truth == fingerprint(TRUTH)
+    assert tally.detections == fingerprint(DETECTIONS)
+
+
+def test_a_report_says_what_it_is_a_report_of() -> None:
+    evaluator = Toy(ToyParameters(limit=7.0), BenchmarkSpec(title="t"))
+    report = evaluator.report(evaluator.tally(TRUTH, DETECTIONS))
+    assert (report.evaluator, report.version) == ("toy", "1")
+    assert report.parameters == {"limit": 7.0, "whole": False}
+    assert report.specification == {"title": "t"}
+    assert report.truth_digest == str(fingerprint(TRUTH))
+    assert report.detections_digest == str(fingerprint(DETECTIONS))
+    assert report.software == software_versions()
+    assert report.value("x") == 3.5
+
+
+def test_software_is_what_is_installed() -> None:
+    assert software_versions() == {
+        name: metadata.version(name) for name in ("numpy", "scipy", "vidscore")
+    }
+
+
+def test_tallies_add_only_within_one_configuration() -> None:
+    """Other parameters and other specifications are other rules."""
+    scene = BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=2),))
+    for other in (toy(limit=1.0), Toy(ToyParameters(), scene)):
+        assert other.identity != toy().identity
+        with pytest.raises(TallyError):
+            toy().identity_tally + other.identity_tally
+
+
+def test_who_else_judges_makes_no_other_configuration() -> None:
+    """A worker rebuilds an evaluator from its name alone, whoever made it here."""
+    company = BenchmarkSpec(title="t", evaluators=(EvaluatorSpec("toy"), EvaluatorSpec("other")))
+    alone = BenchmarkSpec(title="t")
+    assert Toy(ToyParameters(), company).identity == Toy(ToyParameters(), alone).identity
+    assert Toy(ToyParameters(), company).specification == alone
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize(("arity", "found"), [(8, "corners"), (3, "3 coordinates an object")])
+def test_shapes_that_are_not_needed_are_refused(side: Side, arity: int, found: str) -> None:
+    expected = r"points \(x, y\) or upright boxes \(x1, y1, x2, y2\) for toy"
+    with pytest.raises(GeometryError, match=f"{side.value}: found {found}, expected {expected}"):
+        toy().check_arity(side, arity)
+    toy().check_arity(side, 4)
+
+
+def _report(**values: float | None) -> Report:
+    block = Block({name: (value,) for name, value in values.items()})
+    return Report("e", "1", {}, "", "", Scores((block,)))
+
+
+def test_ranks_go_by_the_first_measure_then_the_next_and_undefined_is_last() -> None:
+    class Ranked(Toy):
+        measures = (
+            Measure("f1", "Good."),
+            Measure("error", "Bad.", maximum=None, direction=Direction.LOWER),
+        )
+        ranking = ("f1", "error")
+
+    best_first = [
+        _report(f1=1.0, error=3.0),
+        _report(f1=0.5, error=0.0),
+        _report(f1=0.5, error=2),
+        _report(f1=0.5, error=None),
+        _report(f1=0, error=0.0),
+        _report(f1=None, error=0.0),
+        _report(f1=None, error=None),
+    ]
+    keys = [Ranked(ToyParameters()).rank_key(report) for report in best_first]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys)
+    assert Ranked(ToyParameters()).rank_key(_report(f1=0.5, error=2.0)) == keys[2]
+
+
+def test_an_evaluator_forbids_nothing_unless_it_says_so() -> None:
+    assert not super(Toy, toy()).faults(Side.TRUTH, TRUTH)

@@ -1,0 +1,102 @@
+"""Work is cut by whole sequences into parts of like size, and done anywhere alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.evaluators.toy import toy
+
+from vidscore_evaluators.annotations import empty_annotations
+from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
+from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_evaluators.jobs import Job, make_job, run_job, split_by_sequence, tally_in_parts
+from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing.cuts import sequence_count
+
+
+@given(scenes(Needs((2,), (2,))), st.integers(1, 5), seeds())
+@settings(max_examples=60)
+def test_parts_hold_each_sequence_once_on_both_sides(
+    scene: Scene, part_count: int, seed: int
+) -> None:
+    parts = split_by_sequence(
+        shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count
+    )
+    assert len(parts) <= min(part_count, sequence_count(scene))
+    owners = [{key for side in part for key, _ in frame_keys(side)} for part in parts]
+    assert all(owners)
+    assert sum(map(len, owners)) == len(set().union(*owners)) == sequence_count(scene)
+    for index, side in enumerate(scene):
+        total = sum((fingerprint(part[index]) for part in parts), Fingerprint())
+        assert total == fingerprint(side)
+
+
+def test_parts_are_of_like_size() -> None:
+    """One long sequence and nine short ones: the long one gets a part to itself."""
+    frames = {("", "a"): dict.fromkeys(range(900), ())}
+    frames |= {("", f"b{index}"): dict.fromkeys(range(100), ()) for index in range(9)}
+    truth = make_annotations(frames, arity=2)
+    parts = split_by_sequence(truth, empty_annotations(2), 2)
+    assert [part.frame_count for part, _ in parts] == [900, 900]
+
+
+def test_nothing_has_no_parts() -> None:
+    assert split_by_sequence(empty_annotations(2), empty_annotations(2), 4) == []
+
+
+@given(scenes(Needs((2,), (4,))))
+@settings(max_examples=30)
+def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
+    told: list[tuple[int, int]] = []
+    evaluator = toy(whole=True)
+    tally = tally_in_parts(
+        evaluator, *scene, progress=lambda done, total: told.append((done, total))
+    )
+    assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
+    assert told[-1] == (scene.truth.frame_count, scene.truth.frame_count)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_nothing_is_tallied_with_any_number_of_workers() -> None:
+    evaluator = create_evaluator("spotgeo")
+    nothing = (empty_annotations(2), empty_annotations(2))
+    identity = tally_to_bytes(evaluator.identity_tally)
+    for workers in (1, 2):
+        assert tally_to_bytes(tally_in_parts(evaluator, *nothing, workers=workers)) == identity
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_a_number_of_workers_below_one_is_refused(workers: int) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        tally_in_parts(toy(), empty_annotations(2), empty_annotations(2), workers=workers)
+
+
+def test_a_job_names_its_evaluator_with_all_that_rebuilds_it() -> None:
+    evaluator = create_evaluator("spotgeo", {"tau": 5})
+    job = make_job(evaluator, empty_annotations(2), empty_annotations(2))
+    assert (job.evaluator, job.version) == ("spotgeo", evaluator.version)
+    assert job.parameters["tau"] == 5.0
+    assert run_job(job) == tally_to_bytes(evaluator.identity_tally)
+
+
+def test_a_job_for_another_version_is_refused() -> None:
+    job = Job(
+        "spotgeo", "0.0", {}, create_evaluator("spotgeo").specification, *[empty_annotations(2)] * 2
+    )
+    with pytest.raises(EvaluatorVersionError, match=r"spotgeo 0\.0, here is"):
+        run_job(job)
+
+
+def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
+    """Sequences of both sides, of a shape that spotGEO cannot use."""
+    boxes = make_annotations({("", "s"): {1: [(0, 0, 1, 1)]}})
+    with pytest.raises(GeometryError) as caught:
+        tally_in_parts(create_evaluator("spotgeo"), boxes, boxes, workers=2)
+    assert caught.value.faults[0].source == "truth"
+    assert np.array_equal(boxes.object_counts, [1])

@@ -1,0 +1,86 @@
+"""Reports give their scores as rows, by name and as curves."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Row, Scores
+
+REPORT = Report(
+    evaluator="e",
+    version="1",
+    parameters={},
+    truth_digest="0" * 32,
+    detections_digest="0" * 32,
+    scores=Scores(
+        blocks=(
+            Block({"f1": (0.5,), "hits": (3,)}),
+            Block({"f1": (1.0, None)}, ("d",), ("car", "bus"), ("s", "t")),
+        ),
+        curves=(Curve("roc", {"x": (0, 0.5), "y": (None, 1)}, "d", "car"),),
+        warnings=(ReportWarning("odd", "Something odd.", 2),),
+    ),
+)
+
+
+def test_rows_come_key_by_key_with_the_measures_of_a_key_together() -> None:
+    assert REPORT.rows() == [
+        Row(None, None, None, "f1", 0.5),
+        Row(None, None, None, "hits", 3),
+        Row("d", "car", "s", "f1", 1.0),
+        Row("d", "bus", "t", "f1", None),
+    ]
+
+
+def test_one_name_stands_for_all_keys_of_a_block() -> None:
+    block = Block({"n": (1, 2, 3)}, ("d",), (None,), ("a", "b", "c"))
+    assert [row[:3] for row in block.rows()] == [
+        ("d", None, "a"),
+        ("d", None, "b"),
+        ("d", None, "c"),
+    ]
+
+
+def test_a_block_without_keys_has_no_rows() -> None:
+    assert list(Block({"n": ()}).rows()) == []
+    assert list(Block({"n": ()}, (), (), ()).rows()) == []
+    assert list(Block({}).rows()) == []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Block({"n": (1, 2, 3)}, ("a", "b")),
+        Block({"n": (1, 2)}, (None,), (None,), ("a", "b", "c")),
+        Block({"n": (1, 2), "m": (1,)}),
+    ],
+)
+def test_columns_of_different_lengths_are_a_mistake(block: Block) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        list(block.rows())
+
+
+def test_a_value_is_found_by_all_that_it_is_of() -> None:
+    assert REPORT.value("f1") == 0.5
+    assert REPORT.value("f1", domain="d", class_="car", sequence="s") == 1.0
+    assert REPORT.value("f1", domain="d", class_="bus", sequence="t") is None
+
+
+def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> None:
+    with pytest.raises(KeyError, match="measures of this report: f1, hits"):
+        REPORT.value("f2")
+    with pytest.raises(KeyError, match="'car'"):
+        REPORT.value("f1", class_="car")
+
+
+def test_points_of_a_curve_are_dictionaries() -> None:
+    assert REPORT.curve("roc", domain="d", class_="car").points() == [
+        {"x": 0, "y": None},
+        {"x": 0.5, "y": 1},
+    ]
+    with pytest.raises(KeyError, match="roc"):
+        REPORT.curve("roc")
+
+
+def test_warnings_are_those_of_the_scores() -> None:
+    assert [(warning.code, warning.count) for warning in REPORT.warnings] == [("odd", 2)]

@@ -1,0 +1,137 @@
+"""Reports go to JSON and back without loss."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Row, Scores
+from vidscore_evaluators.report_json import (
+    report_from_dict,
+    report_to_dict,
+    report_to_json,
+    row_block,
+)
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=5)
+NUMBERS = (
+    st.none() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
+)
+PARAMETERS = st.dictionaries(
+    TEXTS,
+    st.booleans() | NUMBERS | TEXTS | st.lists(NUMBERS, max_size=2).map(tuple),
+    max_size=3,
+)
+CURVES = st.integers(0, 3).flatmap(
+    lambda count: st.builds(
+        Curve,
+        TEXTS,
+        st.dictionaries(
+            TEXTS, st.lists(NUMBERS, min_size=count, max_size=count).map(tuple), max_size=3
+        ),
+        st.none() | TEXTS,
+        st.none() | TEXTS,
+    )
+)
+REPORTS = st.builds(
+    Report,
+    evaluator=TEXTS,
+    version=TEXTS,
+    parameters=PARAMETERS,
+    truth_digest=TEXTS,
+    detections_digest=TEXTS,
+    specification=st.just({"title": "t", "sequences": [{"name": "s", "frames": [[0, 3]]}]}),
+    software=st.dictionaries(TEXTS, TEXTS, max_size=2),
+    scores=st.builds(
+        Scores,
+        blocks=st.lists(
+            st.builds(row_block, st.builds(Row, *[st.none() | TEXTS] * 3, TEXTS, NUMBERS)),
+            max_size=4,
+        ).map(tuple),
+        curves=st.lists(CURVES, max_size=2).map(tuple),
+        warnings=st.lists(
+            st.builds(ReportWarning, TEXTS, TEXTS, st.integers(0, 9)), max_size=2
+        ).map(tuple),
+    ),
+)
+
+
+@given(REPORTS)
+@settings(max_examples=60)
+def test_a_report_survives_json_text_with_the_type_of_every_number(report: Report) -> None:
+    back = report_from_dict(json.loads(report_to_json(report)))
+    assert report_to_json(back) == report_to_json(report)
+    assert [(row, type(row.value)) for row in back.rows()] == [
+        (row, type(row.value)) for row in report.rows()
+    ]
+    assert (back.parameters, back.warnings) == (report.parameters, report.warnings)
+    assert back.specification == report.specification
+    assert back.software == report.software
+
+
+@given(REPORTS)
+@settings(max_examples=60)
+def test_curves_with_points_come_back_equal(report: Report) -> None:
+    back = report_from_dict(report_to_dict(report))
+    for before, after in zip(report.curves, back.curves, strict=True):
+        assert after.points() == before.points()
+        assert (after.name, after.domain, after.class_) == (
+            before.name,
+            before.domain,
+            before.class_,
+        )
+
+
+def test_the_form_is_the_documented_one() -> None:
+    report = Report(
+        evaluator="e",
+        version="1",
+        parameters={"names": ("a",)},
+        truth_digest="t",
+        detections_digest="d",
+        scores=Scores(
+            (Block({"hits": (3,), "f1": (None,)}, ("d",)),),
+            (Curve("roc", {"x": (0.5,)}),),
+            (ReportWarning("odd", "Odd."),),
+        ),
+    )
+    assert json.loads(report_to_json(report)) == {
+        "evaluator": "e",
+        "version": "1",
+        "parameters": {"names": ["a"]},
+        "truth_digest": "t",
+        "detections_digest": "d",
+        "software": {},
+        "specification": {},
+        "scores": [
+            {"domain": "d", "class": None, "sequence": None, "measure": "hits", "value": 3},
+            {"domain": "d", "class": None, "sequence": None, "measure": "f1", "value": None},
+        ],
+        "curves": [{"domain": None, "class": None, "name": "roc", "points": [{"x": 0.5}]}],
+        "warnings": [{"code": "odd", "message": "Odd.", "count": 1}],
+    }
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_json_cannot_hold_is_never_written(value: float) -> None:
+    report = Report("e", "1", {}, "t", "d", Scores((Block({"f1": (value,)}),)))
+    with pytest.raises(ValueError, match="JSON"):
+        report_to_json(report)
+
+
+def test_a_missing_key_is_named() -> None:
+    document = report_to_dict(Report("e", "1", {}, "t", "d", Scores(())))
+    del document["scores"]
+    with pytest.raises(KeyError, match="scores"):
+        report_from_dict(document)
+
+
+def test_texts_stay_readable_and_lines_can_be_joined() -> None:
+    report = Report("é", "1", {}, "t", "d", Scores(()))
+    assert "é" in report_to_json(report)
+    assert "\n" not in report_to_json(report, indent=None)
+    assert replace(report, version="2") != report

@@ -219,7 +219,7 @@ def _given(data: Data, side: Side) -> Path | Source:
         return Source(data, side.value)
     try:
         columns = {str(name): data[name] for name in data}
-    except (TypeError, KeyError):
+    except (TypeError, KeyError, IndexError):
         found, expected = type(data).__name__, "a path, Annotations, or arrays by column name"
         raise InputError([Fault(found, expected, source=side.value)]) from None
     return read_arrays(columns, side.value)

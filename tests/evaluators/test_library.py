@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import vidscore_evaluators
@@ -132,9 +133,10 @@ def test_wrong_names_are_refused_before_files_are_read() -> None:
         score("spotgeo", "nothing", "nothing", tao=3.0)
 
 
-def test_what_is_no_data_is_refused() -> None:
-    with pytest.raises(InputError, match="truth: found int, expected a path"):
-        score("spotgeo", 7, NEAR)  # type: ignore[call-overload]
+@pytest.mark.parametrize("data", [7, None, [1, 2], np.zeros((2, 2))])
+def test_what_is_no_data_is_refused(data: Any) -> None:
+    with pytest.raises(InputError, match=r"truth: found .*, expected a path"):
+        score("spotgeo", data, NEAR)
 
 
 def test_reading_gives_columns(files: tuple[Path, Path]) -> None:

@@ -18,7 +18,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import generic_csv, neovision2_csv, spotgeo_json
-from vidscore_evaluators.formats.files import read_head
+from vidscore_evaluators.formats.files import is_folder, read_head
 from vidscore_evaluators.formats.source import Format, ReadLimits, Source
 from vidscore_evaluators.report import ReportWarning
 
@@ -59,16 +59,15 @@ def detect_format(path: Path) -> Format:
     Raises:
         InputError: If there is nothing there, or nothing of a known format.
     """
-    head = b"" if path.is_dir() else read_head(path, "a file or folder of annotations")
+    what = "a file or folder of annotations"
+    folder = is_folder(path, what)
+    head = b"" if folder else read_head(path, what)
     for candidate in FORMATS.values():
         if candidate.matches(path, head):
             return candidate
-    if not path.is_dir() and not head.strip():
-        found = "an empty file"
-    else:
-        found = "a folder" if path.is_dir() else "a file"
+    kind = "a folder" if folder else "a file" if head.strip() else "an empty file"
     titles = "; ".join(known.title for known in FORMATS.values())
-    raise InputError([Fault(f"{found} of no known format", titles, source=str(path))])
+    raise InputError([Fault(f"{kind} of no known format", titles, source=str(path))])
 
 
 def find_format(name: str) -> Format:

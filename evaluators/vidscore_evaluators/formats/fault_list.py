@@ -40,11 +40,14 @@ class FaultList:
         for fault in faults:
             self.add(fault)
 
+    def count(self, more: int) -> None:
+        """Count faults that are over the bound anyway."""
+        self._count += more
+
     def absorb(self, other: FaultList) -> None:
         """Add what another list has, with what it only counted."""
-        unlisted = len(other) - len(other._faults)
         self.extend(other._faults)
-        self._count += unlisted
+        self.count(len(other) - len(other._faults))
 
     def listed(self) -> list[Fault]:
         """The faults by place and, where there are more than the bound, one that says so."""
@@ -81,8 +84,8 @@ class RowChecks:
             expected: What should stand there.
         """
         self.faulty |= wrong
-        table = self._table
-        for row in np.flatnonzero(wrong).tolist():
+        table, rows = self._table, np.flatnonzero(wrong)
+        for row in rows[:MAXIMUM_FAULTS].tolist():
             source = table.sources[table.source_of_row[row]]
             self.faults.add(
                 Fault(
@@ -93,6 +96,7 @@ class RowChecks:
                     field=f"column {column}",
                 )
             )
+        self.faults.count(len(rows[MAXIMUM_FAULTS:]))
 
 
 def show_text(text: str) -> str:

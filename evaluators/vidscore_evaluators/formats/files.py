@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from vidscore_evaluators.errors import Fault, InputError
@@ -54,10 +55,11 @@ def require_file(path: Path, expected: str) -> None:
     Raises:
         InputError: If nothing is there, or something else.
     """
-    if not path.exists():
-        raise _error(path, "no such file", expected)
-    if not path.is_file():
-        raise _error(path, "a folder" if path.is_dir() else "no regular file", expected)
+    if _ask(path, Path.is_file, expected):
+        return
+    if _ask(path, Path.is_dir, expected):
+        raise _error(path, "a folder", expected)
+    raise _error(path, "no such file", expected)
 
 
 def require_folder(path: Path, expected: str) -> None:
@@ -66,10 +68,38 @@ def require_folder(path: Path, expected: str) -> None:
     Raises:
         InputError: If nothing is there, or something else.
     """
-    if not path.exists():
-        raise _error(path, "no such folder", expected)
-    if not path.is_dir():
-        raise _error(path, "a file", expected)
+    if is_folder(path, expected):
+        return
+    found = "a file" if _ask(path, Path.exists, expected) else "no such folder"
+    raise _error(path, found, expected)
+
+
+def is_folder(path: Path, expected: str) -> bool:
+    """Whether a folder is there.
+
+    Raises:
+        InputError: If that cannot be known.
+    """
+    return _ask(path, Path.is_dir, expected)
+
+
+def visible_entries(folder: Path, expected: str) -> list[Path]:
+    """What is in a folder, in order, without hidden files.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise _error(folder, _reason(error), f"{expected} that can be read") from None
+
+
+def _ask(path: Path, question: Callable[[Path], bool], expected: str) -> bool:
+    try:
+        return question(path)
+    except OSError as error:
+        raise _error(path, _reason(error), expected) from None
 
 
 def _error(path: Path, found: str, expected: str) -> InputError:

@@ -85,8 +85,9 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
 
 def matches(path: Path, head: bytes) -> bool:
     """Whether a file's first line names a sequence and a frame."""
+    del path
     names = {name.strip(' "\r').lower() for name in _first_line(head).split(",")}
-    return path.is_file() and names.issuperset(_REQUIRED)
+    return names.issuperset(_REQUIRED)
 
 
 def _first_line(head: bytes) -> str:

@@ -32,7 +32,12 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
-from vidscore_evaluators.formats.files import read_bytes, require_folder
+from vidscore_evaluators.formats.files import (
+    is_folder,
+    read_bytes,
+    require_folder,
+    visible_entries,
+)
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.source import (
     Format,
@@ -111,8 +116,8 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     """Compare the files of detections with the sequences of the truth."""
     faults = FaultList()
     table = detections.annotations.sequences
-    unknown = [key for key in table if key not in known]
-    for key in unknown:
+    unknown = frozenset(table) - known
+    for key in sorted(unknown):
         file = Path(detections.name, key.domain, f"{key.sequence}.csv")
         expected = "a sequence of the truth or of the manifest"
         faults.add(Fault(f"sequence {sequence_name(key)}", expected, source=str(file)))
@@ -139,16 +144,16 @@ def _find_files(
     files: dict[SequenceKey, Path] = {}
     others: list[str] = []
     faults: list[Fault] = []
-    for domain in _visible(root):
-        if not domain.is_dir():
+    for domain in visible_entries(root, _LAYOUT):
+        if not is_folder(domain, _LAYOUT):
             if _is_csv(domain):
                 faults.append(Fault("a CSV file here", _LAYOUT, source=str(domain)))
             else:
                 others.append(domain.name)
             continue
-        for path in _visible(domain):
+        for path in visible_entries(domain, _LAYOUT):
             key = SequenceKey(domain.name, path.stem)
-            if path.is_dir() or not _is_csv(path):
+            if is_folder(path, _FILE) or not _is_csv(path):
                 others.append(sequence_name(SequenceKey(domain.name, path.name)))
             elif key in files or any(clean_text(name) != name for name in key):
                 expected = f"a name that stands once, {EXPECTED_TEXT}"
@@ -166,10 +171,6 @@ def _find_files(
         return files, ()
     message = f"no CSV files, left alone: {listed_names(others)}"
     return files, (ReportWarning("ignored_files", message, len(others)),)
-
-
-def _visible(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def _is_csv(path: Path) -> bool:
@@ -201,8 +202,11 @@ def _header_faults(file: CsvFile) -> list[Fault]:
 def matches(path: Path, head: bytes) -> bool:
     """Whether a path is a folder of folders with CSV files."""
     del head
-    return path.is_dir() and any(
-        _is_csv(file) for domain in _visible(path) if domain.is_dir() for file in _visible(domain)
+    return is_folder(path, _LAYOUT) and any(
+        _is_csv(file)
+        for domain in visible_entries(path, _LAYOUT)
+        if is_folder(domain, _LAYOUT)
+        for file in visible_entries(domain, _LAYOUT)
     )
 
 

@@ -92,7 +92,9 @@ class Source:
             return replace(fault, source=self.name)
         return self.places.fault(fault.entry, fault.found, fault.expected)
 
-    def without_frames(self, dropped: BoolArray, unknown: Sequence[SequenceKey] = ()) -> Source:
+    def without_frames(
+        self, dropped: BoolArray, unknown: frozenset[SequenceKey] = frozenset()
+    ) -> Source:
         """Drop frames, and sequences from the table."""
         kept = self.annotations.take_frames(~dropped)
         table = tuple(key for key in kept.sequences if key not in unknown)

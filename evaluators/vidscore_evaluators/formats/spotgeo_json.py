@@ -110,15 +110,16 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
         warning = ReportWarning("missing_detection_frames", message, len(missing))
         detections = replace(detections, warnings=(*detections.warnings, warning))
     if extra.any():
-        unknown = set(detections.annotations.sequences) - set(truth.annotations.sequences)
-        detections = detections.without_frames(extra, tuple(unknown))
+        unknown = frozenset(detections.annotations.sequences) - {*truth.annotations.sequences}
+        detections = detections.without_frames(extra, unknown)
     return PairReading(detections, faults, int(extra.sum()))
 
 
 def matches(path: Path, head: bytes) -> bool:
     """Whether a file is a JSON array."""
+    del path
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return path.is_file() and text.startswith(b"[")
+    return text.startswith(b"[")
 
 
 # --- whole columns ---------------------------------------------------------------------------

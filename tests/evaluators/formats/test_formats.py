@@ -153,3 +153,28 @@ def test_what_may_not_be_read_is_an_error_and_no_traceback(
     monkeypatch.setattr(Path, "read_bytes", refuse)
     (fault,) = validate_file(write(tmp_path / "a.csv", POINTS))
     assert fault.found == "permission denied"
+
+
+def test_a_name_that_no_file_can_have_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+    (fault,) = validate_file(tmp_path / ("a" * 5000))
+    assert fault.found == "file name too long"
+
+
+def test_a_folder_that_may_not_be_listed_is_an_error_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    root = tree(tmp_path)
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    (fault,) = validate_file(root)
+    assert (fault.source, fault.found) == (str(root), "permission denied")
+
+
+def test_a_column_of_broken_fields_is_listed_up_to_the_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fault_list, "MAXIMUM_FAULTS", 2)
+    path = write(tmp_path / "a.csv", "sequence,frame,x,y\n" + "a,-1,1,1\n" * 5)
+    assert [fault.found for fault in validate_file(path)] == ["-1", "-1", "3 more faults"]

@@ -126,6 +126,7 @@ class _Worker:
             initializer=_initialise,
         )
         self._started = self._executor.submit(os.getpid)
+        self._started.add_done_callback(_log_started)
         self._executor.submit(_warm_up)
 
 
@@ -137,6 +138,11 @@ def _call_soon(
 ) -> None:
     with suppress(RuntimeError):  # the loop is closed: nobody waits any more
         loop.call_soon_threadsafe(take_back, worker, future)
+
+
+def _log_started(started: Future[int]) -> None:
+    if not started.cancelled() and started.exception() is None:
+        log(logging.INFO, "worker started", process_id=started.result())
 
 
 def _initialise() -> None:

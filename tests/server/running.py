@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import grpc
 
+from vidscore_evaluators.jobs import Job, run_job
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
 from vidscore_server.workers import WorkerPool
@@ -21,6 +22,20 @@ class Running:
     server: ScoringServer
     address: str
     channel: grpc.aio.Channel
+
+
+class PlayedWorkers(WorkerPool):
+    """Workers without processes; `gate` can hold them."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.jobs: list[Job] = []
+
+    async def run(self, job: Job) -> bytes:
+        self.jobs.append(job)
+        await self.gate.wait()
+        return run_job(job)
 
 
 @asynccontextmanager

@@ -1,0 +1,162 @@
+"""The server as a whole: health, reflection, TLS, ports, and how it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import pytest_asyncio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from tests.server.running import PlayedWorkers, Running, eventually, serving
+from tests.server.scene import HERE, configuration, counts, points, refused, request, stream
+from tests.support.requirements import missing
+
+from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_server.application import SERVICES, ScoringServer
+from vidscore_server.errors import ListenError
+from vidscore_server.settings import SettingsError, load_settings
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SERVING = health_pb2.HealthCheckResponse.SERVING
+NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def running(moody: None) -> AsyncIterator[Running]:
+    """A server that scores in this process."""
+    del moody
+    async with serving(PlayedWorkers()) as server:
+        yield server
+
+
+async def _health(running: Running, service: str = "") -> int:
+    stub: Any = health_pb2_grpc.HealthStub(running.channel)
+    response = await stub.Check(health_pb2.HealthCheckRequest(service=service))
+    return int(response.status)
+
+
+@pytest.mark.parametrize("service", ["", *SERVICES])
+async def test_the_server_and_each_of_its_services_are_healthy(
+    running: Running, service: str
+) -> None:
+    assert await _health(running, service) == SERVING
+
+
+async def test_the_health_of_an_unknown_service_is_not_found(running: Running) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await _health(running, "vidscore.v1.NoService")
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
+async def test_reflection_lists_the_services_and_knows_their_files(running: Running) -> None:
+    channel: Any = running.channel
+    stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
+    questions = [
+        reflection_pb2.ServerReflectionRequest(list_services=""),
+        reflection_pb2.ServerReflectionRequest(file_containing_symbol="vidscore.v1.ScoreRequest"),
+    ]
+    listed, file = [answer async for answer in stub.ServerReflectionInfo(iter(questions))]
+    names = {service.name for service in listed.list_services_response.service}
+    assert names >= {*SERVICES, "grpc.health.v1.Health"}
+    [descriptor, *_] = file.file_descriptor_response.file_descriptor_proto
+    assert b"vidscore/v1/scoring_service.proto" in descriptor
+
+
+async def test_a_method_that_there_is_not_is_unimplemented(running: Running) -> None:
+    call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = running.channel.unary_unary(
+        "/vidscore.v1.ScoringService/Nothing"
+    )
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await call(b"")
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
+async def test_a_port_in_use_is_an_error_and_not_shared_in_silence(running: Running) -> None:
+    second = ScoringServer(load_settings(flags={"listen": running.address}), PlayedWorkers())
+    with pytest.raises(ListenError, match="is the port in use"):
+        await second.start()
+
+
+async def test_a_draining_server_is_not_healthy_and_begins_nothing_but_ends_what_runs() -> None:
+    async with serving(PlayedWorkers()) as running:
+        stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
+        call = stub.Score()
+        await call.write(stream(configuration("moody"))[0])
+        await call.read()
+        stopping = asyncio.create_task(running.server.stop(drain_timeout_s=60))
+        await asyncio.sleep(0)
+
+        for service in ("", *SERVICES):
+            assert await _health(running, service) == NOT_SERVING
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await stub.ScoreBatch(scoring_service_pb2.ScoreBatchRequest())
+        status = refused(caught.value)
+        assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
+
+        await call.write(request("truth", points({1: HERE})))
+        await call.done_writing()
+        response = await call.read()
+        assert isinstance(response, scoring_service_pb2.ScoreResponse)
+        assert counts(response.final.reports[0])["frames"] == 1
+        assert await call.code() is grpc.StatusCode.OK
+        await stopping
+
+
+async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
+    async with serving(PlayedWorkers()) as running:
+        stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
+        call = stub.Score()
+        await call.write(stream(configuration("moody"))[0])
+        await call.read()
+        await running.server.stop(drain_timeout_s=0)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call.read()
+        status = refused(caught.value)
+        assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
+        await eventually(lambda: running.server.sessions.open_count == 0)
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """A self-signed certificate for localhost, and its key."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    try:
+        subprocess.run(
+            [*command, *names, "-keyout", str(key), "-out", str(certificate)],
+            check=True,
+            capture_output=True,
+        )
+    except FileNotFoundError:
+        missing("openssl")
+    return certificate, key
+
+
+async def test_with_a_certificate_the_server_speaks_tls(tmp_path: Path) -> None:
+    certificate, key = _certificate(tmp_path)
+    flags = {"tls_certificate_file": str(certificate), "tls_key_file": str(key)}
+    async with serving(PlayedWorkers(), **flags) as running:
+        credentials = grpc.ssl_channel_credentials(certificate.read_bytes())
+        async with grpc.aio.secure_channel(running.address, credentials) as channel:
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            response = await stub.Check(health_pb2.HealthCheckRequest())
+        assert response.status == SERVING
+
+
+@pytest.mark.parametrize("text", [None, "no certificate"])
+async def test_a_tls_file_that_cannot_be_used_is_named(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "certificate.pem"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    flags = {"tls_certificate_file": str(file), "tls_key_file": str(file), "listen": "[::1]:0"}
+    server = ScoringServer(load_settings(flags=flags), PlayedWorkers())
+    with pytest.raises(SettingsError, match="tls_certificate_file: found") as caught:
+        await server.start()
+    assert str(file) in str(caught.value)

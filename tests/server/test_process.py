@@ -1,0 +1,192 @@
+"""A real server process: it starts, survives its workers, and stops in order."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from tests.server.scene import HERE, Refused, configuration, counts, points, refused, request
+
+from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+
+pytestmark = pytest.mark.usefixtures("moody")
+
+TIMEOUT_S = 60.0
+
+
+class Process:
+    """A server process, its log lines and a channel to it."""
+
+    def __init__(self, **settings: str) -> None:
+        environment = {
+            f"VIDSCORE_SERVER_{name.upper()}": value
+            for name, value in {"listen": "127.0.0.1:0", "workers": "1", **settings}.items()
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "vidscore_server"],
+            env={**os.environ, **environment},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._passed: list[dict[str, Any]] = []
+        self._reader = threading.Thread(target=self._read, args=(self.process.stderr,))
+        self._reader.start()
+        self.channel = grpc.insecure_channel(self.line("listening")["address"])
+        self.stub = scoring_service_pb2_grpc.ScoringServiceStub(self.channel)
+
+    def _read(self, stderr: IO[str]) -> None:
+        for line in stderr:
+            self._lines.put(line)
+
+    def line(self, event: str) -> dict[str, Any]:
+        """The first log line about an event that was not asked for before."""
+        for position, passed in enumerate(self._passed):
+            if passed["event"] == event:
+                return self._passed.pop(position)
+        while True:
+            line: dict[str, Any] = json.loads(self._lines.get(timeout=TIMEOUT_S))
+            if line["event"] == event:
+                return line
+            self._passed.append(line)
+
+    def close(self) -> None:
+        self.channel.close()
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+
+
+@contextmanager
+def _process(**settings: str) -> Iterator[Process]:
+    process = Process(**settings)
+    try:
+        yield process
+    finally:
+        process.close()
+
+
+class Stream:
+    """A stream that sends when the test says so."""
+
+    def __init__(self, process: Process, **parameters: Any) -> None:
+        configured = configuration("moody", **parameters)
+        self._requests: SimpleQueue[scoring_service_pb2.ScoreRequest | None] = SimpleQueue()
+        self._responses = process.stub.Score(iter(self._requests.get, None), timeout=TIMEOUT_S)
+        self.send(scoring_service_pb2.ScoreRequest(configuration=configured))
+        assert next(self._responses).HasField("started")
+
+    def send(self, message: scoring_service_pb2.ScoreRequest) -> None:
+        self._requests.put(message)
+
+    def frame(self, number: int) -> None:
+        self.send(request("truth", points({number: HERE})))
+        self.send(request("detections", points({number: HERE})))
+
+    def end(self) -> None:
+        self._requests.put(None)
+
+    def result(self) -> dict[str, int]:
+        self.end()
+        *_, last = self._responses
+        return counts(last.final.reports[0])
+
+    def failure(self) -> Refused:
+        with pytest.raises(grpc.RpcError) as caught:
+            list(self._responses)
+        self.end()
+        return refused(caught.value)
+
+
+def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_error() -> None:
+    with _process(drain_timeout_s="60") as server:
+        stream = Stream(server)
+        stream.frame(1)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.line("draining")["open_streams"] == 1
+        stream.frame(2)
+        stub: Any = health_pb2_grpc.HealthStub(server.channel)
+        assert (
+            stub.Check(health_pb2.HealthCheckRequest()).status
+            == health_pb2.HealthCheckResponse.NOT_SERVING
+        )
+        assert stream.result()["frames"] == 2
+        assert server.process.wait(TIMEOUT_S) == 0
+
+
+@pytest.mark.parametrize("impatient", [False, True], ids=["timeout", "second signal"])
+def test_a_client_that_keeps_sending_is_told_that_the_server_stops(impatient: bool) -> None:
+    with _process(drain_timeout_s="60" if impatient else "0") as server:
+        stream = Stream(server)
+        server.process.send_signal(signal.SIGTERM)
+        server.line("draining")
+        if impatient:
+            server.process.send_signal(signal.SIGINT)
+        status = stream.failure()
+        assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
+        assert server.process.wait(TIMEOUT_S) == 0
+
+
+def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server() -> None:
+    with _process() as server:
+        worker = server.line("worker started")["process_id"]
+        Stream(server).result()
+        stream = Stream(server, mood="slow", delay_s=1.0)
+        stream.frame(1)
+        stream.end()
+        time.sleep(0.3)
+        os.kill(worker, signal.SIGKILL)
+        assert stream.result()["frames"] == 1
+        assert server.line("worker started")["process_id"] != worker
+        assert server.line("worker died")["evaluator"] == "moody"
+
+
+def test_workers_end_with_a_server_that_is_killed() -> None:
+    with _process() as server:
+        worker = server.line("worker started")["process_id"]
+        server.process.kill()
+        deadline = time.monotonic() + TIMEOUT_S
+        while _lives(worker):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def _lives(process_id: int) -> bool:
+    try:
+        state = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rsplit(")")[-1]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state.split()[0] != "Z"  # it has ended, and nobody has asked how yet
+
+
+def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> None:
+    environment = {
+        "VIDSCORE_SERVER_LISTEN": "0.0.0.0:1",
+        "VIDSCORE_SERVER_TLS_KEY_FILE": "key.pem",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "vidscore_server"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 2
+    assert "VIDSCORE_SERVER_LISTEN" in ended.stderr
+    assert "tls_certificate_file" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -72,21 +72,27 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
     name = str(path)
     with _no_garbage_collection():
-        document = _parse(data, name)
-        faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
-        try:
-            _require(_holds_numbers_alone(data, len(document)))
-            entries = _Entries.of(document)
-        except ValueError:
-            positions = _explain(_with_repeated_keys(data, document), name, faults)
-            entries = _Entries.of([document[index] for index in positions.tolist()])
+        entries, positions, faults, skipped = _read_entries(data, name)
     source = Source(
         annotations=entries.annotations(),
         name=name,
         format=NAME,
         places=Places((name,), np.zeros_like(positions), positions, "entry"),
     )
-    return Reading(source, faults, len(document) - len(positions))
+    return Reading(source, faults, skipped)
+
+
+def _read_entries(data: bytes, name: str) -> tuple[_Entries, IntArray, FaultList, int]:
+    """Columns of the entries that keep the rules, their indices, and what is wrong with others."""
+    document = _parse(data, name)
+    faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
+    try:
+        _require(_holds_numbers_alone(data, len(document)))
+        entries = _Entries.of(document)
+    except ValueError:
+        positions = _explain(_with_repeated_keys(data, document), name, faults)
+        entries = _Entries.of([document[index] for index in positions.tolist()])
+    return entries, positions, faults, len(document) - len(positions)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -213,7 +219,10 @@ def _require(holds: BoolArray | bool) -> None:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Parsing makes many objects and no cycle; looking for cycles would take twice its time."""
+    """Parsing makes many objects and no cycle; looking for cycles would take twice its time.
+
+    The objects must be gone at the end, or the first collection after it looks at them all.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from vidscore_cli.comparison import Place, compare_measures, compare_places, rank_systems
+from vidscore_cli.demo_board import Board
 from vidscore_cli.demo_scenes import DETECTORS, Show, make_shows
 from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live_scores import LiveDisplay
@@ -19,10 +19,9 @@ from vidscore_cli.output import STDOUT, deliver_table
 from vidscore_cli.pacing import steps_at
 from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.report_layout import format_number
-from vidscore_cli.report_table import grid_table, plain_table
+from vidscore_cli.report_table import GridView
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import Client, Live, LiveReport
-from vidscore_client import Report as RemoteReport
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_json
@@ -32,48 +31,6 @@ LIVE_INTERVAL_S = 0.2
 
 Reports = dict[str, dict[str, Report]]
 """Evaluator -> system -> report."""
-
-
-@dataclass
-class _Board:
-    """How far each system has come with each show; written by the streams' own threads."""
-
-    shows: Sequence[Show]
-    latest: dict[tuple[str, str], tuple[int, Report]] = field(default_factory=dict)
-
-    def take(self, system: str, show: Show, frames: int, report: RemoteReport) -> None:
-        """Keep the newest report and the number of frames that it covers."""
-        self.latest[system, show.evaluator] = (frames, to_reports([report])[0])
-
-    def cells(self, system: str, show: Show) -> tuple[str, str]:
-        """Frames that both sides have sent, and the score over exactly these."""
-        total = show.truth.frame_count
-        if (system, show.evaluator) not in self.latest:
-            return f"0/{total}", "-"
-        frames, report = self.latest[system, show.evaluator]
-        return f"{frames}/{total}", format_number(report.value(show.headline))
-
-    def draw(self) -> RenderableType:
-        """A table with a line for each system."""
-        table = plain_table("system")
-        for show in self.shows:
-            table.add_column(f"{show.evaluator}\nframes", justify="right", min_width=10)
-            table.add_column(show.headline_label, justify="right", min_width=9)
-        for detector in DETECTORS:
-            pairs = (self.cells(detector.name, show) for show in self.shows)
-            table.add_row(detector.name, *(cell for pair in pairs for cell in pair))
-        return _indented(table)
-
-    def line(self) -> str:
-        """The same as plain text, a line for each system."""
-        lines = []
-        for detector in DETECTORS:
-            line = f"  {detector.name:8}"
-            for show in self.shows:
-                frames, score = self.cells(detector.name, show)
-                line += f"{show.evaluator} {frames:>7} frames, {show.headline_label} {score:10}"
-            lines.append(line.rstrip())
-        return "\n".join(lines)
 
 
 def demonstrate(seed: int, speed: float) -> None:
@@ -107,7 +64,7 @@ def demonstrate(seed: int, speed: float) -> None:
 
 
 def _stream_all(client: Client, shows: Sequence[Show], speed: float) -> Reports:
-    board = _Board(shows)
+    board = Board(shows)
     reports: Reports = {show.evaluator: {} for show in shows}
     pairs = [(show, detector.name) for show in shows for detector in DETECTORS]
     display = LiveDisplay(sys.stdout, board.draw, board.line, keep=True)
@@ -122,12 +79,12 @@ def _stream_all(client: Client, shows: Sequence[Show], speed: float) -> Reports:
 
 
 def _stream(
-    client: Client, show: Show, system: str, speed: float, board: _Board, display: LiveDisplay
+    client: Client, show: Show, system: str, speed: float, board: Board, display: LiveDisplay
 ) -> Report:
     """Stream one system's detections of one show, frame by frame, as a live system would."""
 
     def keep(live: LiveReport) -> None:
-        board.take(system, show, live.coverage.paired_frames, live.reports[0])
+        board.take(system, show, live.coverage.paired_frames, to_reports(live.reports)[0])
         display.changed()
 
     detections = show.detections[system]
@@ -140,9 +97,9 @@ def _stream(
         for step in steps_at(show.rate_fps * speed, show.truth, detections):
             stream.send_batch("truth", to_frames(step.truth))
             stream.send_batch("detections", to_frames(step.detections))
-        (final,) = stream.finish()
+        (final,) = to_reports(stream.finish())
     board.take(system, show, show.truth.frame_count, final)
-    return to_reports([final])[0]
+    return final
 
 
 def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
@@ -153,7 +110,7 @@ def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
         compare_measures("spotgeo: all sequences", sky_measures, sky),
     )
     for grid in grids:
-        _print(Text(""), _indented(Group(Text(grid.title), grid_table(grid))))
+        _print(Text(""), _indented(Group(Text(grid.title), GridView(grid))))
 
 
 def _places(streets: Mapping[str, Report]) -> list[Place]:

@@ -111,15 +111,19 @@ def _messages(address: str, *, typed: bool) -> Iterator[None]:
             raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {error}") from None
         raise InputRefusedError(str(error)) from None
     except (UnavailableError, DeadlineError) as error:
-        raise ServerUnreachableError(
-            f"the server at {address} cannot be reached: {error}"
-        ) from None
+        reason = _without_grpc_talk(str(error))
+        raise ServerUnreachableError(f"no server answers at {address}: {reason}") from None
     except (InternalError, UnsupportedError) as error:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:
         if typed and error.reason in TYPED_MISTAKES:
             raise click.UsageError(_describe(error)) from None
         raise InputRefusedError(_describe(error)) from None
+
+
+def _without_grpc_talk(text: str) -> str:
+    """The cause alone where grpc lists every address that it tried."""
+    return text.rpartition(": ")[2] if "last error: " in text else text
 
 
 def _describe(error: VidscoreError) -> str:

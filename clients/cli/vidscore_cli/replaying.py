@@ -15,7 +15,7 @@ from vidscore_cli.output import check_output
 from vidscore_cli.pacing import frame_total, steps_at
 from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.report_layout import format_number, overall_grid
-from vidscore_cli.report_table import View, grid_table
+from vidscore_cli.report_table import GridView, View
 from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.selection import select_evaluators
 from vidscore_client import Live, LiveReport
@@ -48,8 +48,13 @@ class Replay:
     curves: bool
 
 
-class _Progress:
-    """How far the server has come, for people; written by the stream's own thread."""
+class ReplayProgress:
+    """How far the server has come, for people; written by the stream's own thread.
+
+    Args:
+        frame_count: Frames that are sent in all.
+        ranking: For each evaluator, the measures by which systems are ranked.
+    """
 
     def __init__(self, frame_count: int, ranking: Mapping[str, Sequence[str]]) -> None:
         self._frame_count = frame_count
@@ -69,7 +74,7 @@ class _Progress:
         """Frames, and the scores over everything so far."""
         if not self._reports:
             return Text(self._frames())
-        return Group(Text(self._frames()), grid_table(overall_grid(self._reports)))
+        return Group(Text(self._frames()), GridView(overall_grid(self._reports)))
 
     def line(self) -> str:
         """The same in one line: frames, and the scores by which systems are ranked."""
@@ -115,7 +120,7 @@ def _stream(
         ranking = {
             entry.name: client.evaluator(entry.name).ranking for entry in specification.evaluators
         }
-        progress = _Progress(frame_total(truth, detections), ranking)
+        progress = ReplayProgress(frame_total(truth, detections), ranking)
         display = LiveDisplay(sys.stderr, progress.draw, progress.line)
 
         def keep(live: LiveReport) -> None:

@@ -44,7 +44,8 @@ def overall_grid(reports: Sequence[Report]) -> Grid:
         reports: The reports; where there are several, a line begins with its evaluator.
     """
     overall = [_scores_by_domain(report) for report in reports]
-    domains = sorted({domain for scores in overall for domain in scores}, key=_last_if_all)
+    found = dict.fromkeys(domain for scores in overall for domain in scores)
+    domains = sorted(found, key=_last_if_all)
     several = len(reports) > 1
     headings = ["score"] if domains == [None] else [_named(domain) for domain in domains]
     grid = Grid(

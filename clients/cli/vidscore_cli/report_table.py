@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import ConsoleRenderable, Group
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -16,6 +18,10 @@ from vidscore_evaluators.report import Curve, Report, ReportWarning
 
 HEADING_WIDTH = 13
 """Columns of a heading before it goes on in the next line."""
+
+
+COLUMN_GAP = 3
+"""Columns of a terminal between two columns of a table."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +50,62 @@ def plain_table(*headings: str) -> Table:
     return table
 
 
-def grid_table(grid: Grid) -> Table:
-    """A grid as a table: names to the left, scores to the right, long headings folded."""
-    table = plain_table()
-    for index, heading in enumerate(grid.headings):
-        if index < grid.leading:
-            table.add_column(Text(heading), no_wrap=True)
-        else:
-            table.add_column(fold_heading(heading), justify="right", no_wrap=True)
-    before: tuple[str, ...] = ()
-    for line in grid.lines:
-        table.add_row(*_cells(line, before, grid.leading))
-        before = line
-    return table
+@dataclass(frozen=True)
+class GridView:
+    """A grid as a table: names to the left, scores to the right, long headings folded.
+
+    Where the terminal is too narrow for all columns, the table goes on below with the rest.
+
+    Attributes:
+        grid: The grid.
+    """
+
+    grid: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw as many columns side by side as there is room for."""
+        del console
+        for number, columns in enumerate(self._pages(options.max_width)):
+            if number:
+                yield Text("")
+            yield self._table(columns)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """The width of the widest part."""
+        pages = self._pages(options.max_width)
+        tables = [self._table(columns) for columns in pages]
+        return Measurement.get(console, options, Group(*tables))
+
+    def _pages(self, width: int) -> list[list[int]]:
+        """Columns of each part of the table; the leading ones are in every part."""
+        leading = list(range(self.grid.leading))
+        pages = [list(leading)]
+        for column in range(self.grid.leading, len(self.grid.headings)):
+            used = sum(self._width(index) + COLUMN_GAP for index in pages[-1])
+            if len(pages[-1]) > len(leading) and used + self._width(column) > width:
+                pages.append(list(leading))
+            pages[-1].append(column)
+        return pages
+
+    def _width(self, column: int) -> int:
+        heading = fold_heading(self.grid.headings[column]).plain.split("\n")
+        return max(
+            cell_len(text) for text in [*heading, *(line[column] for line in self.grid.lines)]
+        )
+
+    def _table(self, columns: Sequence[int]) -> Table:
+        grid = self.grid
+        table = plain_table()
+        for column in columns:
+            heading = fold_heading(grid.headings[column])
+            score = column >= grid.leading
+            table.add_column(heading, justify="right" if score else "left", no_wrap=score)
+        before: tuple[str, ...] = ()
+        for line in grid.lines:
+            cells = list(_cells(line, before, grid.leading))
+            table.add_row(*(cells[column] for column in columns))
+            before = line
+        return table
 
 
 def fold_heading(heading: str) -> Text:
@@ -96,7 +145,7 @@ def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRendera
 def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
     yield Text("")
     yield Text(title, style="bold")
-    yield _indented(grid_table(grid))
+    yield _indented(GridView(grid))
 
 
 def _parameter(name: str, value: object) -> str:
@@ -122,9 +171,9 @@ def _warnings(warnings: Sequence[ReportWarning], whose: str) -> Iterator[Console
     if warnings:
         yield Text("")
         yield Text(f"{whose}Warnings", style="bold yellow")
-    for warning in warnings:
-        times = f" ({warning.count} times)" if warning.count > 1 else ""
-        yield _indented(Text(f"{warning.message}{times}"))
+        width = max(len(str(warning.count)) for warning in warnings)
+        for warning in warnings:
+            yield _indented(Text(f"{warning.count:>{width}} x {warning.message}"))
 
 
 def _indented(renderable: ConsoleRenderable) -> Padding:

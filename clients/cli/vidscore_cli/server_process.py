@@ -19,16 +19,21 @@ STOP_TIMEOUT_S = 20.0
 class ServerProcess:
     """A `vidscore serve` on a free port of this machine.
 
+    Args:
+        options: Further options of `vidscore serve`.
+
     Attributes:
         address: Where it listens; known once the context is entered.
         exit_code: How it ended; None while it runs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str) -> None:
         """Prepare; nothing runs yet."""
+        self._options = options
         self.address = ""
         self.exit_code: int | None = None
         self._log: IO[bytes] | None = None
+        self._said = ""
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -40,14 +45,14 @@ class ServerProcess:
         self._log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
         self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
+            [*command, *self._options], stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
         )
         stdout = self._process.stdout
         line = stdout.readline() if stdout else ""
         self.address = next((word for word in line.split() if word.startswith(f"{HOST}:")), "")
         if not self.address:
             self._stop()
-            raise ServerUnreachableError(f"the server did not start: {self._said() or line}")
+            raise ServerUnreachableError(f"the server did not start: {self._said or line}")
         return self
 
     def __exit__(
@@ -71,9 +76,7 @@ class ServerProcess:
             self.exit_code = process.wait()
         if process.stdout:
             process.stdout.close()
-
-    def _said(self) -> str:
-        if self._log is None:
-            return ""
-        self._log.seek(0)
-        return self._log.read().decode(errors="replace").strip()
+        if self._log:
+            with self._log:
+                self._log.seek(0)
+                self._said = self._log.read().decode(errors="replace").strip()

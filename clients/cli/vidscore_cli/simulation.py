@@ -165,16 +165,17 @@ def _annotations(
     scene: Scene, counts: IntArray, coordinates: FloatArray, **columns: Any
 ) -> Annotations:
     sequence_count = len(scene.sequences)
+    arity = QUADRILATERAL if scene.lengths_px else POINT
     numbers = np.arange(scene.first_frame, scene.first_frame + scene.frame_count)
     return build_annotations(
         Columns(
-            arity=QUADRILATERAL if scene.lengths_px else POINT,
+            arity=arity,
             sequences=[(scene.domain, name) for name in scene.sequences],
             labels=scene.labels,
             frame_sequences=np.repeat(np.arange(sequence_count), scene.frame_count),
             frame_numbers=np.tile(numbers, sequence_count),
             object_counts=counts,
-            coordinates=coordinates,
+            coordinates=coordinates.reshape(-1, arity),
             **columns,
         ),
         source=f"simulated {scene.domain}",

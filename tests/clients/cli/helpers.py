@@ -11,7 +11,9 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
+import vidscore_client
 from vidscore_cli.main import cli
+from vidscore_client import reports as remote
 from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores
 
 BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
@@ -73,3 +75,26 @@ def example_report() -> Report:
             warnings=(ReportWarning("unlisted", "A label is on no list.", 3),),
         ),
     )
+
+
+def as_remote(report: Report) -> vidscore_client.Report:
+    """The same report as the SDK has it."""
+    return vidscore_client.Report(
+        evaluator=report.evaluator,
+        version=report.version,
+        parameters=report.parameters,
+        truth_digest=report.truth_digest,
+        detections_digest=report.detections_digest,
+        software=report.software,
+        specification=report.specification,
+        scores=tuple(remote.Row(*row) for row in report.rows()),
+        curves=tuple(
+            remote.Curve(curve.name, {k: tuple(v) for k, v in curve.columns.items()},
+                         curve.domain, curve.class_)
+            for curve in report.curves
+        ),
+        warnings=tuple(
+            remote.ReportWarning(entry.code, entry.message, entry.count)
+            for entry in report.warnings
+        ),
+    )  # fmt: skip

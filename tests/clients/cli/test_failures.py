@@ -111,7 +111,7 @@ def test_a_reader_who_stops_reading_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [BINARY, "evaluators", "--format", "json"],
+        [BINARY, "completion", "fish"],
         stdout=writer,
         stderr=subprocess.PIPE,
         encoding="utf-8",

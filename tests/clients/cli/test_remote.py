@@ -6,37 +6,13 @@ from typing import NoReturn
 
 import click
 import pytest
-from tests.clients.cli.helpers import example_report
+from tests.clients.cli.helpers import as_remote, example_report
 
 import vidscore_client
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
-from vidscore_client import reports as remote
-from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_dict, report_to_json
 from vidscore_evaluators.testing.examples import make_annotations
-
-
-def as_remote(report: Report) -> vidscore_client.Report:
-    return vidscore_client.Report(
-        evaluator=report.evaluator,
-        version=report.version,
-        parameters=report.parameters,
-        truth_digest=report.truth_digest,
-        detections_digest=report.detections_digest,
-        software=report.software,
-        specification=report.specification,
-        scores=tuple(remote.Row(*row) for row in report.rows()),
-        curves=tuple(
-            remote.Curve(curve.name, {k: tuple(v) for k, v in curve.columns.items()},
-                         curve.domain, curve.class_)
-            for curve in report.curves
-        ),
-        warnings=tuple(
-            remote.ReportWarning(entry.code, entry.message, entry.count)
-            for entry in report.warnings
-        ),
-    )  # fmt: skip
 
 
 def test_a_report_of_the_sdk_becomes_the_same_report() -> None:

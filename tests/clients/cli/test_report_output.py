@@ -43,7 +43,7 @@ By class
 1 curves (roc); --curves shows their points
 
 Warnings
-  A label is on no list. (3 times)
+  3 x A label is on no list.
 """
 
 SEQUENCES = """\

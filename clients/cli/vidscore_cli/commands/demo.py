@@ -7,7 +7,7 @@ import click
 from vidscore_cli.command_tree import command
 
 
-@command("demo", examples=("vidscore demo", "vidscore demo --seed 7 --speed 20"))
+@command("demo", examples=("vidscore demo", "vidscore demo --speed 100 --seed 1"))
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**32 - 1),

@@ -1,0 +1,77 @@
+"""`vidscore demo`: the main job from end to end."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+
+import pytest
+from tests.clients.cli.helpers import example_report, run, run_binary
+from tests.clients.cli.terminal import run_on_terminal
+
+from vidscore_cli.commands.demo import demo
+from vidscore_cli.demo_board import Board
+from vidscore_cli.demo_scenes import make_shows
+from vidscore_evaluators.report import Block, Scores
+
+EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
+"""Both are of the same seed, so they must end with the same scores."""
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def final_part(output: str) -> str:
+    return output[output.index("Final scores") :].replace("\r\n", "\n")
+
+
+@pytest.fixture(scope="module")
+def plain() -> str:
+    """Output of the second example where there is no terminal."""
+    done = run_binary(*shlex.split(EXAMPLES[1])[1:])
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(plain: str) -> None:
+    final = final_part(plain)
+    assert re.search(r"neovision2: by weighted_mean_nmotda: +1\. falcon .*, 2\. mole ", final)
+    assert re.search(r"spotgeo: +by f1: +1\. falcon .*, 2\. mole ", final)
+    assert "the same reports, bit for bit" in final
+    assert "The server has stopped (exit code 0)." in final
+
+
+def test_nothing_is_redrawn_where_there_is_no_terminal(plain: str) -> None:
+    assert "\x1b" not in plain
+
+
+def test_live_scores_of_both_systems_are_lines_where_there_is_no_terminal() -> None:
+    streets, sky = make_shows(1)
+    board = Board((streets, sky))
+    scores = Scores((Block({"weighted_mean_nmotda": (0.875,)}),))
+    board.take("falcon", streets, 123, replace(example_report(), scores=scores))
+    assert board.line() == (
+        "  falcon  neovision2 123/600 frames, NMOTDA 0.8750    spotgeo   0/240 frames, F1 -\n"
+        "  mole    neovision2   0/600 frames, NMOTDA -         spotgeo   0/240 frames, F1 -"
+    )
+
+
+def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(plain: str) -> None:
+    code, output = run_on_terminal(*shlex.split(EXAMPLES[0])[1:])
+    assert code == 0
+    assert "\x1b[2K" in output
+    shown = ESCAPES.sub("", output)
+    assert re.search(r"falcon +600/600 ", shown)
+    lines, wanted = (
+        [line.rstrip() for line in final_part(text).splitlines()] for text in (shown, plain)
+    )
+    assert lines == wanted
+
+
+def test_the_examples_of_the_help_are_those_that_run_here() -> None:
+    assert demo.examples == EXAMPLES
+
+
+@pytest.mark.parametrize("options", [["--speed", "0"], ["--seed", "-1"], ["--seed", "x"]])
+def test_a_demo_that_cannot_be_is_a_usage_error(options: list[str]) -> None:
+    assert run("demo", *options).exit_code == 2

@@ -1,0 +1,69 @@
+"""The examples of every command's help run as they stand."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+from tests.clients.cli.helpers import BINARY, run
+
+from vidscore_cli.command_tree import Command
+from vidscore_cli.main import SECTIONS, cli
+
+DEFAULT_SERVER = "127.0.0.1:50051"
+
+
+def examples(*names: str) -> list[str]:
+    """Examples of some commands."""
+    found: list[str] = []
+    for name in names:
+        command = cli.get_command(click.Context(cli), name)
+        assert isinstance(command, Command)
+        found.extend(command.examples)
+    return found
+
+
+# The examples of the demo run in the tests of the demo.
+IN_PROCESS = [
+    name for entries in SECTIONS.values() for name in entries if name not in {"demo", "serve"}
+]
+
+
+@pytest.mark.parametrize("example", examples(*IN_PROCESS))
+def test_an_example_runs_where_its_files_are(
+    example: str, data: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(data)
+    arguments = shlex.split(example.replace(DEFAULT_SERVER, server))[1:]
+    result = run(*arguments, env={"VIDSCORE_SERVER": server})
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout
+
+
+@pytest.mark.parametrize(
+    ("example", "stop"), [*zip(examples("serve"), (signal.SIGTERM, signal.SIGINT), strict=True)]
+)
+def test_an_example_of_serve_says_where_it_listens_and_ends_well(
+    example: str, stop: signal.Signals, data: Path
+) -> None:
+    # The default port may be in use on the machine that runs the tests.
+    environment = {**os.environ, "VIDSCORE_SERVER_LISTEN": "127.0.0.1:0"}
+    with subprocess.Popen(
+        [BINARY, *shlex.split(example)[1:]],
+        cwd=data,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.send_signal(stop)
+        assert process.wait(60) == 0
+    assert line.startswith("vidscore serves at 127.0.0.1:")
+    assert line.endswith(" (this machine only)\n")

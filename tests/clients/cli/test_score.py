@@ -1,0 +1,206 @@
+"""`vidscore score`, from files to reports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.clients.cli.helpers import run, run_binary
+
+SPOTGEO_TABLE = """\
+spotgeo 1.0.0
+profile = protocol, tau = 10.0, epsilon = 3.0, image_width = 640, image_height = 480, \
+maximum_detections = 30, frames_per_sequence = 5
+
+Over everything
+  measure              score
+  ──────────────────────────
+  true_positives           2
+  false_negatives          1
+  false_positives          1
+  precision           0.6667
+  recall              0.6667
+  f1                  0.6667
+  one_minus_f1        0.3333
+  sse               216.0000
+  mse                54.0000
+"""
+
+NEOVISION2_LINES = """\
+  measure                               Helicopter    Tower      all
+  ──────────────────────────────────────────────────────────────────
+  weighted_mean_nmotda                      0.0000   0.5000   0.3333
+"""
+
+
+def spotgeo(data: Path, *options: str) -> tuple[str, ...]:
+    truth, detections = data / "truth.json", data / "detections.json"
+    return ("score", "spotgeo", "--truth", str(truth), "--detections", str(detections), *options)
+
+
+def neovision2(data: Path, *options: str) -> tuple[str, ...]:
+    truth, detections = data / "truth", data / "detections"
+    return ("score", "neovision2", "--truth", str(truth), "--detections", str(detections), *options)
+
+
+def score_of(document: dict[str, Any], measure: str, **place: str) -> float | None:
+    wanted = {"domain": None, "class": None, "sequence": None, **place, "measure": measure}
+    (value,) = [
+        entry["value"]
+        for entry in document["scores"]
+        if {key: entry[key] for key in wanted} == wanted
+    ]
+    number: float | None = value
+    return number
+
+
+def test_a_table_of_whole_set_measures_looks_like_this(data: Path) -> None:
+    done = run_binary(*spotgeo(data))
+    assert (done.returncode, done.stdout, done.stderr) == (0, SPOTGEO_TABLE, "")
+
+
+def test_a_table_of_domains_has_a_column_for_each_and_one_for_all(data: Path) -> None:
+    assert NEOVISION2_LINES in run(*neovision2(data)).stdout
+
+
+def test_one_evaluator_as_json_is_an_object_with_hand_worked_scores(data: Path) -> None:
+    document = json.loads(run(*spotgeo(data, "--format", "json")).stdout)
+    assert document["evaluator"] == "spotgeo"
+    assert score_of(document, "f1") == 2 * 2 / (2 * 2 + 1 + 1)
+    assert score_of(document, "mse") == (16 + 100 + 100) / 4
+    assert isinstance(score_of(document, "true_positives"), int)
+
+
+def test_undefined_scores_are_null_and_counts_are_integers_in_json(data: Path) -> None:
+    document = json.loads(run(*neovision2(data, "--format", "json")).stdout)
+    assert score_of(document, "nmotda", domain="Tower", **{"class": "Bus"}) is None
+    assert score_of(document, "nmotda", domain="Tower", **{"class": "Car"}) == 0.5
+    assert score_of(document, "false_positives", domain="Tower", **{"class": "Car"}) == 1
+
+
+def test_several_evaluators_as_json_are_an_array_in_the_order_typed(
+    data: Path, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.toml"
+    manifest.write_text('[[evaluators]]\nname = "neovision2"\n')
+    result = run("score", "--manifest", str(manifest), *neovision2(data, "--format", "json")[2:])
+    assert json.loads(result.stdout)["evaluator"] == "neovision2"
+
+
+def test_csv_has_a_line_for_each_score_of_the_json(data: Path) -> None:
+    document = json.loads(run(*neovision2(data, "--format", "json")).stdout)
+    lines = list(csv.DictReader(io.StringIO(run(*neovision2(data, "--format", "csv")).stdout)))
+    assert len(lines) == len(document["scores"])
+    for line, score in zip(lines, document["scores"], strict=True):
+        value = "" if score["value"] is None else str(score["value"])
+        assert line == {
+            "evaluator": "neovision2",
+            "domain": score["domain"] or "",
+            "class": score["class"] or "",
+            "sequence": score["sequence"] or "",
+            "measure": score["measure"],
+            "value": value,
+        }
+
+
+def test_a_parameter_that_is_set_changes_the_score_and_stands_in_the_report(data: Path) -> None:
+    document = json.loads(run(*spotgeo(data, "--set", "tau=3.5", "--format", "json")).stdout)
+    assert document["parameters"]["tau"] == 3.5
+    assert score_of(document, "true_positives") == 1
+
+
+def test_the_manifest_gives_evaluator_and_parameters_and_set_comes_over_it(
+    data: Path, tmp_path: Path
+) -> None:
+    manifest = tmp_path / "manifest.toml"
+    manifest.write_text(
+        '[[evaluators]]\nname = "spotgeo"\nparameters = { tau = 3.5, profile = "kelvins" }\n'
+    )
+    arguments = ("score", "--manifest", str(manifest), *spotgeo(data, "--format", "json")[2:])
+    parameters = json.loads(run(*arguments).stdout)["parameters"]
+    assert (parameters["tau"], parameters["profile"]) == (3.5, "kelvins")
+    parameters = json.loads(run(*arguments, "--set", "spotgeo.tau=7").stdout)["parameters"]
+    assert (parameters["tau"], parameters["profile"]) == (7.0, "kelvins")
+
+
+def test_workers_do_not_change_the_report(data: Path) -> None:
+    one, two = (run(*neovision2(data, "--format", "json", "--workers", n)) for n in ("1", "2"))
+    assert one.exit_code == two.exit_code == 0
+    assert one.stdout == two.stdout
+
+
+def test_rows_that_are_skipped_are_counted_in_a_warning(data: Path) -> None:
+    path = data / "detections" / "Tower" / "001.csv"
+    path.write_text(path.read_text() + "1,not,a,number\n")
+    refused = run(*neovision2(data))
+    skipped = run(*neovision2(data, "--on-error", "skip"))
+    assert refused.exit_code == 1
+    assert skipped.exit_code == 0
+    assert "Warnings\n" in skipped.stdout
+    assert "left out" in skipped.stdout
+
+
+def test_a_file_with_a_name_in_any_script_is_written_and_read(data: Path) -> None:
+    odd = data / "правда 真実.json"
+    (data / "truth.json").rename(odd)
+    output = data / "レポート.json"
+    result = run(
+        "score", "spotgeo", "--truth", str(odd), "--detections", str(data / "detections.json"),
+        "--format", "json", "--output", str(output),
+    )  # fmt: skip
+    assert (result.exit_code, result.output) == (0, "")
+    assert json.loads(output.read_text(encoding="utf-8"))["evaluator"] == "spotgeo"
+
+
+def test_nothing_is_written_where_the_input_is_wrong(data: Path) -> None:
+    output = data / "report.json"
+    (data / "detections.json").write_text("[")
+    assert run(*spotgeo(data, "--output", str(output))).exit_code == 1
+    assert not output.exists()
+
+
+def test_a_report_replaces_an_older_one_whole(data: Path) -> None:
+    output = data / "report.json"
+    output.write_text("x" * 1_000_000)
+    assert run(*spotgeo(data, "--format", "json", "--output", str(output))).exit_code == 0
+    assert json.loads(output.read_text())["evaluator"] == "spotgeo"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--set", "tau"], "expected NAME=VALUE"),
+        (["--set", "taw=1"], "taw: found an unknown parameter, expected did you mean tau?"),
+        (["--set", "tau=x"], "tau: found 'x', expected a number"),
+        (["--set", "tau=-1"], "tau: found '-1', expected more than 0"),
+        (["--set", "neovision2.tau=1"], "neovision2 is not being scored"),
+        (["--input-format", "xml"], "'xml' is none of auto, spotgeo-json"),
+        (["--format", "xml"], "'xml' is not one of"),
+        (["--workers", "0"], "0 is not in the range"),
+        (["--output", "no/such/folder/report.json"], "there is no folder"),
+        (["--wrong"], "No such option"),
+    ],
+)
+def test_a_wrong_command_line_is_a_usage_error_that_says_why(
+    options: list[str], reason: str, data: Path
+) -> None:
+    result = run(*spotgeo(data, *options))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert reason in result.stderr
+
+
+def test_an_unknown_evaluator_that_is_typed_is_a_usage_error(data: Path) -> None:
+    result = run("score", "spotgio", *spotgeo(data)[2:])
+    assert result.exit_code == 2
+    assert "no evaluator is called 'spotgio'; did you mean spotgeo?" in result.stderr
+
+
+def test_every_format_is_named_in_the_help() -> None:
+    from vidscore_evaluators.formats import FORMATS
+
+    text = " ".join(run("score", "--help").stdout.split())
+    assert all(name in text for name in FORMATS)

@@ -1,0 +1,124 @@
+"""`serve`, `health` and `stream` against a real server process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import as_remote, example_report, run, run_binary
+
+from vidscore_cli.replaying import ReplayProgress
+from vidscore_client import Coverage, LiveReport
+from vidscore_server.settings import setting_names
+
+NOBODY = "127.0.0.1:1"
+"""An address at which no server answers: the port is reserved."""
+
+
+def sides(data: Path, kind: str = "spotgeo") -> tuple[str, ...]:
+    ending = ".json" if kind == "spotgeo" else ""
+    truth, detections = data / f"truth{ending}", data / f"detections{ending}"
+    return (kind, "--truth", str(truth), "--detections", str(detections))
+
+
+@pytest.mark.parametrize("kind", ["spotgeo", "neovision2"])
+@pytest.mark.parametrize("speed", [["--full-speed"], ["--rate", "200"]])
+def test_a_streamed_report_is_that_of_the_files_to_the_last_bit(
+    kind: str, speed: list[str], data: Path, server: str
+) -> None:
+    arguments = (*sides(data, kind), "--format", "json")
+    streamed = run("stream", *arguments, "--server", server, *speed)
+    scored = run("score", *arguments)
+    assert streamed.exit_code == scored.exit_code == 0
+    assert streamed.stdout == scored.stdout
+
+
+def test_several_evaluators_share_one_stream(data: Path, server: str) -> None:
+    manifest = data / "manifest.toml"
+    manifest.write_text(
+        '[[evaluators]]\nname = "spotgeo"\n[[sequences]]\nname = "1"\nframe_count = 6\n'
+    )
+    arguments = (*sides(data)[1:], "--manifest", str(manifest), "--format", "json")
+    streamed = run("stream", *arguments, "--server", server, "--full-speed")
+    assert streamed.stdout == run("score", *arguments).stdout
+
+
+def test_a_live_report_becomes_a_line_with_frames_and_ranking_scores() -> None:
+    progress = ReplayProgress(20, {"neovision2": ("mean_nmotda",)})
+    coverage = Coverage(
+        paired_frames=12, frames_waiting_for_detections=1, frames_waiting_for_truth=2
+    )
+    progress.take(LiveReport((as_remote(example_report()),), coverage))
+    assert progress.line() == (
+        "12 of 20 frames, 3 wait for their other side, neovision2 mean_nmotda 0.8750"
+    )
+
+
+def test_the_server_comes_from_the_environment_where_it_is_not_typed(
+    data: Path, server: str
+) -> None:
+    result = run("stream", *sides(data), "--full-speed", env={"VIDSCORE_SERVER": server})
+    assert result.exit_code == 0
+    assert "mse                54.0000" in result.stdout
+
+
+@pytest.mark.parametrize("setting", ["tau=-1", "taw=1"])
+def test_a_parameter_that_the_server_refuses_is_a_usage_error(
+    setting: str, data: Path, server: str
+) -> None:
+    result = run("stream", *sides(data), "--server", server, "--set", setting)
+    assert result.exit_code == 2
+    assert "expected" in result.stderr
+
+
+def test_an_evaluator_that_the_server_lacks_is_a_usage_error(data: Path, server: str) -> None:
+    result = run("stream", "spotgio", *sides(data)[1:], "--server", server)
+    assert result.exit_code == 2
+    assert "spotgio" in result.stderr
+
+
+def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
+    for arguments in (["health"], ["stream", *sides(data)]):
+        result = run(*arguments, "--server", NOBODY)
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert f"no server answers at {NOBODY}" in result.stderr
+
+
+def test_an_address_that_is_none_is_a_usage_error() -> None:
+    result = run("health", "--server", "somewhere")
+    assert result.exit_code == 2
+    assert "--server" in result.stderr
+
+
+def test_health_of_a_server_that_serves_is_exit_code_0(server: str) -> None:
+    result = run("health", "--server", server)
+    assert (result.exit_code, result.output) == (0, f"{server} serves\n")
+
+
+def test_every_setting_of_the_server_is_an_option_of_serve() -> None:
+    text = run("serve", "--help").output
+    for name in setting_names():
+        assert f"--{name.replace('_', '-')}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env", "code", "reason"),
+    [
+        (["--listen", "0.0.0.0:1"], {}, 2, "--listen: found 0.0.0.0:1, expected an address of"),
+        (["--maximum-streams", "none"], {}, 2, "--maximum-streams: found 'none', expected"),
+        ([], {"VIDSCORE_SERVER_WORKERS": "-1"}, 1, "VIDSCORE_SERVER_WORKERS: found '-1'"),
+        (["--config", "no.toml"], {}, 1, "no.toml: found No such file or directory"),
+    ],
+)
+def test_wrong_settings_are_refused_where_they_stand(
+    arguments: list[str], env: dict[str, str], code: int, reason: str
+) -> None:
+    result = run("serve", *arguments, env=env)
+    assert result.exit_code == code
+    assert reason in result.stderr
+
+
+def test_a_port_that_is_taken_is_an_error_that_says_so(server: str) -> None:
+    done = run_binary("serve", "--listen", server, "--workers", "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Error: {server} cannot be listened at" in done.stderr

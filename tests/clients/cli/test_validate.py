@@ -1,0 +1,83 @@
+"""`vidscore validate` lists everything that is wrong with a file or folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.clients.cli.conftest import neovision2_row, spotgeo_entry, write_neovision2
+from tests.clients.cli.helpers import run
+
+
+def test_a_file_without_faults_gets_a_summary(data: Path) -> None:
+    result = run("validate", str(data / "truth.json"))
+    assert result.exit_code == 0
+    assert result.stdout == (
+        f"{data / 'truth.json'}: nothing is wrong\n"
+        "  format     spotgeo-json\n"
+        "  shape      points (x, y)\n"
+        "  sequences  1\n"
+        "  frames     5\n"
+        "  objects    3\n"
+        "  classes    none\n"
+    )
+
+
+def test_a_folder_without_faults_gets_a_summary_as_json(data: Path) -> None:
+    document = json.loads(run("validate", str(data / "truth"), "--format", "json").stdout)
+    assert document["format"] == "neovision2-csv"
+    assert (document["sequences"], document["frames"], document["objects"]) == (2, 3, 3)
+    assert sorted(document["classes"]) == ["Boat", "Car"]
+    assert document["faults"] == []
+
+
+def test_faults_are_listed_with_file_line_and_column(data: Path) -> None:
+    rows = [neovision2_row(frame, 0, "Car").replace("10,0", "x,0", 1) for frame in range(3)]
+    write_neovision2(data / "truth", "Tower", "001", rows)
+    result = run("validate", str(data / "truth"))
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 1
+    assert lines[0] == f"{data / 'truth'}: 3 faults"
+    assert len(lines) == 4
+    assert "001.csv, line 2, column BoundingBox_X2: found 'x', expected a finite" in lines[1]
+
+
+def test_faults_as_json_have_their_place_in_parts(data: Path) -> None:
+    path = data / "truth.json"
+    path.write_text(json.dumps([{**spotgeo_entry(1), "num_objects": 4}]))
+    result = run("validate", str(path), "--format", "json")
+    assert result.exit_code == 1
+    (fault,) = json.loads(result.stdout)["faults"]
+    assert (fault["source"], fault["entry"], fault["field"]) == (str(path), 0, "num_objects")
+
+
+def test_a_side_is_held_to_its_own_rules(data: Path) -> None:
+    write_neovision2(data / "truth", "Tower", "001", ["0,,,,,,,,,,,,,,"])
+    as_truth = run("validate", str(data / "truth"))
+    as_detections = run("validate", str(data / "truth"), "--side", "detections")
+    assert (as_truth.exit_code, as_detections.exit_code) == (0, 1)
+
+
+def test_an_evaluator_adds_its_own_rules(data: Path) -> None:
+    path = data / "truth.json"
+    path.write_text(json.dumps([spotgeo_entry(frame, (9000.0, 1.0)) for frame in range(1, 6)]))
+    assert run("validate", str(path)).exit_code == 0
+    result = run("validate", str(path), "--evaluator", "spotgeo")
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 6
+    assert "entry 4" in result.stdout
+
+
+def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
+    result = run("validate", str(data / "truth.json"), "--evaluator", "neovision2")
+    assert result.exit_code == 1
+    assert "found points (x, y), expected corners or upright boxes" in result.stdout
+
+
+def test_of_many_faults_the_first_fifty_are_listed_unless_all_are_wanted(data: Path) -> None:
+    entries = [{**spotgeo_entry(1, sequence=number), "num_objects": 1} for number in range(60)]
+    path = data / "truth.json"
+    path.write_text(json.dumps(entries))
+    some, every = run("validate", str(path)), run("validate", str(path), "--all-faults")
+    assert some.stdout.splitlines()[-1].strip() == "... and 10 more; --all-faults lists them"
+    assert len(every.stdout.splitlines()) == 61

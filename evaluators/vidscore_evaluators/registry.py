@@ -26,6 +26,7 @@ _BUILT_IN = {
     "map": "vidscore_evaluators.criteria.mean_average_precision:MeanAveragePrecision",
     "coco": "vidscore_evaluators.criteria.coco:Coco",
     "log-amr": "vidscore_evaluators.criteria.log_average_miss_rate:LogAverageMissRate",
+    "errors": "vidscore_evaluators.criteria.detection_errors:DetectionErrors",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

@@ -97,7 +97,7 @@ class Coco(Criterion[CocoParameters]):
     """The twelve figures, over all classes and for each."""
 
     name = "coco"
-    version = "1"
+    version = "1.0.0"
     title = "COCO detection: AP and AR over ten thresholds, area ranges and detections an image"
     task = Task.DETECTION
     Parameters = CocoParameters

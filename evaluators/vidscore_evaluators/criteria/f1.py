@@ -12,6 +12,8 @@ Notes on what the text leaves open:
    count, at each threshold.
 3. At a threshold at or below the least similarity every pair counts, so that TP = min(m, n) in
    each group.
+4. Where there is neither a reference nor a prediction, F1 is 1, so that its dissimilarity of two
+   empty sets is 0, as section 4.2 has it for distances; precision and recall are null.
 """
 
 from __future__ import annotations
@@ -72,10 +74,10 @@ class _Counts:
         return cls(int(row[0]), true, false)
 
     @property
-    def f1(self) -> list[float | None]:
+    def f1(self) -> list[float]:
         """(K,) F1 at each threshold."""
         return [
-            ratio(2 * true, self.truth + true + false)
+            2 * true / both if (both := self.truth + true + false) else 1.0
             for true, false in zip(self.true.tolist(), self.false.tolist(), strict=True)
         ]
 
@@ -104,7 +106,7 @@ class F1(Criterion[F1Parameters]):
     """F1, precision and recall at one threshold of similarity, and F1 over all of them."""
 
     name = "f1"
-    version = "1"
+    version = "1.0.0"
     title = "F1, precision and recall over thresholds of similarity, by optimal assignment"
     task = Task.DETECTION
     Parameters = F1Parameters

@@ -83,7 +83,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     """Log-average miss rate by class and its mean over classes."""
 
     name = "log-amr"
-    version = "1"
+    version = "1.0.0"
     title = "Log-average miss rate over false positives a frame"
     task = Task.DETECTION
     Parameters = LogAverageMissRateParameters

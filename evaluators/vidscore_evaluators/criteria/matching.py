@@ -27,14 +27,16 @@ def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArr
     """Sort pairs by detection and, for each detection, from its best target to its worst.
 
     Args:
-        candidates: P pairs.
+        candidates: P pairs, sorted by detection and then by target.
         second_choice: (P,) pairs that only come after all others of their detection.
 
     Returns:
         (P,) rows of the pairs.
     """
-    keys = (candidates.targets, -candidates.similarities, second_choice, candidates.detections)
-    return np.lexsort(keys)
+    order = np.lexsort((-candidates.similarities, candidates.detections))
+    # What is left to sort is nearly sorted, which a stable sort makes use of.
+    keys = 2 * candidates.detections[order] + second_choice[order]
+    return order[np.argsort(keys, kind="stable")]
 
 
 def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray) -> IntArray:
@@ -50,7 +52,7 @@ def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray
         reusable: (all targets,) targets that may be taken any number of times.
 
     Returns:
-        Rows of the matched pairs, ascending.
+        Rows of the matched pairs, in no particular order.
     """
     suitor = np.empty(len(reusable), dtype=np.int64)
     taken = np.zeros(len(reusable), dtype=np.bool_)
@@ -68,7 +70,7 @@ def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray
         settled[left[settles]] = True
         taken[right[settles]] = ~reusable[right[settles]]
         open_pairs = open_pairs[~(settled[left] | taken[right])]
-    return np.sort(np.concatenate(matched))
+    return np.concatenate(matched)
 
 
 def most_similar_matching(

@@ -91,7 +91,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     """AP by class and its mean over classes, at one threshold or as the mean over several."""
 
     name = "map"
-    version = "1"
+    version = "1.0.0"
     title = "AP and mAP at any thresholds, interpolation and assignment"
     task = Task.DETECTION
     Parameters = MeanAveragePrecisionParameters

@@ -135,21 +135,27 @@ def assigned_outcomes(
     return optimal_outcomes(scene, extended, thresholds)
 
 
-def outcome_table(scene: Scene, outcomes: OutcomeArray, classes: IntArray | None = None) -> Table:
+def outcome_table(
+    scene: Scene,
+    outcomes: OutcomeArray,
+    detections: IntArray | None = None,
+    groups: IntArray | None = None,
+) -> Table:
     """Count detections by domain, class, confidence and outcomes.
 
     Args:
         scene: The scene, of D detections.
-        outcomes: (D, K) outcomes.
-        classes: (D,) class of each detection; its group's if left out.
+        outcomes: (R, K) outcomes.
+        detections: (R,) whose outcomes they are; each detection's own if left out.
+        groups: (R,) group in whose class they count; the detection's if left out.
     """
-    detections = scene.detections
-    own = scene.group_classes[detections.groups] if classes is None else classes
+    rows = np.arange(len(scene.detections), dtype=np.int64) if detections is None else detections
+    where = scene.detections.groups[rows] if groups is None else groups
     return build_table(
         outcome_schema(outcomes.shape[1]),
-        *domain_and_class(scene, detections.groups, own),
-        numbers=[detections.confidences, *encode(outcomes)],
-        counts=[np.ones(len(detections), dtype=np.int64)],
+        *domain_and_class(scene, where),
+        numbers=[scene.detections.confidences[rows], *encode(outcomes)],
+        counts=[np.ones(len(rows), dtype=np.int64)],
     )
 
 
@@ -171,23 +177,16 @@ def class_table(scene: Scene, counts: Mapping[str, IntArray]) -> Table:
     every_group = np.arange(scene.group_count, dtype=np.int64)
     return build_table(
         TableSchema(texts=("domain", "class"), counts=tuple(counts)),
-        *domain_and_class(scene, every_group, scene.group_classes),
+        *domain_and_class(scene, every_group),
         counts=list(counts.values()),
     )
 
 
-def domain_and_class(
-    scene: Scene, groups: IntArray, classes: IntArray
-) -> tuple[list[str], list[IntArray]]:
-    """Vocabulary and codes of the text keys (domain, class) of objects.
-
-    Args:
-        scene: The scene.
-        groups: (N,) group of each object.
-        classes: (N,) class of each object.
-    """
+def domain_and_class(scene: Scene, groups: IntArray) -> tuple[list[str], list[IntArray]]:
+    """Vocabulary and codes of the text keys (domain, class) of (N,) groups."""
     domains = [key.domain for key in scene.sequences]
-    return [*domains, *scene.classes], [scene.group_sequences[groups], len(domains) + classes]
+    classes = scene.group_classes[groups] + len(domains)
+    return [*domains, *scene.classes], [scene.group_sequences[groups], classes]
 
 
 def code_count(column_count: int) -> int:

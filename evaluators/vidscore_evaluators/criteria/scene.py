@@ -16,8 +16,8 @@ class Items:
     """N objects of one kind in G groups, in canonical order.
 
     Groups ascend. Within a group confidences descend, and equal ones come in the order of their
-    coordinates and track ids: an order of content, never of rows. Objects equal in all of these
-    can take each other's place.
+    coordinates, track ids, areas and flags: an order of content, never of rows. Objects equal in
+    all of these can take each other's place.
 
     Attributes:
         coordinates: (N, 2 | 4) points or upright boxes, in pixels.
@@ -118,6 +118,23 @@ class Scene:
         """Keep some detections, given as a mask."""
         return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
 
+    def by_frame(self) -> Scene:
+        """The same objects in the same rows, with each frame as one group."""
+
+        def regrouped(items: Items) -> Items:
+            frames = self.group_frames[items.groups]
+            return replace(items, groups=frames, starts=group_starts(frames, self.frame_count))
+
+        return replace(
+            self,
+            classes=("",),
+            group_frames=np.arange(self.frame_count, dtype=np.int64),
+            group_classes=np.zeros(self.frame_count, dtype=np.int64),
+            truth=regrouped(self.truth),
+            absorbers=regrouped(self.absorbers),
+            detections=regrouped(self.detections),
+        )
+
     def without_absorbers(self) -> Scene:
         """The same scene with nothing left in it but real truth and detections."""
         none = np.zeros(len(self.absorbers), dtype=np.bool_)
@@ -153,7 +170,8 @@ def canonical_items(
     # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
-    order = _canonical_order(groups, confidences, [*coordinates.T, tracks])
+    ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
+    order = _canonical_order(groups, confidences, ties)
     sorted_groups = groups[order]
     items = Items(
         coordinates=coordinates[order],
@@ -169,19 +187,20 @@ def canonical_items(
 def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyArray]) -> IntArray:
     """Sort by group and descending confidence, and what is equal so far by `ties`.
 
-    Most confidences of a group differ, so that only few rows need all their columns sorted.
+    With the first of `ties` hardly anything is equal any more, so that only few rows need all
+    their columns sorted.
     """
-    order = np.lexsort((-confidences, groups))
+    order = np.lexsort((ties[0], -confidences, groups))
     same = np.zeros(len(order) + 1, dtype=np.bool_)
-    sorted_groups, sorted_confidences = groups[order], confidences[order]
-    same[1:-1] = (sorted_groups[1:] == sorted_groups[:-1]) & (
-        sorted_confidences[1:] == sorted_confidences[:-1]
-    )
+    same[1:-1] = True
+    for column in (groups, confidences, ties[0]):
+        in_order = column[order]
+        same[1:-1] &= in_order[1:] == in_order[:-1]
     tied = np.flatnonzero(same[1:] | same[:-1])
     if len(tied):
         runs = np.cumsum(~same[:-1])[tied]
         rows = order[tied]
-        order[tied] = rows[np.lexsort((*(column[rows] for column in ties[::-1]), runs))]
+        order[tied] = rows[np.lexsort((*(column[rows] for column in ties[:0:-1]), runs))]
     return order
 
 

@@ -29,7 +29,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
 from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Evaluator, Side, Task, Unit
-from vidscore_evaluators.jobs import make_job, run_job, tally_in_parts
+from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.parameters import (
@@ -41,6 +41,7 @@ from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.sweeping import with_parameter
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.testing import checks, cuts
@@ -151,9 +152,9 @@ class EvaluatorContract:
                 if random.random() < 0.3:
                     common = cuts.common_frames(scene, sent)
                     batch = Scene(restrict(specification, common.truth), common.detections)
-                    assert report_to_json(scorer.live_reports()[0]) == self._json(batch)
+                    assert _text(scorer.live_reports()[0]) == self._json(batch)
             [whole] = score_annotations([self.evaluator], *scene, specification)
-            assert report_to_json(scorer.final_reports()[0]) == report_to_json(whole)
+            assert _text(scorer.final_reports()[0]) == _text(whole)
 
         self._holds(law, self.scenes(), seeds())
 
@@ -196,7 +197,7 @@ class EvaluatorContract:
             data = tally_to_bytes(self.evaluator.tally(*scene))
             read = tally_from_bytes(data)
             assert tally_to_bytes(read) == data
-            assert report_to_json(self.evaluator.report(read)) == self._json(scene)
+            assert _text(self.evaluator.report(read)) == self._json(scene)
 
         self._holds(law, self.scenes())
 
@@ -217,11 +218,26 @@ class EvaluatorContract:
     def test_two_workers_give_what_one_process_gives(self) -> None:
         """The tally of two worker processes is that of this one, to the last byte."""
         scene = self._many_sequences()
-        alone = tally_in_parts(self.evaluator, *scene)
-        together = tally_in_parts(self.evaluator, *scene, workers=2)
-        assert tally_to_bytes(together) == tally_to_bytes(alone)
+        jobs = [make_job(self.evaluator, *part) for part in split_by_sequence(*scene, 4)]
+        parts = list(map(tally_from_bytes, cuts.two_workers().map(run_job, jobs)))
+        together = merge_tallies([self.evaluator.identity_tally, *parts])
+        assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*scene))
 
     # --- reports ---------------------------------------------------------------------------
+
+    def test_a_grid_in_one_tally_equals_one_run_a_value(self) -> None:
+        """What a tally holds for other values of a parameter is what those values' runs give."""
+
+        def law(scene: Scene, seed: int) -> None:
+            tally = self.evaluator.tally(*scene)
+            for name in parameter_values(self.evaluator.parameters):
+                held = self.evaluator.grid_scores(tally, name)
+                assert set(held) <= set(self.evaluator.grid(name))
+                for value in np.random.default_rng(seed).permutation(list(held))[:3].tolist():
+                    alone = with_parameter(self.evaluator, name, value)
+                    assert alone.scores(alone.tally(*scene)) == held[value], (name, value)
+
+        self._holds(law, self.scenes(), seeds())
 
     def test_values_keep_to_what_the_measures_declare(self) -> None:
         """Every score is of a declared measure, within its range, and a count is an integer."""
@@ -283,7 +299,7 @@ class EvaluatorContract:
         def law(scene: Scene) -> None:
             tally = self.evaluator.tally(*scene)
             data = tally_to_bytes(tally)
-            assert report_to_json(self.evaluator.report(tally)) == report_to_json(
+            assert _text(self.evaluator.report(tally)) == report_to_json(
                 self.evaluator.report(tally)
             )
             assert tally_to_bytes(tally) == data
@@ -391,7 +407,7 @@ class EvaluatorContract:
         return self.evaluator.report(self.evaluator.tally(*scene))
 
     def _json(self, scene: Scene) -> str:
-        return report_to_json(self._report(scene))
+        return _text(self._report(scene))
 
     def _nothing(self) -> Scene:
         needs = self.evaluator.needs
@@ -412,3 +428,8 @@ class EvaluatorContract:
             "detection": sequences + scene.detections.object_count,
         }
         return growth.bytes_each * counted[growth.by]
+
+
+def _text(report: Report) -> str:
+    """A report to the last bit, as text on one line, which is written much faster."""
+    return report_to_json(report, indent=None)

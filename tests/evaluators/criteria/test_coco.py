@@ -141,3 +141,44 @@ def test_all_twelve_figures_are_those_of_pycocotools(
     )
     actual = {name: report.value(name) for name in FIGURES}
     assert actual == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_reference_scenes_have_something_to_tell() -> None:
+    """The compared figures are neither trivial nor undefined, so that agreement means something."""
+    truth, found = random_scene(1, 60, 8, 14, 4)
+    expected = by_pycocotools(truth, found, ["c0", "c1", "c2", "c3"])
+    assert all(value is not None and 0.01 < value < 0.99 for value in expected.values())
+
+
+def ties(order: int) -> Report:
+    """A true and a false detection of one confidence, in either order, and a later true one."""
+    truth = [Thing((0, 0, 40, 40), "a"), Thing((100, 0, 140, 40), "a")]
+    tied = [Thing((0, 0, 40, 40), "a", 0.5), Thing((300, 0, 340, 40), "a", 0.5)][::order]
+    detections = [*tied, Thing((100, 0, 140, 40), "a", 0.3)]
+    return report_of(
+        make_annotations({VIDEO: {0: truth}}), make_annotations({VIDEO: {0: detections}})
+    )
+
+
+def test_equal_confidences_are_one_step_in_any_order() -> None:
+    """Note 1: precision 1/2 at recall 1/2, then 2/3 at 1, monotone 2/3 throughout."""
+    values = [ties(order).value("ap") for order in (1, -1)]
+    assert values == [pytest.approx(2 / 3)] * 2
+
+
+def test_ignored_objects_stay_ignored() -> None:
+    """Note 3: an ignored object is no miss, and its detection no false alarm."""
+    ignored = Thing((100, 0, 140, 40), "a", flags=ObjectFlag.IGNORE)
+    truth = [Thing((0, 0, 40, 40), "a"), ignored]
+    detections = [Thing((0, 0, 40, 40), "a", 0.5), Thing((100, 0, 140, 40), "a", 0.9)]
+    report = report_of(
+        make_annotations({VIDEO: {0: truth}}), make_annotations({VIDEO: {0: detections}})
+    )
+    assert report.value("ap") == 1.0
+
+
+def test_a_figure_without_objects_is_null() -> None:
+    """Note 6: no large object, so there is no AP of large ones."""
+    report = ties(1)
+    assert (report.value("ap_large"), report.value("ar_large")) == (None, None)
+    assert report.value("ap_medium", class_="a") == pytest.approx(2 / 3)

@@ -69,9 +69,15 @@ class _Problem:
     block_count: int
 
     def take(self, rows: IntArray) -> _Problem:
-        """What remains when the other pairs are settled; blocks are numbered anew."""
-        blocks = _numbered(self.blocks[rows])
-        return _Problem(self.pairs.take(rows), self.costs[rows], blocks, _count(blocks))
+        """What remains when the other pairs are settled."""
+        return _Problem(
+            self.pairs.take(rows), self.costs[rows], self.blocks[rows], self.block_count
+        )
+
+    def numbered(self) -> _Problem:
+        """The same with blocks numbered without gaps."""
+        blocks = _numbered(self.blocks)
+        return _Problem(self.pairs, self.costs, blocks, _count(blocks))
 
 
 def least_cost_matching(
@@ -90,13 +96,13 @@ def least_cost_matching(
         to each other than its rounding count as equal or not as it falls, but always alike.
     """
     partners = np.full(len(left.frames), _NOBODY, dtype=np.int64)
-    blocks = _numbered(left.frames[pairs.left])
+    blocks = left.frames[pairs.left]
     problem = _Problem(pairs, costs, blocks, _count(blocks))
     for step in (_match_stars, _match_cheapest):
         settled = step(problem, partners, len(right.frames))
         problem = problem.take(np.flatnonzero(~settled))
     if len(problem.pairs):
-        _match_blocks(problem, partners, left, right)
+        _match_blocks(problem.numbered(), partners, left, right)
     matched: BoolArray = partners[pairs.left] == pairs.right
     return matched
 
@@ -215,14 +221,14 @@ def _members(
     blocks = np.full(len(sort_keys[0]), _NOBODY, dtype=np.int64)
     blocks[rows_of_pairs] = problem.blocks
     rows = np.flatnonzero(blocks != _NOBODY)
-    rows = rows[_order(blocks[rows], [key[rows] for key in sort_keys])]
+    rows = rows[_canonical_order(blocks[rows], [key[rows] for key in sort_keys])]
     starts = starts_from_counts(np.bincount(blocks[rows], minlength=problem.block_count))
     ranks = np.zeros(len(blocks), dtype=np.int64)
     ranks[rows] = np.arange(len(rows)) - starts[blocks[rows]]
     return _Members(rows, starts, ranks)
 
 
-def _order(blocks: IntArray, sort_keys: list[FloatArray]) -> IntArray:
+def _canonical_order(blocks: IntArray, sort_keys: list[FloatArray]) -> IntArray:
     """Order by block, then by sort keys; one sort suffices where the first key tells all apart."""
     first_key = sort_keys[0] - sort_keys[0].min()
     line = blocks * (first_key.max() + 1.0) + first_key
@@ -273,7 +279,9 @@ def _matrices(
     starts = starts_from_counts(heights * widths)
     pairs = slice(*np.searchsorted(problem.blocks, [start, stop]).tolist())
     blocks, costs = problem.blocks[pairs] - start, problem.costs[pairs]
-    forbidden = _forbidden_costs(costs, blocks, np.minimum(heights, widths))
+    greatest = np.zeros(stop - start)
+    np.maximum.at(greatest, blocks, costs)
+    forbidden = _forbidden_costs(greatest, np.minimum(heights, widths))
     cells = np.repeat(forbidden, np.diff(starts))
     row_ranks = rows.ranks[problem.pairs.left[pairs]]
     column_ranks = columns.ranks[problem.pairs.right[pairs]]
@@ -283,14 +291,16 @@ def _matrices(
     )
 
 
-def _forbidden_costs(costs: FloatArray, blocks: IntArray, most_pairs: IntArray) -> FloatArray:
+def _forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
     """Cost of a cell without a pair: more than all pairs that a block can have together.
 
     One pair more then outweighs any costs. It follows from the block alone, as its answer must,
     and is a power of two: adding one and taking it away again rounds least.
+
+    Args:
+        greatest: (B,) greatest cost of a pair in each block.
+        most_pairs: (B,) most pairs that a matching of the block can have.
     """
-    greatest = np.zeros(len(most_pairs))
-    np.maximum.at(greatest, blocks, costs)
     _, exponents = np.frexp(greatest * most_pairs + 1.0)
     powers: FloatArray = np.ldexp(1.0, exponents)
     return powers

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.parameters import parameter
@@ -71,8 +69,8 @@ def regression_errors(parameters: SpotGeoParameters, distances_px: FloatArray) -
     """
     if parameters.profile == "kelvins":
         counts = (distances_px >= parameters.epsilon) & (distances_px < parameters.tau)
-        return np.where(counts, distances_px, 0.0)
-    return np.where(distances_px > parameters.epsilon, distances_px * distances_px, 0.0)
+        return distances_px * counts
+    return distances_px * distances_px * (distances_px > parameters.epsilon)
 
 
 def matching_costs(

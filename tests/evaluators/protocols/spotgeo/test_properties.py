@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluators.protocols.spotgeo.helpers import counts, make_points, score, score_frame
 from tests.evaluators.protocols.spotgeo.oracle import Point, frame_outcomes, released_method
 
+from vidscore_evaluators.protocols.spotgeo import tallying
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 
@@ -35,7 +36,6 @@ FRAMES = st.lists(st.tuples(points(4), points(4)), min_size=1, max_size=4)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-@settings(max_examples=200)
 @given(truth=points(4), detections=points(4))
 def test_a_frame_scores_as_trying_every_matching_says(
     profile: str, truth: list[Point], detections: list[Point]
@@ -71,6 +71,16 @@ def test_a_frame_scores_the_same_beside_any_others(
         )
         for measure in ("true_positives", "sse", "mse"):
             assert together.value(measure, sequence=name) == alone.value(measure, sequence=name)
+
+
+@given(frames=FRAMES)
+def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
+    frames: list[tuple[list[Point], list[Point]]],
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tallying, "PAIRS_A_CHUNK", 1)
+        one_by_one = _table_bytes("protocol", frames)
+    assert one_by_one == _table_bytes("protocol", frames)
 
 
 @given(frames=FRAMES)

@@ -19,8 +19,9 @@ from vidscore.v1 import (
     scoring_service_pb2_grpc,
 )
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.errors import ListenError
-from vidscore_server.logs import configure_logging, log
+from vidscore_server.logs import configure_logging, log, places_of
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.evaluator_service import EvaluatorService
 from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
@@ -92,6 +93,7 @@ class ScoringServer:
         await self._server.start()
         for name in SERVICES:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        self._loading = asyncio.create_task(_load_evaluators())
         return address._replace(port=port)
 
     async def stop(self, drain_timeout_s: float) -> None:
@@ -99,6 +101,7 @@ class ScoringServer:
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
         await self._server.stop(CLOSE_GRACE_S)
+        await self._loading
 
 
 async def serve(settings: Settings, workers: WorkerPool, ready: Ready) -> None:
@@ -151,6 +154,16 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         asyncio.run(serve(settings, workers, ready))
     finally:
         workers.close()
+
+
+async def _load_evaluators() -> None:
+    """Import every evaluator beside the first calls; one that is broken shows in the log."""
+    for name in evaluator_names():
+        try:
+            await asyncio.to_thread(evaluator_class, name)
+        except Exception as error:  # noqa: BLE001 - plug-ins may fail in any way
+            places = places_of(error)
+            log(logging.ERROR, "evaluator cannot be loaded", evaluator=name, places=places)
 
 
 def _options(settings: Settings) -> list[tuple[str, int]]:

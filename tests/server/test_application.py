@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,8 +20,10 @@ from tests.server.scene import HERE, configuration, counts, points, refused, req
 from tests.support.requirements import missing
 
 from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_server import application
 from vidscore_server.application import SERVICES, ScoringServer
 from vidscore_server.errors import ListenError
+from vidscore_server.logs import JsonFormatter
 from vidscore_server.settings import SettingsError, load_settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -121,6 +125,21 @@ async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
         status = refused(caught.value)
         assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
         await eventually(lambda: running.server.sessions.open_count == 0)
+
+
+async def test_an_evaluator_that_cannot_be_loaded_is_logged_and_the_others_work(
+    moody: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    del moody
+    caplog.set_level(logging.ERROR, "vidscore_server")
+    monkeypatch.setattr(application, "evaluator_names", lambda: ("broken", "moody"))
+    async with serving(PlayedWorkers()) as running:
+        await eventually(lambda: bool(caplog.records))
+        stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
+        message = scoring_service_pb2.ScoreBatchRequest(configuration=configuration("moody"))
+        assert len((await stub.ScoreBatch(message)).reports) == 1
+    [line] = [json.loads(JsonFormatter().format(record)) for record in caplog.records]
+    assert (line["event"], line["evaluator"]) == ("evaluator cannot be loaded", "broken")
 
 
 def _certificate(folder: Path) -> tuple[Path, Path]:

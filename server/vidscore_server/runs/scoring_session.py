@@ -106,11 +106,8 @@ class ScoringSession:
         """
         with self._failing():
             self._require(State.CONFIGURING, "a second configuration", "truth or detections")
-            rows = message.ByteSize() // BYTES_A_ROW
-            self._configuration = await aside(rows, read_configuration, message, self._settings)
-            self._accumulation = Accumulation(
-                self._configuration.evaluators, self._settings, self._workers
-            )
+            # In a thread, because whoever asks first for an evaluator may wait for imports.
+            await asyncio.to_thread(self._configure, message)
             self._schedule = self._new_schedule()
             self.state = State.RECEIVING
 
@@ -165,6 +162,12 @@ class ScoringSession:
             final = await self._tally(for_reports=True)
             self.state = State.FINISHED
             return final.reports
+
+    def _configure(self, message: scoring_service_pb2.ScoreConfiguration) -> None:
+        self._configuration = read_configuration(message, self._settings)
+        self._accumulation = Accumulation(
+            self._configuration.evaluators, self._settings, self._workers
+        )
 
     def _take_in(self, side: Side, message: annotations_pb2.AnnotationBatch, source: str) -> None:
         rules = BatchRules(self._configuration.arities[side], self._settings)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import grpc
@@ -24,11 +26,7 @@ Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
-    """Describes every evaluator; all are loaded at the start, so that a broken one shows then."""
-
-    def __init__(self) -> None:
-        """Load and describe all evaluators."""
-        self._evaluators = [write_evaluator(evaluator_class(name)) for name in evaluator_names()]
+    """Describes every evaluator, in a thread: whoever asks first may wait for imports."""
 
     async def ListEvaluators(  # noqa: N802 - gRPC's name
         self,
@@ -42,9 +40,10 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
             fault = Fault(str(request.page_size), "0 or more", field="page_size")
             raise InputError([fault])
         size = min(request.page_size or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
-        more = start + size < len(self._evaluators)
+        names = evaluator_names()
+        more = start + size < len(names)
         return evaluator_service_pb2.ListEvaluatorsResponse(
-            evaluators=self._evaluators[start : start + size],
+            evaluators=await asyncio.to_thread(_described, names[start : start + size]),
             next_page_token=_write_page_token(start + size) if more else "",
         )
 
@@ -59,8 +58,12 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
         if match is None:
             found = repr(request.name)[:80]
             raise InputError([Fault(found, f"{RESOURCE_PREFIX}{{evaluator}}", field="name")])
-        evaluator = write_evaluator(evaluator_class(match.group(1)))
+        [evaluator] = await asyncio.to_thread(_described, match.groups())
         return evaluator_service_pb2.GetEvaluatorResponse(evaluator=evaluator)
+
+
+def _described(names: Sequence[str]) -> list[evaluator_service_pb2.Evaluator]:
+    return [write_evaluator(evaluator_class(name)) for name in names]
 
 
 def _write_page_token(start: int) -> str:

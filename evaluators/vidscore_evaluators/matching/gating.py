@@ -128,8 +128,10 @@ def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
     line = np.repeat(frame_offsets, np.diff(right.frame_starts)) + (right.low - least)
     order = np.argsort(line, kind="stable")
     line = line[order]
-    # A right object that begins before a left one still overlaps it if it is long enough.
-    reach = np.max(right.high - right.low)
+    # A right object that begins before a left one still overlaps it if it is long enough; lengths
+    # are rounded, so a little more is added than all rounding here can take away.
+    rounding = 8 * np.finfo(np.float64).eps * max(np.abs(right.low).max(), np.abs(right.high).max())
+    reach = np.max(right.high - right.low) + rounding
     begin = left_offsets + (np.clip(left.low - reach, least, greatest) - least)
     end = left_offsets + (np.clip(left.high, least, greatest) - least)
     window_end = windows.first + windows.counts

@@ -90,6 +90,23 @@ def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
     assert pairs.left.tolist() == sorted(pairs.left.tolist())
 
 
+def test_the_sweep_finds_what_touches_where_lengths_are_rounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A box from -2 to 0.3 touches a point at 0.3, though 0.3 less its length is over -2."""
+    low, high = -2.0, 0.3
+    assert high - (high - low) > low
+    left = Extents(np.array([0, 1]), np.array([high]), np.array([high]))
+    right = Extents(np.array([0, 2]), np.array([-9.0, low]), np.array([-9.0, high]))
+    monkeypatch.setattr(gating, "SWEEP_FROM", -1)
+
+    def touch(i: IntArray, j: IntArray) -> BoolArray:
+        touching: BoolArray = right.high[j] == left.low[i]
+        return touching
+
+    assert gated_pairs(left, right, touch).right.tolist() == [1]
+
+
 def test_the_sweep_asks_the_gate_about_few_of_many_far_apart() -> None:
     count = 1000
     places: FloatArray = np.arange(count, dtype=np.float64) * 10.0

@@ -26,9 +26,9 @@ class StatusWatch:
     """
 
     def __init__(self, call: Any) -> None:
-        """Be told of the first status that grpc gives the call."""
+        """Be told of the statuses that grpc gives the call."""
         self._call = call
-        self._first: grpc.aio.AioRpcError | None = None
+        self._meant: grpc.aio.AioRpcError | None = None
         call.add_done_callback(self._note)
 
     async def settle(self, failure: grpc.RpcError) -> grpc.RpcError | None:
@@ -38,20 +38,23 @@ class StatusWatch:
             failure: What reading from the call raised.
         """
         for _ in range(WAITS):
-            for seen in (failure, self._first, _status(self._call)):
+            for seen in (failure, self._meant, _status(self._call)):
                 if seen is not None and seen.details() != MADE_UP:
                     return None if seen.code() is grpc.StatusCode.OK else seen
             await asyncio.sleep(WAIT_S)
         return failure
 
     def _note(self, call: Any) -> None:
-        self._first = _status(call)
+        status = _status(call)
+        if status.details() != MADE_UP:
+            self._meant = status
 
 
 def _status(call: Any) -> grpc.aio.AioRpcError:
     """The status that an ended call has at this moment."""
     return grpc.aio.AioRpcError(
         _result(call.code()),
+        initial_metadata=grpc.aio.Metadata(),
         trailing_metadata=_result(call.trailing_metadata()),
         details=_result(call.details()),
     )

@@ -30,7 +30,7 @@ from vidscore_client._stream_state import (
     not_finished,
     not_started,
 )
-from vidscore_client.errors import ClosedError, VidscoreError
+from vidscore_client.errors import ClosedError, InternalError, VidscoreError
 from vidscore_client.frames import Frames, Side
 from vidscore_client.reports import LiveReport, Report
 
@@ -267,6 +267,10 @@ class _Exchange:
             await self._call.done_writing()
         except (grpc.RpcError, asyncio.InvalidStateError):
             return  # the call is over, and the reader is told why
+        except Exception as error:
+            self.state.end(InternalError(f"a batch could not be sent: {error!r}"))
+            self._call.cancel()
+            raise
 
     async def _next_batch(self) -> Batch | None:
         while not self.state.nothing_to_send:

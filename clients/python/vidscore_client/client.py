@@ -43,6 +43,8 @@ def connect(
 ) -> Client:
     """Make a client of a server; the connection itself is made by the first call.
 
+    Proxies that the environment names (``https_proxy``, ``no_proxy``) are used for other machines.
+
     Args:
         target: Address: ``host:port``, ``[address]:port`` or ``unix:path``.
         tls: Whether to encrypt: `Tls` names certificates, True trusts the system's authorities.

@@ -113,7 +113,7 @@ class Frames:
             column = numbers("confidences", self.confidences, self.object_count)
             self._set("confidences", column)
         columns = {
-            name: numbers(f"columns[{name!r}]", values, self.object_count)
+            text("columns", name): numbers(f"columns[{name!r}]", values, self.object_count)
             for name, values in self.columns.items()
         }
         self._set("columns", MappingProxyType(columns))

@@ -27,7 +27,7 @@ def failure(
     metadata = grpc.aio.Metadata(
         ("other-bin", b"\x00"), ("grpc-status-details-bin", details or b"")
     )
-    return grpc.aio.AioRpcError(code, trailing_metadata=metadata, details=message)
+    return grpc.aio.AioRpcError(code, grpc.aio.Metadata(), metadata, details=message)
 
 
 def packed(*details: Any) -> bytes:

@@ -100,7 +100,8 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
         ("flags", [0, 0, -1]),
         ("flags", [0, 0, 2**32]),
         ("frame_flags", [0]),
-        ("columns['area']", None),
+        ("columns['area']", {"area": [1.0]}),
+        ("columns", {3: [1.0, 2.0, 3.0]}),
         ("sequences", (("d", 3), ("d", "b"))),
         ("sequences", ((None, "a"), ("d", "b"))),
         ("labels", ("car", 7)),
@@ -108,7 +109,7 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
     ],
 )
 def test_a_column_that_does_not_fit_is_named(column: str, value: Any) -> None:
-    changes = {"columns": {"area": [1.0]}} if value is None else {column: value}
+    changes = {column.partition("[")[0]: value}
     with pytest.raises(InputError) as caught:
         Frames(**columns(**changes))
     assert caught.value.argument == column

@@ -130,6 +130,22 @@ def test_a_message_of_an_unknown_kind_is_an_internal_error_and_cancels(
             stream.finish()
 
 
+def test_a_batch_that_cannot_be_sent_ends_the_stream(
+    streaming: Streaming, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake of this package, which must not leave its user waiting."""
+
+    def fail(_batch: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("vidscore_client.stream.encode_batch", fail)
+    monkeypatch.setattr("vidscore_client._aio_stream.encode_batch", fail)
+    with streaming() as (_, stream):
+        stream.send("a", 0, BOX)
+        with pytest.raises(InternalError):
+            stream.finish(WAIT_S)
+
+
 def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) -> None:
     go_on = threading.Event()
     with streaming(slow(go_on)) as (_, stream):

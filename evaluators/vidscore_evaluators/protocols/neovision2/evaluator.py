@@ -92,13 +92,15 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
     @property
     def growth(self) -> Growth:
-        """By sequence: a row a class, and ten points a curve. By detection with all thresholds."""
-        if self.parameters.thresholds == "all":
-            return Growth("detection", 2 * _POINT_ROW_BYTES)
-        lists = [entry.classes or ALL_CLASSES for entry in self.specification.domains]
+        """By sequence, a row a class and, of each curve, ten points; else by detection."""
+        lists = [entry.classes or () for entry in self.specification.domains]
+        # Detection-only is one more, and no row of it is longer than one of a class.
         rows = 1 + max(len(classes) for classes in (ALL_CLASSES, *lists))
-        by_class = rows * (_COUNT_ROW_BYTES + len(CURVE_THRESHOLDS) * _POINT_ROW_BYTES)
-        return Growth("sequence", by_class + (2 + len(COUNTERS)) * _NUMBER_BYTES)
+        frames = (2 + len(COUNTERS)) * _NUMBER_BYTES
+        each = rows * _COUNT_ROW_BYTES + frames
+        if self.parameters.thresholds == "all":
+            return Growth("detection", each)
+        return Growth("sequence", each + rows * len(CURVE_THRESHOLDS) * _POINT_ROW_BYTES)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by class, of the detection-only score and of frames; changes along the curves."""

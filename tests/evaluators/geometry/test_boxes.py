@@ -1,0 +1,83 @@
+"""Envelopes, areas and overlap ratios of upright boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.geometry.boxes import (
+    box_areas,
+    envelopes,
+    identical,
+    intersection_areas,
+    overlap_ratios,
+)
+
+
+def boxes(*rows: tuple[float, ...]) -> np.ndarray:
+    return np.array(rows, dtype=np.float64)
+
+
+def test_the_envelope_of_a_turned_square_is_the_upright_box_around_its_corners() -> None:
+    diamond = boxes((5, 0, 10, 5, 5, 10, 0, 5))
+    assert envelopes(diamond).tolist() == [[0, 0, 10, 10]]
+
+
+def test_any_two_opposite_corners_in_any_order_give_the_same_box() -> None:
+    given_as = boxes((1, 2, 5, 9), (5, 9, 1, 2), (1, 9, 5, 2), (5, 2, 1, 9))
+    assert envelopes(given_as).tolist() == [[1, 2, 5, 9]] * 4
+
+
+def test_no_boxes_have_no_envelopes() -> None:
+    assert envelopes(np.zeros((0, 8))).shape == (0, 4)
+
+
+def test_a_box_from_0_to_10_is_10_wide_and_not_11() -> None:
+    assert box_areas(boxes((0, 0, 10, 10), (-3, 2, -1, 4.5))).tolist() == [100, 5]
+
+
+def test_boxes_that_only_touch_share_nothing() -> None:
+    first, second = boxes((0, 0, 10, 10)), boxes((10, 0, 20, 10))
+    assert intersection_areas(first, second).tolist() == [0]
+    assert overlap_ratios(first, second).tolist() == [0]
+
+
+def test_a_sixth_shared_on_each_side_is_a_ratio_of_a_fifth() -> None:
+    """Two boxes of 60 that share 20 cover 100 together: 20 / 100."""
+    assert overlap_ratios(boxes((0, 0, 6, 10)), boxes((4, 0, 10, 10))).tolist() == [0.2]
+
+
+def test_boxes_without_area_have_the_ratio_0_even_with_themselves() -> None:
+    flat = boxes((3, 3, 3, 8), (2, 2, 2, 2))
+    assert overlap_ratios(flat, flat).tolist() == [0, 0]
+
+
+def test_boxes_are_identical_where_all_four_coordinates_are_equal() -> None:
+    first = boxes((0, 0, 1, 1), (0, 0, 1, 1), (0.0, 0, 1, 1))
+    second = boxes((0, 0, 1, 1), (0, 0, 1, 2), (-0.0, 0, 1, 1))
+    assert identical(first, second).tolist() == [True, False, True]
+
+
+coordinate = st.floats(-1e9, 1e9)
+
+
+@given(st.tuples(*[coordinate] * 4), st.tuples(*[coordinate] * 4))
+def test_a_ratio_is_between_0_and_1_and_the_same_both_ways(
+    one: tuple[float, ...], other: tuple[float, ...]
+) -> None:
+    first, second = envelopes(boxes(one)), envelopes(boxes(other))
+    [there] = overlap_ratios(first, second).tolist()
+    [back] = overlap_ratios(second, first).tolist()
+    assert 0 <= there == back <= 1
+
+
+@given(st.lists(st.tuples(*[coordinate] * 4), min_size=1, max_size=5), st.integers(0, 4))
+def test_a_value_does_not_depend_on_what_stands_beside_it(
+    rows: list[tuple[float, ...]], index: int
+) -> None:
+    all_boxes = envelopes(boxes(*rows))
+    row = index % len(rows)
+    together = overlap_ratios(all_boxes, all_boxes[::-1])[row]
+    alone = overlap_ratios(all_boxes[[row]], all_boxes[::-1][[row]])[0]
+    assert together == alone

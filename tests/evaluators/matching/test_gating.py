@@ -97,7 +97,7 @@ def test_the_sweep_finds_what_touches_where_lengths_are_rounded(
     low, high = -2.0, 0.3
     assert high - (high - low) > low
     left = Extents(np.array([0, 1]), np.array([high]), np.array([high]))
-    right = Extents(np.array([0, 2]), np.array([-2.5, low]), np.array([-2.5, high]))
+    right = Extents(np.array([0, 3]), np.array([-2.5, low, 1.0]), np.array([-2.5, high, 1.0]))
     monkeypatch.setattr(gating, "SWEEP_FROM", -1)
 
     def touch(i: IntArray, j: IntArray) -> BoolArray:

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -248,7 +249,13 @@ class Evaluator(ABC, Generic[ParametersType]):
 
 def software_versions() -> dict[str, str]:
     """Versions that a score's last bits may depend on."""
-    return {name: metadata.version(name) for name in ("numpy", "scipy", "vidscore")}
+    return dict(_installed_versions())
+
+
+@cache
+def _installed_versions() -> tuple[tuple[str, str], ...]:
+    # Read once: finding them costs more than many a report.
+    return tuple((name, metadata.version(name)) for name in ("numpy", "scipy", "vidscore"))
 
 
 def _rank_part(value: float | None, direction: Direction) -> tuple[bool, float]:

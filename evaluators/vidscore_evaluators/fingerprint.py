@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,7 @@ def _lane(annotations: Annotations, seed: int, sequences: HashArray, labels: Has
     return total % _WORD
 
 
+@lru_cache(maxsize=1024)
 def _key(seed: int, name: str) -> np.uint64:
     """The odd weight of a column: with one for each, swapped columns are told apart."""
     digest = hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest()

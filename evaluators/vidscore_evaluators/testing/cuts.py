@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
@@ -82,6 +85,12 @@ def joined_scene(strategy: SearchStrategy[Scene], count: int) -> Scene:
         concatenate([_renamed(scene.truth, index) for index, scene in enumerate(alike)]),
         concatenate([_renamed(scene.detections, index) for index, scene in enumerate(alike)]),
     )
+
+
+@cache
+def two_workers() -> ProcessPoolExecutor:
+    """Two fresh processes, the same for all evaluators, because starting them takes longest."""
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
 def sides(scene: Scene) -> dict[Side, Annotations]:

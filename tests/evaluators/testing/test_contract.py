@@ -1,0 +1,392 @@
+"""The contract suite fails on evaluators that break the law it names, and on those alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from tests.evaluators.toy import SCHEMA, Toy
+
+from vidscore_evaluators import registry
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.evaluator import Growth, Side
+from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Block, Curve, Scores
+from vidscore_evaluators.tally import Table, Tally, build_table
+from vidscore_evaluators.testing import EvaluatorContract, Scene
+from vidscore_evaluators.testing.checks import best_value, fits
+
+
+class Counter(Toy):
+    """A toy that keeps to the whole contract."""
+
+    measures: ClassVar[tuple[Measure, ...]] = (
+        count_measure("frames", "Frames."),
+        count_measure("objects", "Detections in frames of the truth."),
+        count_measure("missing", "Objects without detection.", Direction.LOWER),
+        Measure(
+            "recall",
+            "Share of detected objects.",
+            dissimilarity=Dissimilarity.ONE_MINUS,
+        ),
+    )
+    ranking: ClassVar[tuple[str, ...]] = ("recall", "missing")
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Frames of the truth, their detections, and the objects that these leave over."""
+        judged = aligned.listed & (aligned.truth.frame_flags == 0)
+        aligned = aligned.take_frames(judged)
+        ordinary = (aligned.truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+        real = aligned.truth.take_objects(ordinary).object_counts
+        found = aligned.detections.object_counts
+        keys = aligned.truth.sequences
+        words = [*(key.domain for key in keys), *(key.sequence for key in keys)]
+        sequences = aligned.truth.frame_sequences
+        table = build_table(
+            replace(SCHEMA, counts=("frames", "objects", "missing", "real")),
+            words,
+            [sequences, sequences + len(keys)],
+            counts=[np.ones_like(found), found, np.maximum(real - found, 0), real],
+            sums=[np.zeros(len(found))],
+        )
+        return {"all": table}
+
+    def scores(self, tally: Tally) -> Scores:
+        """Totals alone."""
+        table = tally.tables["all"]
+        counts = {name: int(table.count(name).sum()) for name in table.schema.counts}
+        real = counts.pop("real")
+        recall = 1 - counts["missing"] / real if real else None
+        return Scores(
+            (Block({name: (value,) for name, value in counts.items()} | {"recall": (recall,)}),)
+        )
+
+    @property
+    def growth(self) -> Growth:
+        """Two texts, four counts and a sum a sequence."""
+        return Growth("sequence", 6 * 8 + 64)
+
+    def faults(self, *_: Any) -> tuple[()]:
+        """Allow everything."""
+        return ()
+
+
+class OrderMatters(Counter):
+    """Counts the detections that have the label of the first one."""
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        first = aligned.detections.label_indices[:1]
+        keep = aligned.detections.label_indices == (first[0] if len(first) else 0)
+        return super().tables(replace(aligned, detections=aligned.detections.take_objects(keep)))
+
+
+class ListsMatter(Counter):
+    """Counts frames that the detections list."""
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        return super().tables(aligned.take_frames(aligned.detected))
+
+
+class CaresAboutDontCare(Counter):
+    """Counts don't-care frames like others."""
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        flags = np.zeros_like(aligned.truth.frame_flags)
+        return super().tables(replace(aligned, truth=replace(aligned.truth, frame_flags=flags)))
+
+
+class WritesIntoItsInput(Counter):
+    """Clears the flags of the truth that it was given."""
+
+    def tally(self, truth: Annotations, detections: Annotations) -> Tally:
+        truth.flags[:] = 0
+        truth.confidences[:] = 1
+        return super().tally(truth, detections)
+
+
+class PartsMatter(Counter):
+    """Adds a frame for each part."""
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        table = super().tables(aligned)["all"]
+        if table.row_count > 1:
+            table = replace(table, counts=table.counts + 1)
+        return {"all": table}
+
+
+class OutOfRange(Counter):
+    """Reports a recall in percent."""
+
+    def scores(self, tally: Tally) -> Scores:
+        [block] = super().scores(tally).blocks
+        recall = block.measures["recall"][0]
+        return Scores(
+            (
+                replace(
+                    block,
+                    measures={
+                        **block.measures,
+                        "recall": (None if recall is None else 100 * recall,),
+                    },
+                ),
+            )
+        )
+
+
+class Undeclared(Counter):
+    """Reports what it never declared."""
+
+    def scores(self, tally: Tally) -> Scores:
+        return Scores((*super().scores(tally).blocks, Block({"precision": (1.0,)})))
+
+
+class FloatCounts(Counter):
+    """Reports counts as floats."""
+
+    def scores(self, tally: Tally) -> Scores:
+        [block] = super().scores(tally).blocks
+        frames = block.measures["frames"][0]
+        return Scores(
+            (replace(block, measures={**block.measures, "frames": (float(frames or 0),)}),)
+        )
+
+
+class CrookedCurve(Counter):
+    """Draws a curve whose columns differ in length."""
+
+    def scores(self, tally: Tally) -> Scores:
+        return replace(super().scores(tally), curves=(Curve("c", {"x": (1,), "y": ()}),))
+
+
+class NeverReported(Counter):
+    """Declares a measure that no report has."""
+
+    measures = (*Counter.measures, Measure("precision", "Share of right detections."))
+
+
+class FailsOnNothing(Counter):
+    """Divides by the number of objects, whatever it is."""
+
+    def scores(self, tally: Tally) -> Scores:
+        1 / tally.tables["all"].count("real").sum().item()
+        return super().scores(tally)
+
+
+class NeverPerfect(Counter):
+    """Never gives a recall above 0.9."""
+
+    def scores(self, tally: Tally) -> Scores:
+        [block] = super().scores(tally).blocks
+        recall = block.measures["recall"][0]
+        return Scores(
+            (
+                replace(
+                    block,
+                    measures={
+                        **block.measures,
+                        "recall": (None if recall is None else recall * 0.9,),
+                    },
+                ),
+            )
+        )
+
+
+class UpsideDown(Counter):
+    """Ranks the system with the most missing objects first."""
+
+    measures = (
+        *Counter.measures[:2],
+        count_measure("missing", "Objects without detection.", Direction.HIGHER),
+        Counter.measures[3],
+    )
+    ranking = ("missing",)
+
+
+class Forgetful(Counter):
+    """Clears the tally once it has been reported."""
+
+    def scores(self, tally: Tally) -> Scores:
+        scores = super().scores(tally)
+        tally.tables["all"].counts[:] = 0
+        return scores
+
+
+class NumpyValues(Counter):
+    """Reports numpy's numbers, which JSON cannot hold."""
+
+    def scores(self, tally: Tally) -> Scores:
+        [block] = super().scores(tally).blocks
+        frames = np.int64(block.measures["frames"][0] or 0)
+        return Scores((replace(block, measures={**block.measures, "frames": (frames,)}),))  # type: ignore[dict-item]
+
+
+class Nameless(Counter):
+    """Has no title."""
+
+    title = " "
+
+
+class Undescribed(Counter):
+    """Has a measure without description."""
+
+    measures = (*Counter.measures[:3], Measure("recall", ""))
+
+
+class RanksByNothing(Counter):
+    """Ranks by a measure without direction."""
+
+    ranking = ("frames",)
+
+
+@dataclass(frozen=True)
+class WideGrid:
+    limit: float = parameter(1.0, "A limit.", minimum=0, maximum=2, grid=(1.0, 3.0))
+    whole: bool = parameter(False, "Whole.")
+
+
+class GridOutOfBounds(Counter):
+    """Has a grid that leaves the bounds."""
+
+    Parameters: ClassVar[type[Any]] = WideGrid
+
+
+class Talkative(Counter):
+    """Says that its tally is smaller than it is."""
+
+    @property
+    def growth(self) -> Growth:
+        return Growth("sequence", 8)
+
+
+class TakesAnything(Counter):
+    """Never looks at the shape of objects."""
+
+    def check_arity(self, *_: Any) -> None:
+        pass
+
+
+LAWS = {
+    OrderMatters: "order_of_frames_objects_and_tables_does_not_matter",
+    ListsMatter: "a_frame_without_detections_need_not_be_sent",
+    CaresAboutDontCare: "what_is_in_a_dont_care_frame_does_not_matter",
+    WritesIntoItsInput: "tallying_leaves_its_input_alone",
+    PartsMatter: "parts_merge_into_the_whole_in_any_grouping",
+    OutOfRange: "values_keep_to_what_the_measures_declare",
+    Undeclared: "values_keep_to_what_the_measures_declare",
+    FloatCounts: "values_keep_to_what_the_measures_declare",
+    CrookedCurve: "values_keep_to_what_the_measures_declare",
+    NumpyValues: "values_keep_to_what_the_measures_declare",
+    NeverReported: "every_measure_is_reported",
+    FailsOnNothing: "nothing_is_scored_without_a_fault",
+    NeverPerfect: "a_perfect_answer_gets_the_best_scores",
+    UpsideDown: "a_perfect_answer_ranks_first",
+    Forgetful: "report_is_repeatable",
+    Nameless: "metadata_is_complete",
+    Undescribed: "measures_are_declared_completely",
+    RanksByNothing: "measures_are_declared_completely",
+    GridOutOfBounds: "parameters_keep_to_what_they_declare",
+    Talkative: "the_tally_grows_no_faster_than_declared",
+}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the registry know whatever the test is about, in this process."""
+    monkeypatch.setattr(registry, "_BUILT_IN", {**registry._BUILT_IN, "toy": f"{__name__}:Counter"})
+
+
+def _suite(kind: type[Toy]) -> EvaluatorContract:
+    class Suite(EvaluatorContract):
+        evaluator = kind(kind.Parameters())
+        examples = 40
+
+    return Suite()
+
+
+def _laws() -> list[str]:
+    return [name for name in vars(EvaluatorContract) if name.startswith("test_")]
+
+
+@pytest.mark.parametrize(
+    "law", [law for law in _laws() if "two_workers" not in law and "other_shapes" not in law]
+)
+def test_an_honest_evaluator_passes(law: str) -> None:
+    getattr(_suite(Counter), law)()
+
+
+@pytest.mark.parametrize(
+    ("kind", "law"), LAWS.items(), ids=lambda value: getattr(value, "__name__", None)
+)
+def test_a_breach_is_found_by_the_law_that_it_breaks(kind: type[Toy], law: str) -> None:
+    with pytest.raises((AssertionError, ZeroDivisionError, ValueError)):
+        getattr(_suite(kind), f"test_{law}")()
+
+
+def test_an_evaluator_that_takes_any_shape_is_found() -> None:
+    suite = _suite(TakesAnything)
+    with pytest.raises(pytest.fail.Exception):
+        suite.test_other_shapes_are_refused(Side.TRUTH, 8)
+
+
+def test_an_evaluator_that_no_worker_can_find_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(registry._BUILT_IN, "toy")
+    registry.evaluator_class.cache_clear()
+    for law in ("metadata_is_complete", "two_workers_give_what_one_process_gives"):
+        with pytest.raises(Exception, match="toy"):
+            getattr(_suite(Counter), f"test_{law}")()
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "expected"),
+    [
+        (Measure("f1", "."), 1.0, True),
+        (Measure("f1", "."), 1, True),
+        (Measure("f1", "."), None, True),
+        (Measure("f1", "."), 1.01, False),
+        (Measure("f1", "."), float("nan"), False),
+        (Measure("f1", "."), np.float64(0.5), False),
+        (Measure("f1", "."), True, False),
+        (Measure("x", ".", minimum=None, maximum=None), -1e300, True),
+        (Measure("x", ".", minimum=None, maximum=None), float("inf"), False),
+        (count_measure("n", "."), 3, True),
+        (count_measure("n", "."), 3.0, False),
+        (count_measure("n", "."), -1, False),
+    ],
+)
+def test_a_value_fits_its_measure_or_not(measure: Measure, value: Any, expected: bool) -> None:
+    assert fits(measure, value) is expected
+
+
+@pytest.mark.parametrize(
+    ("measure", "best"),
+    [
+        (Measure("f1", "."), 1.0),
+        (Measure("x", ".", maximum=None), None),
+        (Measure("x", ".", direction=Direction.LOWER), 0.0),
+        (count_measure("n", "."), None),
+        (Measure("d", ".", direction=Direction.LOWER, dissimilarity=Dissimilarity.VALUE), 0.0),
+        (Measure("f1", ".", dissimilarity=Dissimilarity.ONE_MINUS), 1.0),
+    ],
+)
+def test_the_best_value_is_what_the_declaration_says(measure: Measure, best: float | None) -> None:
+    assert best_value(measure) == best
+
+
+def test_generated_scenes_have_all_that_is_asked_for() -> None:
+    """Empty frames, frames of one side, flags, don't-care frames, ties and odd confidences."""
+    scene: Scene = _suite(Counter)._many_sequences()
+    truth, detections = scene
+    assert (truth.object_counts == 0).any()
+    assert (detections.object_counts == 0).any()
+    assert truth.frame_flags.any()
+    assert set(truth.flags.tolist()) == {0, ObjectFlag.IGNORE}
+    assert set(truth.labels) == {"a", "b", "c"}
+    assert {key.domain for key in truth.sequences} == {"left", "right"}
+    assert {0.0, 0.5, 1.0} <= set(detections.confidences.tolist())
+    positions = [tuple(point) for point in truth.coordinates.tolist()]
+    assert len(set(positions)) < len(positions)

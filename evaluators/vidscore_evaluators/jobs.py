@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.interrupts import interrupts_held_back
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -169,5 +170,14 @@ def _runner(
         return
     # Spawned, not forked: a fork of a process with running gRPC threads can hang.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield lambda jobs: map(tally_from_bytes, pool.map(run_job, jobs))
+    pool = ProcessPoolExecutor(workers, mp_context=context)
+
+    def run_all(jobs: Sequence[Job]) -> Iterable[Tally]:
+        with interrupts_held_back():
+            results = pool.map(run_job, jobs)  # gives out all jobs, which starts the processes
+        return map(tally_from_bytes, results)
+
+    try:
+        yield run_all
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -19,9 +20,15 @@ from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scor
 BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
 
 
+def runner() -> CliRunner:
+    """A runner that keeps stderr apart from stdout; before click 8.2 it had to be asked to."""
+    apart = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+    return CliRunner(**apart)  # type: ignore[arg-type]
+
+
 def run(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
     """Run a command in this process."""
-    return CliRunner().invoke(cli, arguments, prog_name="vidscore", env=dict(env or {}))
+    return runner().invoke(cli, arguments, prog_name="vidscore", env=dict(env or {}))
 
 
 def run_binary(

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 import click
 import pytest
-from click.testing import CliRunner, Result
-from tests.clients.cli.helpers import BINARY
+from click.testing import Result
+from tests.clients.cli.helpers import BINARY, runner
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import ServerUnreachableError
@@ -32,7 +32,7 @@ def run_raising(
     finder: Callable[[object, str], click.Command] = lambda _, __: fail  # noqa: E731
     monkeypatch.setattr(cli, "get_command", finder)
     monkeypatch.setattr(cli, "list_commands", lambda _: ["fail"])
-    return CliRunner().invoke(cli, [*arguments], prog_name="vidscore", env=env)
+    return runner().invoke(cli, [*arguments], prog_name="vidscore", env=env)
 
 
 def many_faults(count: int) -> InputError:

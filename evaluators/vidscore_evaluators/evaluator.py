@@ -64,7 +64,8 @@ class Growth:
 
     Attributes:
         by: ``bounded``, ``sequence`` or ``detection``.
-        bytes_each: Bytes for each sequence, or for each detection; of the whole if bounded.
+        bytes_each: Bytes for each sequence; or for each detection and each sequence; or, if
+            bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys.
     """
 
     by: str

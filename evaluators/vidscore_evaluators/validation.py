@@ -233,9 +233,10 @@ class _Builder:
         array = self._row_of_numbers(name, values, "whole numbers in a row")
         with np.errstate(all="ignore"):
             column = array.astype(np.int64)
-            # What a float of 2**63 becomes differs between processors.
-            wrong = (column != array) | (np.abs(array.astype(np.float64)) > 2.0**63)
-        self._refuse(name, wrong, array, "a whole number")
+            if array.dtype.kind != "i":
+                # What a float of 2**63 becomes differs between processors.
+                wrong = (column != array) | (np.abs(array.astype(np.float64)) >= 2.0**63)
+                self._refuse(name, wrong, array, "a whole number")
         return self._fitted(name, column, length, default)
 
     def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:

@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import partial
 
 from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.interrupts import interrupts_held_back
 from vidscore_evaluators.jobs import Job, run_job
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.errors import WorkerLostError, WorkFailedError
@@ -125,7 +126,8 @@ class _Worker:
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_initialise,
         )
-        self._started = self._executor.submit(os.getpid)
+        with interrupts_held_back():
+            self._started = self._executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
         self._executor.submit(_warm_up)
 
@@ -146,8 +148,7 @@ def _log_started(started: Future[int]) -> None:
 
 
 def _initialise() -> None:
-    """Prepare a fresh process: it ends with its parent, and by nothing else from a terminal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Prepare a fresh process: it ends with its parent."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

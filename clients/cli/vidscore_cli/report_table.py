@@ -149,8 +149,8 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
 
 
 def _parameter(name: str, value: object) -> str:
-    listed = isinstance(value, tuple | list)
-    return f"{name} = {', '.join(map(str, value)) if listed else value}"  # type: ignore[call-overload]
+    shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    return f"{name} = {shown or 'none'}"
 
 
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:

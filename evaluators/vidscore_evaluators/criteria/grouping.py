@@ -219,12 +219,15 @@ def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
 def _scored_labels(
     side: Annotations, rule: DontCareRule, specification: BenchmarkSpec
 ) -> BoolArray:
-    """(sequences, labels) whether a label is scored in the domain of a sequence."""
+    """(sequences, labels) whether a label is scored in the domain of a sequence.
+
+    The specification's class lists are compared without regard to case.
+    """
     scored = np.ones((len(side.sequences), max(1, len(side.labels))), dtype=np.bool_)
     for row, (domain, _) in enumerate(side.sequences):
         listed = specification.classes_of(domain)
         if listed is not None:
-            scored[row] = [label in listed for label in side.labels] or [False]
+            scored[row] = _named(side, listed)
     return scored & ~_named(side, rule.unscored_labels)
 
 

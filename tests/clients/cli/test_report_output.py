@@ -109,6 +109,15 @@ def test_a_report_becomes_this_table(tmp_path: Path) -> None:
     assert table_of(tmp_path, View()) == TABLE
 
 
+def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path) -> None:
+    parameters = {"thresholds": (0.5, 0.75), "distractor_classes": ()}
+    path = tmp_path / "report.txt"
+    report = replace(example_report(), parameters=parameters)
+    deliver_table(report_renderables([report], View()), str(path))
+    line = path.read_text(encoding="utf-8").splitlines()[1]
+    assert line == "thresholds = 0.5,0.75, distractor_classes = none"
+
+
 def test_scores_of_sequences_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
     assert SEQUENCES in table_of(tmp_path, View(sequences=True))
 

@@ -112,6 +112,12 @@ def test_what_is_not_scored_is_left_out_and_counted() -> None:
     assert scene.left_out == {"frames_not_evaluated": 2, "classes_not_scored": 1}
 
 
+def test_listed_classes_are_compared_without_regard_to_case() -> None:
+    specification = BenchmarkSpec(domains=(DomainSpec("", ("CAR",)),))
+    scene = scene_of([Thing(HERE, "Car")], [Thing(HERE, "Car", 0.9)], specification=specification)
+    assert (len(scene.truth), len(scene.detections), scene.left_out) == (1, 1, {})
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_without_flags_every_preset_sees_the_same(preset: str) -> None:
     """Rules differ in nothing but what flags ask for."""

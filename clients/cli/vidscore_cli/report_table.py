@@ -149,7 +149,7 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
 
 
 def _parameter(name: str, value: object) -> str:
-    shown = ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+    shown = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
     return f"{name} = {shown or 'none'}"
 
 

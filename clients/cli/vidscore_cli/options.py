@@ -84,8 +84,8 @@ def evaluator_options() -> Decorator[Any]:
 def view_options() -> Decorator[Any]:
     """``--sequences`` and ``--curves``."""
     return _together(
-        click.option("--sequences", is_flag=True, help="Show the scores of each sequence."),
-        click.option("--curves", is_flag=True, help="Show the points of curves."),
+        click.option("--sequences", is_flag=True, help="In a table, show each sequence too."),
+        click.option("--curves", is_flag=True, help="In a table, show the points of curves."),
     )
 
 

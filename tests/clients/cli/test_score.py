@@ -82,13 +82,20 @@ def test_undefined_scores_are_null_and_counts_are_integers_in_json(data: Path) -
     assert score_of(document, "false_positives", domain="Tower", **{"class": "Car"}) == 1
 
 
-def test_several_evaluators_as_json_are_an_array_in_the_order_typed(
-    data: Path, tmp_path: Path
-) -> None:
-    manifest = tmp_path / "manifest.toml"
-    manifest.write_text('[[evaluators]]\nname = "neovision2"\n')
-    result = run("score", "--manifest", str(manifest), *neovision2(data, "--format", "json")[2:])
-    assert json.loads(result.stdout)["evaluator"] == "neovision2"
+def test_several_evaluators_as_json_are_an_array_in_the_order_typed(data: Path) -> None:
+    arguments = ("score", "f1", *neovision2(data, "--set", "f1.threshold=0.75")[1:])
+    documents = json.loads(run(*arguments, "--format", "json").stdout)
+    assert [document["evaluator"] for document in documents] == ["f1", "neovision2"]
+    assert documents[0]["parameters"]["threshold"] == 0.75
+
+
+def test_several_evaluators_as_a_table_share_what_is_over_everything(data: Path) -> None:
+    lines = run("score", "f1", *neovision2(data)[1:]).stdout.splitlines()
+    first = next(index for index, line in enumerate(lines) if line.startswith("  evaluator"))
+    table = lines[first : lines.index("", first)]
+    assert table[0].split() == ["evaluator", "measure", "Helicopter", "Tower", "all"]
+    assert sum(line.startswith("  f1 ") for line in table) == 1
+    assert sum(line.startswith("  neovision2 ") for line in table) == 1
 
 
 def test_csv_has_a_line_for_each_score_of_the_json(data: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -33,13 +34,16 @@ def test_a_streamed_report_is_that_of_the_files_to_the_last_bit(
     assert streamed.stdout == scored.stdout
 
 
-def test_several_evaluators_share_one_stream(data: Path, server: str) -> None:
+def test_several_evaluators_of_a_manifest_share_one_stream(data: Path, server: str) -> None:
     manifest = data / "manifest.toml"
     manifest.write_text(
-        '[[evaluators]]\nname = "spotgeo"\n[[sequences]]\nname = "1"\nframe_count = 6\n'
+        '[[evaluators]]\nname = "neovision2"\nparameters = { c_m = 2.0 }\n'
+        '[[evaluators]]\nname = "f1"\n'
+        '[[sequences]]\ndomain = "Tower"\nname = "001"\nframe_count = 5\n'
     )
-    arguments = (*sides(data)[1:], "--manifest", str(manifest), "--format", "json")
+    arguments = (*sides(data, "neovision2")[1:], "--manifest", str(manifest), "--format", "json")
     streamed = run("stream", *arguments, "--server", server, "--full-speed")
+    assert [report["evaluator"] for report in json.loads(streamed.stdout)] == ["neovision2", "f1"]
     assert streamed.stdout == run("score", *arguments).stdout
 
 

@@ -14,8 +14,12 @@ From an evaluator's `Aligned` input to its scores, every criterion goes the same
 - `grouping` makes a scene, `settling` resolves don't-care for criteria without a threshold
   (``make_scene(..., settle=True)``): such a criterion sees only real truth and detections.
 - `parameters`: the parameters that all criteria share; `criterion`: their common base class.
+- `thresholds`: a similarity's whole grid of thresholds is tallied at once, so that
+  ``Evaluator.grid_scores`` answers a sweep without another run.
+- `figures`: rows of reports, and means in which what is undefined stays undefined.
 
 Detection criteria: `f1`, `mean_average_precision` (``map``), `coco`, `log_average_miss_rate`
-(``log-amr``) and `detection_errors` (``errors``), on `outcomes` (what becomes of each detection
-at each threshold, as a table that merges) and `precision_recall` (curves and figures from it).
+(``log-amr``) and `detection_errors` (``errors``). They stand on `outcomes` (what becomes of each
+detection at each threshold, as a table that merges), `precision_recall` (curves and figures from
+it) and `class_entries` (a score by class and domain, and its mean over classes).
 """

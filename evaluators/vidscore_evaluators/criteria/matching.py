@@ -22,6 +22,12 @@ from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.matching.components import Components, connected_components
 from vidscore_evaluators.matching.gating import Pairs
 
+ROUND_OVERHEAD = 8
+"""Detections that a round must settle, or it costs more than to go through them one by one."""
+
+PAIRS_A_STEP = 256
+"""Open pairs that cost a round as much as one more detection would alone."""
+
 
 def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArray:
     """Sort pairs by detection and, for each detection, from its best target to its worst.
@@ -43,8 +49,8 @@ def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray
     """Let each detection, in ascending order of its row, take its first free target.
 
     Every round settles, in all groups at once, each detection whose first free target no earlier
-    detection can still want; so the rounds are as many as the longest chain of detections that
-    wait for one another, and the result is that of going through them one by one.
+    detection can still want. That is nearly all of them in a round or two, and the rest, where
+    long chains of detections wait for one another, is gone through one by one.
 
     Args:
         detections: (P,) detections, ascending; within one, pairs from best to worst.
@@ -70,7 +76,30 @@ def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray
         settled[left[settles]] = True
         taken[right[settles]] = ~reusable[right[settles]]
         open_pairs = open_pairs[~(settled[left] | taken[right])]
+        if len(settles) < ROUND_OVERHEAD + len(left) // PAIRS_A_STEP:
+            matched.append(_one_by_one(open_pairs, detections, targets, taken, reusable))
+            break
     return np.concatenate(matched)
+
+
+def _one_by_one(
+    open_pairs: IntArray,
+    detections: IntArray,
+    targets: IntArray,
+    taken: BoolArray,
+    reusable: BoolArray,
+) -> IntArray:
+    """Go through what is open detection by detection; marks the targets that it takes."""
+    matched = []
+    bounds = np.append(run_starts(detections[open_pairs]), len(open_pairs)).tolist()
+    for first, last in pairwise(bounds):
+        pairs = open_pairs[first:last]
+        occupied = taken[targets[pairs]]
+        best = int(occupied.argmin())
+        if not occupied[best]:
+            matched.append(pairs[best])
+            taken[targets[pairs[best]]] = not reusable[targets[pairs[best]]]
+    return np.array(matched, dtype=np.int64)
 
 
 def most_similar_matching(

@@ -129,8 +129,12 @@ def assigned_outcomes(
         (D, K) outcomes.
     """
     if assignment == "greedy":
-        candidates = find_candidates(scene, similarity, min(thresholds))
-        return greedy_outcomes(scene, candidates, thresholds)
+        above = [threshold for threshold in thresholds if threshold > similarity.minimum]
+        candidates = find_candidates(scene, similarity, min(above, default=1.0))
+        outcomes = greedy_outcomes(scene, candidates, above)
+        order = np.searchsorted(above, thresholds)
+        with_least = np.column_stack([outcomes, _all_alike(scene)])
+        return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
     extended = replace(similarity, confidence_extended=similarity.base != "euclidean")
     return optimal_outcomes(scene, extended, thresholds)
 
@@ -214,6 +218,22 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
         rest = table.number(f"outcomes_{index}").astype(np.int64)
         for column in range(index * DIGITS, min(column_count, (index + 1) * DIGITS)):
             rest, outcomes[:, column] = np.divmod(rest, 3)
+    return outcomes
+
+
+def _all_alike(scene: Scene) -> OutcomeArray:
+    """(D,) outcomes of greedy matching where every pair of a group is similar enough.
+
+    As long as a target is free somebody takes it, so that places in the order decide alone.
+    """
+    groups, ranks = scene.detections.groups, scene.detections.ranks
+    real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]
+    endless = np.bincount(scene.absorbers.groups[scene.absorbs_many], minlength=scene.group_count)[
+        groups
+    ]
+    outcomes = _unmatched(scene.forgiven, 1)[:, 0]
+    outcomes[(ranks < real + absorbers) | (endless > 0)] = NOT_COUNTED
+    outcomes[ranks < real] = TRUE
     return outcomes
 
 

@@ -7,14 +7,16 @@ detections at or above a confidence, so that nothing depends on the order of row
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.criteria.figures import ratio, scopes
 from vidscore_evaluators.criteria.outcomes import FALSE, TRUE, OutcomeArray, decode
 from vidscore_evaluators.tally import Table
@@ -114,21 +116,23 @@ def cells_by_scope(outcomes: Table, classes: Table, column_count: int) -> Iterat
         A cell for each class that has an object or a detection, in ascending order.
     """
     decoded = decode(outcomes, column_count)
+    confidences, detections = outcomes.number("confidence"), outcomes.count("detections")
+    outcome_rows, class_rows = _rows_by_key(outcomes), _rows_by_key(classes)
+    classes_of: defaultdict[str | None, list[str]] = defaultdict(list)
+    for scope, class_ in class_rows:
+        classes_of[scope].append(class_)
     for domain in scopes(classes.texts("domain")):
         cells = []
-        for class_ in sorted(set(classes.texts("class"))):
-            objects = _rows(classes, domain, class_)
-            if len(objects) == 0:
-                continue
-            rows = _rows(outcomes, domain, class_)
-            counts = classes.counts[objects].sum(axis=0).tolist()
-            found = ranked(
-                outcomes.number("confidence")[rows],
-                decoded[rows],
-                outcomes.count("detections")[rows],
-            )
+        for class_ in sorted(classes_of[domain]):
+            rows = outcome_rows.get((domain, class_), np.zeros(0, dtype=np.int64))
+            counts = classes.counts[class_rows[domain, class_]].sum(axis=0).tolist()
             cells.append(
-                Cell(domain, class_, dict(zip(classes.schema.counts, counts, strict=True)), found)
+                Cell(
+                    domain,
+                    class_,
+                    dict(zip(classes.schema.counts, counts, strict=True)),
+                    ranked(confidences[rows], decoded[rows], detections[rows]),
+                )
             )
         yield cells
 
@@ -225,13 +229,14 @@ def log_average_miss_rates(found: Ranked, truth: int, frames: int) -> list[float
     return values
 
 
-def _rows(table: Table, domain: str | None, class_: str) -> IntArray:
-    """Rows of a class, in one domain or in all."""
-    if class_ not in table.vocabulary:
-        return np.zeros(0, dtype=np.int64)
-    chosen = table.codes("class") == table.vocabulary.index(class_)
-    if domain is not None:
-        if domain not in table.vocabulary:
-            return np.zeros(0, dtype=np.int64)
-        chosen &= table.codes("domain") == table.vocabulary.index(domain)
-    return np.flatnonzero(chosen)
+def _rows_by_key(table: Table) -> dict[tuple[str | None, str], IntArray]:
+    """Rows of each class in each domain, and in all domains (None), in ascending order."""
+    domains, classes = table.codes("domain"), table.codes("class")
+    bounds = np.append(run_starts(domains, classes), table.row_count).tolist()
+    runs: dict[tuple[str | None, str], list[IntArray]] = {}
+    for first, last in pairwise(bounds):
+        domain, class_ = table.vocabulary[domains[first]], table.vocabulary[classes[first]]
+        rows = np.arange(first, last, dtype=np.int64)
+        runs[domain, class_] = [rows]
+        runs.setdefault((None, class_), []).append(rows)
+    return {key: np.concatenate(parts) for key, parts in runs.items()}

@@ -72,6 +72,18 @@ def test_rounds_of_greedy_equal_going_one_by_one(
     assert greedily(similarities, at_least, second, reusable) == expected
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_many_detections_take_several_rounds(seed: int) -> None:
+    """A sparse table of 400 detections, ties included, as going one by one has it."""
+    random = np.random.default_rng(seed)
+    similarities = np.round(random.random((400, 300)), 2)
+    similarities[random.random((400, 300)) > 0.01] = 0.0
+    second, reusable = (random.random((2, 300)) < 0.1).tolist()
+    expected = one_by_one(similarities, 0.1, second, reusable)
+    assert greedily(similarities, 0.1, second, reusable) == expected
+    assert len(expected) > 200
+
+
 def test_a_chain_of_detections_that_wait_for_one_another_is_settled() -> None:
     """Detection k prefers target k, then k - 1: the first takes 0, and each later one its own."""
     count = 200

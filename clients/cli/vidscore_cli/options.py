@@ -30,6 +30,7 @@ def output_option() -> Decorator[Any]:
     return click.option(
         "--output",
         metavar="FILE",
+        type=click.Path(),
         default="-",
         help="Write to this file instead of standard output; it is written whole or not at all.",
     )
@@ -50,11 +51,16 @@ def data_options() -> Decorator[Any]:
     """``--truth``, ``--detections`` and ``--input-format``."""
     return _together(
         click.option(
-            "--truth", metavar="PATH", required=True, help="What is there: a file or a folder."
+            "--truth",
+            metavar="PATH",
+            type=click.Path(),
+            required=True,
+            help="What is there: a file or a folder.",
         ),
         click.option(
             "--detections",
             metavar="PATH",
+            type=click.Path(),
             required=True,
             help="What the system says is there: a file or a folder.",
         ),
@@ -65,7 +71,12 @@ def data_options() -> Decorator[Any]:
 def evaluator_options() -> Decorator[Any]:
     """``EVALUATOR...``, ``--set`` and ``--manifest``."""
     return _together(
-        click.argument("evaluators", metavar="[EVALUATOR]...", nargs=-1),
+        click.argument(
+            "evaluators",
+            metavar="[EVALUATOR]...",
+            nargs=-1,
+            shell_complete=complete_evaluator,
+        ),
         click.option(
             "--set",
             "settings",
@@ -76,6 +87,7 @@ def evaluator_options() -> Decorator[Any]:
         click.option(
             "--manifest",
             metavar="FILE",
+            type=click.Path(),
             help="TOML file that says what the data cannot: evaluators, classes, frames.",
         ),
     )
@@ -115,9 +127,19 @@ def server_options() -> Decorator[Any]:
         click.option(
             "--tls-root",
             metavar="FILE",
+            type=click.Path(),
             help="PEM file of the authorities to trust; implies --tls.",
         ),
     )
+
+
+def complete_evaluator(
+    _ctx: click.Context, _parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    """Names of evaluators that begin as typed, for shells that complete."""
+    from vidscore_evaluators.registry import evaluator_names
+
+    return [name for name in evaluator_names() if name.startswith(incomplete)]
 
 
 def _together(*options: Decorator[Any]) -> Decorator[Any]:

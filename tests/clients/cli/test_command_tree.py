@@ -86,8 +86,21 @@ def test_completion_prints_a_script_that_calls_back_vidscore(shell: str) -> None
     assert f"_VIDSCORE_COMPLETE={shell}_complete" in result.output
 
 
+def completions(words: str, incomplete: str) -> list[str]:
+    """What a fish shell would be offered."""
+    asked = {"_VIDSCORE_COMPLETE": "fish_complete", "COMP_WORDS": words, "COMP_CWORD": incomplete}
+    lines = run(env=asked).output.splitlines()
+    return [line.split("\t")[0] for line in lines]
+
+
 def test_completion_offers_commands_that_begin_as_typed() -> None:
-    result = run(env={"_VIDSCORE_COMPLETE": "fish_complete", "COMP_WORDS": "vidscore",
-                      "COMP_CWORD": "sc"})  # fmt: skip
-    assert result.exit_code == 0
-    assert [line.split("\t")[0] for line in result.output.splitlines()] == ["plain,score"]
+    assert completions("vidscore", "sc") == ["plain,score"]
+
+
+@pytest.mark.parametrize("words", ["score", "stream", "evaluators", "validate x --evaluator"])
+def test_completion_offers_evaluators_where_one_is_expected(words: str) -> None:
+    assert completions(f"vidscore {words}", "spot") == ["plain,spotgeo"]
+
+
+def test_completion_leaves_paths_to_the_shell() -> None:
+    assert completions("vidscore score --truth", "tr") == ["file,tr"]

@@ -27,7 +27,12 @@ class _ServeCommand(Command):
         "vidscore serve --listen 127.0.0.1:0 --workers 2 --maximum-streams 10",
     ),
 )
-@click.option("--config", metavar="FILE", help="TOML file of settings, by the names below.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    help="TOML file of settings, by the names below.",
+)
 def serve(config: str | None, **settings: Any) -> None:
     """Run a scoring server.
 

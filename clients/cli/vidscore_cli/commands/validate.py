@@ -7,7 +7,12 @@ from typing import Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import all_faults_option, format_option, input_format_option
+from vidscore_cli.options import (
+    all_faults_option,
+    complete_evaluator,
+    format_option,
+    input_format_option,
+)
 from vidscore_cli.session import Session
 
 
@@ -18,7 +23,7 @@ from vidscore_cli.session import Session
         "vidscore validate detections.json --side detections --evaluator spotgeo",
     ),
 )
-@click.argument("path")
+@click.argument("path", type=click.Path())
 @input_format_option()
 @click.option(
     "--side",
@@ -27,7 +32,12 @@ from vidscore_cli.session import Session
     show_default=True,
     help="What the data is.",
 )
-@click.option("--evaluator", metavar="NAME", help="Hold the data to the rules of this evaluator.")
+@click.option(
+    "--evaluator",
+    metavar="NAME",
+    shell_complete=complete_evaluator,
+    help="Hold the data to the rules of this evaluator.",
+)
 @format_option("table", "json")
 @all_faults_option()
 @click.pass_obj

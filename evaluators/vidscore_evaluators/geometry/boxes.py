@@ -11,7 +11,10 @@ from functools import reduce
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+
+_ROWS_A_BLOCK = 1 << 14
+"""Rows whose columns are gone through at a time: few enough for the processor's own cache."""
 
 
 def envelopes(coordinates: FloatArray) -> FloatArray:
@@ -25,12 +28,30 @@ def envelopes(coordinates: FloatArray) -> FloatArray:
         (N, 4) upright boxes.
     """
     boxes = np.empty((len(coordinates), 4))
+    for start in range(0, len(coordinates), _ROWS_A_BLOCK):
+        block = slice(start, start + _ROWS_A_BLOCK)
+        _write_envelopes(coordinates[block], boxes[block])
+    return boxes
+
+
+def _write_envelopes(coordinates: FloatArray, boxes: FloatArray) -> None:
     points = range(0, coordinates.shape[1], 2)
     for axis in (0, 1):
         columns = [coordinates[:, point + axis] for point in points]
         boxes[:, axis] = reduce(np.minimum, columns)
         boxes[:, axis + 2] = reduce(np.maximum, columns)
-    return boxes
+
+
+def extend_boxes(boxes: FloatArray, rows: IntArray, others: FloatArray) -> None:
+    """Make boxes so large that they enclose others; changes them in place.
+
+    Args:
+        boxes: (N, 4) boxes.
+        rows: (K,) row of the box that is to enclose each of the others; repeats are welcome.
+        others: (K, 4) boxes.
+    """
+    for column, reduction in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
+        reduction.at(boxes[:, column], rows, others[:, column])
 
 
 def box_areas(boxes: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from vidscore_evaluators.arrays import IntArray, starts_from_counts
-from vidscore_evaluators.geometry.boxes import box_areas
+from vidscore_evaluators.geometry.boxes import box_areas, extend_boxes
 from vidscore_evaluators.geometry.polygons import PolygonArray, unions_of_runs
 from vidscore_evaluators.geometry.shapes import Criterion, Shapes, overlapping_twins
 from vidscore_evaluators.matching.gating import Pairs
@@ -111,8 +111,7 @@ def _join(shapes: Shapes, components: _Components, merged_shape: MergedShape) ->
     first, labels = components.first, components.labels
     members = np.flatnonzero(components.sizes[labels] > 1)
     boxes = shapes.boxes[first]
-    for column, reduction in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
-        reduction.at(boxes[:, column], labels[members], shapes.boxes[members, column])
+    extend_boxes(boxes, labels[members], shapes.boxes[members])
     group_counts = np.bincount(shapes.groups[first], minlength=len(shapes.group_starts) - 1)
     joined = Shapes(starts_from_counts(group_counts), boxes, box_areas(boxes))
     return joined if merged_shape == "box" else _with_unions(joined, shapes, components, members)

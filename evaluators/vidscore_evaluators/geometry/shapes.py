@@ -20,7 +20,7 @@ from vidscore_evaluators.geometry.boxes import (
     ratios_of_areas,
 )
 from vidscore_evaluators.geometry.polygons import PolygonArray, box_polygons
-from vidscore_evaluators.matching.gating import Extents, Pairs, gated_pairs
+from vidscore_evaluators.matching.gating import Extents, Pairs, gated_pairs, gated_twins
 
 Criterion = Callable[[FloatArray], BoolArray]
 """Says of overlap ratios which of them count."""
@@ -138,13 +138,12 @@ def overlapping_twins(shapes: Shapes, counts: Criterion) -> Pairs:
         counts: Says which ratios above 0 count.
 
     Returns:
-        Pairs of rows, the smaller one on the left.
+        Pairs of rows, each pair once, in no particular order.
     """
     contacts = _Contacts(shapes, shapes)
 
     def gate(left_rows: IntArray, right_rows: IntArray) -> BoolArray:
-        once = np.flatnonzero(left_rows < right_rows)
-        rows = once[contacts.find(left_rows[once], right_rows[once])]
+        rows = contacts.find(left_rows, right_rows)
         left, right = left_rows[rows], right_rows[rows]
         ratios = overlap_ratios_of(shapes, left, shapes, right)
         found = (ratios > 0.0) & counts(ratios)
@@ -154,7 +153,7 @@ def overlapping_twins(shapes: Shapes, counts: Criterion) -> Pairs:
         found[alike] |= identical(shapes.boxes[left[alike]], shapes.boxes[right[alike]])
         return _mask(len(left_rows), rows[found])
 
-    return gated_pairs(contacts.left_extents, contacts.right_extents, gate)
+    return gated_twins(contacts.left_extents, gate)
 
 
 def overlap_ratios_of(

@@ -8,6 +8,7 @@ axis; that changes nothing but the time, because the gate sees every pair that o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -89,13 +90,31 @@ def gated_pairs(left: Extents, right: Extents, gate: Gate) -> Pairs:
         The pairs that the gate keeps, of all frames.
     """
     windows = _windows(left, right)
-    kept = [_kept(chunk, gate) for chunk in _unrolled(windows)]
-    if len(kept) == 1:
-        return kept[0]
+    return _joined([_kept(chunk, gate) for chunk in _unrolled(windows)])
+
+
+def gated_twins(side: Extents, gate: Gate) -> Pairs:
+    """Find all pairs of two objects of one side and frame that pass the gate, each pair once.
+
+    Args:
+        side: Extents of the side.
+        gate: As for `gated_pairs`; it must not matter to it which of a pair comes first.
+
+    Returns:
+        The pairs that the gate keeps, in no particular order.
+    """
+    windows = _twin_windows(side)
+    chunks = (Pairs(windows.order[chunk.left], chunk.right) for chunk in _unrolled(windows))
+    return _joined([_kept(chunk, gate) for chunk in chunks])
+
+
+def _joined(parts: list[Pairs]) -> Pairs:
+    if len(parts) == 1:
+        return parts[0]
     none = np.zeros(0, dtype=np.int64)
     return Pairs(
-        np.concatenate([none, *(pairs.left for pairs in kept)]),
-        np.concatenate([none, *(pairs.right for pairs in kept)]),
+        np.concatenate([none, *(pairs.left for pairs in parts)]),
+        np.concatenate([none, *(pairs.right for pairs in parts)]),
     )
 
 
@@ -115,6 +134,26 @@ def _windows(left: Extents, right: Extents) -> _Windows:
     return windows
 
 
+def _twin_windows(side: Extents) -> _Windows:
+    """For each object of an order those that follow it there in its frame, or fewer of them.
+
+    In the order of their low ends, an object overlaps those that follow until one begins beyond
+    its high end, and each pair is found from the one that begins first.
+    """
+    counts = np.diff(side.frame_starts)
+    frame_ends = np.repeat(side.frame_starts[1:], counts)
+    order = np.arange(len(side.low), dtype=np.int64)
+    first, past = order + 1, frame_ends
+    if int(np.dot(counts, counts)) > 2 * SWEEP_FROM * len(side.low):
+        least, greatest = side.low.min(), side.low.max()
+        offsets = np.repeat(_frame_offsets(len(counts), greatest - least), counts)
+        line = offsets + (side.low - least)
+        order = np.argsort(line, kind="stable")
+        end = offsets + (np.clip(side.high[order], least, greatest) - least)
+        past = np.clip(np.searchsorted(line[order], end, side="right"), first, frame_ends)
+    return _Windows(order, first, past - first)
+
+
 def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
     """Cut every window to the right objects that can overlap along the axis.
 
@@ -123,7 +162,7 @@ def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
     is lost: at worst a window is a little too wide, or reaches into the next frame and is cut.
     """
     least, greatest = right.low.min(), right.low.max()
-    frame_offsets = np.arange(len(left.frame_starts) - 1) * (greatest - least + 1.0)
+    frame_offsets = _frame_offsets(len(left.frame_starts) - 1, greatest - least)
     left_offsets = np.repeat(frame_offsets, np.diff(left.frame_starts))
     line = np.repeat(frame_offsets, np.diff(right.frame_starts)) + (right.low - least)
     order = np.argsort(line, kind="stable")
@@ -138,6 +177,17 @@ def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
     first = np.clip(np.searchsorted(line, begin, side="left"), windows.first, window_end)
     past = np.clip(np.searchsorted(line, end, side="right"), first, window_end)
     return _Windows(order, first, past - first)
+
+
+def _frame_offsets(frame_count: int, length: float) -> FloatArray:
+    """Where each frame's stretch of the line begins; longer than `length`, so that none overlap.
+
+    A power of two, because its multiples are exact: however many frames there are, a number of
+    one frame never comes to lie beyond the beginning of the next.
+    """
+    _, exponent = math.frexp(length)
+    offsets: FloatArray = np.arange(frame_count, dtype=np.float64) * math.ldexp(1.0, exponent)
+    return offsets
 
 
 def _unrolled(windows: _Windows) -> Iterator[Pairs]:

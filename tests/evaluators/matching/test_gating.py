@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.matching import gating
-from vidscore_evaluators.matching.gating import Extents, gated_pairs
+from vidscore_evaluators.matching.gating import Extents, gated_pairs, gated_twins
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,33 @@ def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
     found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert sorted(found) == all_pairs(left, right)
     assert pairs.left.tolist() == sorted(pairs.left.tolist())
+
+
+@pytest.mark.parametrize("sweep_from", [0, 10**9], ids=["swept", "not swept"])
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
+@given(
+    counts=st.lists(st.integers(0, 9), max_size=6),
+    longest=st.integers(0, 5),
+    scale=st.sampled_from([1.0, 0.1, 1e9 / 20]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_every_two_of_a_side_are_found_once_whatever_the_way_there(
+    sweep_from: int, chunk: int, counts: list[int], longest: int, scale: float, seed: int
+) -> None:
+    side = make_boxes(np.random.default_rng(seed), counts, longest, scale)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gating, "SWEEP_FROM", sweep_from)
+        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        twins = gated_twins(side.extents, gate_of(side, side))
+    found = [sorted(pair) for pair in zip(twins.left.tolist(), twins.right.tolist(), strict=True)]
+    assert sorted(found) == [[i, j] for i, j in all_pairs(side, side) if i < j]
+
+
+def test_stretches_of_the_line_do_not_overlap_however_many_and_wide_frames_are() -> None:
+    """Near 10**7 frames of nearly 2 * 10**9 pixels, places on the line are no longer whole."""
+    length = 1815853554.1215322
+    offsets = gating._frame_offsets(10**7, length)
+    assert (offsets[:-1] + length <= offsets[1:]).all()
 
 
 def test_the_sweep_finds_what_touches_where_lengths_are_rounded(

@@ -1,9 +1,8 @@
 """The detection-only score: labels ignored, overlapping boxes merged (section 3.3).
 
 Merging is done again at every confidence level, because a detection that joins may change what
-others have become. Where nothing in reach of each other is to be merged, which is most of the
-image, detections can be matched as they are, at all levels in one pass. The rest is cut into
-*blocks*: parts of a frame whose boxes have to do with each other alone. Of every block there is
+others have become. Where nothing is to be merged, which is most of the image, detections can be
+matched as they are, at all levels in one pass. The rest lies in blocks. Of every block there is
 one copy for each confidence level that occurs in it, holding what reaches that level; the copies
 are merged and matched like so many frames.
 """
@@ -25,15 +24,13 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.geometry.merging import merge_overlapping
 from vidscore_evaluators.geometry.shapes import (
-    Criterion,
     Shapes,
-    boxes_as_shapes,
     join_groups,
     overlapping_pairs,
-    overlapping_twins,
 )
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.maximum import two_stage_gains
+from vidscore_evaluators.protocols.neovision2.blocks import STEADY, Blocks, find_blocks
 from vidscore_evaluators.protocols.neovision2.outcomes import Outcomes, join_outcomes
 from vidscore_evaluators.protocols.neovision2.parameters import TOLERANCE, Neovision2Parameters
 from vidscore_evaluators.protocols.neovision2.preparation import Scene
@@ -53,24 +50,6 @@ class DetectionOnly:
 
     outcomes: Outcomes
     object_counts: IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Blocks:
-    """B blocks in which something is to be merged.
-
-    Attributes:
-        count: Number of blocks B.
-        of_objects: (N,) block of each annotated object, `_STEADY` where nothing is to be merged.
-        of_detections: (M,) block of each detection, likewise.
-    """
-
-    count: int
-    of_objects: IntArray
-    of_detections: IntArray
-
-
-_STEADY = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +78,9 @@ def detection_only(scene: Scene, pairs: Pairs, parameters: Neovision2Parameters)
         parameters: Parameters of the evaluator.
     """
     limit = parameters.overlap_threshold + TOLERANCE
-    blocks = _find_blocks(scene, lambda ratios: ratios > limit)
+    blocks = find_blocks(scene, lambda ratios: ratios > limit)
     steady = _steady_outcomes(scene, pairs, blocks)
-    real = ~scene.dont_care & (blocks.of_objects == _STEADY)
+    real = ~scene.dont_care & (blocks.of_objects == STEADY)
     sequences = scene.selection.sequences[scene.objects.frames[real]]
     counts = np.bincount(sequences, minlength=len(scene.sequence_names))
     if blocks.count == 0:
@@ -112,58 +91,12 @@ def detection_only(scene: Scene, pairs: Pairs, parameters: Neovision2Parameters)
     )
 
 
-def _find_blocks(scene: Scene, over: Criterion) -> _Blocks:
-    """Find what is to be merged, and everything that this can have to do with.
-
-    Blocks are what overlapping boxes become when they are merged at any overlap at all. Boxes of
-    different blocks share no area, and whatever is merged inside a block stays inside its
-    envelope, so that blocks never meet.
-    """
-    objects, detections = scene.objects, scene.detections
-    real = np.flatnonzero(~scene.dont_care)
-    twins = overlapping_twins(objects.take(~scene.dont_care).shapes, over)
-    merged_objects = real[np.concatenate([twins.left, twins.right])]
-    twins = overlapping_twins(detections.shapes, over)
-    merged_detections = np.concatenate([twins.left, twins.right])
-    busy = np.zeros(len(objects.shapes.group_starts) - 1, dtype=np.bool_)
-    busy[objects.frames[merged_objects]] = True
-    busy[detections.frames[merged_detections]] = True
-    of_objects, of_detections, count = _neighbourhoods(scene, busy)
-    changing = np.zeros(count, dtype=np.bool_)
-    changing[of_objects[merged_objects]] = True
-    changing[of_detections[merged_detections]] = True
-    # The last entry is for what is in no busy frame, and is reached as an index by -1.
-    numbers = np.append(np.where(changing, np.cumsum(changing) - 1, _STEADY), _STEADY)
-    return _Blocks(int(changing.sum()), numbers[of_objects], numbers[of_detections])
-
-
-def _neighbourhoods(scene: Scene, busy: BoolArray) -> tuple[IntArray, IntArray, int]:
-    """Number what hangs together in busy frames.
-
-    Returns:
-        For each annotated object and for each detection its number, -1 in other frames; and how
-        many numbers there are.
-    """
-    sides = (scene.objects, scene.detections)
-    rows = [np.flatnonzero(busy[side.frames]) for side in sides]
-    frames = np.concatenate([side.frames[some] for side, some in zip(sides, rows, strict=True)])
-    boxes = [side.shapes.boxes[some] for side, some in zip(sides, rows, strict=True)]
-    order = np.argsort(frames, kind="stable")
-    starts = starts_from_counts(np.bincount(frames, minlength=len(busy)))
-    together = boxes_as_shapes(starts, np.concatenate(boxes)[order])
-    merged = merge_overlapping(together, lambda ratios: ratios > 0.0)
-    labels = np.empty(len(order), dtype=np.int64)
-    labels[order] = merged.labels
-    found = [np.full(len(side.frames), -1, dtype=np.int64) for side in sides]
-    for numbers, some, mine in zip(found, rows, np.split(labels, [len(rows[0])]), strict=True):
-        numbers[some] = mine
-    return found[0], found[1], len(merged.shapes)
-
-
-def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: _Blocks) -> Outcomes:
-    """What each detection does that nothing is merged with."""
-    steady = blocks.of_detections == _STEADY
-    pairs = pairs.take(steady[pairs.right])
+def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: Blocks) -> Outcomes:
+    """What each detection does that stays as it is."""
+    steady = blocks.of_detections == STEADY
+    # Both sides: a real object may be steady and another one repeat it.
+    left_steady = blocks.of_objects == STEADY
+    pairs = pairs.take(left_steady[pairs.left] & steady[pairs.right])
     gains = two_stage_gains(
         pairs,
         scene.dont_care[pairs.left],
@@ -171,19 +104,21 @@ def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: _Blocks) -> Outcomes:
         len(scene.confidences),
         scene.confidences,
     )
+    # What repeats another changes nothing, but its confidence is a point of the curve.
+    alone = blocks.of_detections < 0
     return Outcomes(
         sequences=scene.selection.sequences[scene.detections.frames],
         classes=np.zeros(len(steady), dtype=np.int64),
         levels=scene.levels.of_detections,
         true_positives=gains.first.astype(np.int64),
-        false_positives=1 - gains.both.astype(np.int64),
-    ).take(steady)
+        false_positives=(steady & ~gains.both).astype(np.int64),
+    ).take(alone)
 
 
 class _Merging:
     """The blocks in which something is to be merged."""
 
-    def __init__(self, scene: Scene, blocks: _Blocks, parameters: Neovision2Parameters) -> None:
+    def __init__(self, scene: Scene, blocks: Blocks, parameters: Neovision2Parameters) -> None:
         """Merge the ground truth of each block, which is the same at every level."""
         self._scene = scene
         self._blocks = blocks
@@ -223,7 +158,7 @@ class _Merging:
     def _copies(self) -> tuple[_Copies, Shapes]:
         """Plan the copies; also gives the detections that they are made of."""
         of_detections, levels = self._blocks.of_detections, self._scene.levels.of_detections
-        rows = np.flatnonzero(of_detections != _STEADY)
+        rows = np.flatnonzero(of_detections >= 0)
         rows = rows[np.lexsort((-levels[rows], of_detections[rows]))]
         blocks, levels = of_detections[rows], levels[rows]
         block_starts = starts_from_counts(np.bincount(blocks, minlength=self._blocks.count))
@@ -269,7 +204,7 @@ class _Merging:
 
     def _of_blocks(self, shapes: Shapes, blocks: IntArray, chosen: BoolArray) -> Shapes:
         """Some of the shapes, with the blocks as their groups."""
-        rows = np.flatnonzero(chosen & (blocks != _STEADY))
+        rows = np.flatnonzero(chosen & (blocks >= 0))
         rows = rows[np.argsort(blocks[rows], kind="stable")]
         counts = np.bincount(blocks[rows], minlength=self._blocks.count)
         return shapes.take(rows, starts_from_counts(counts))
@@ -281,7 +216,7 @@ class _Merging:
             (self._scene.objects, self._blocks.of_objects),
             (self._scene.detections, self._blocks.of_detections),
         ):
-            inside = blocks != _STEADY
+            inside = blocks >= 0
             frames[blocks[inside]] = side.frames[inside]
         return self._scene.selection.sequences[frames]
 

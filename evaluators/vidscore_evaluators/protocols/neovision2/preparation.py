@@ -159,16 +159,19 @@ class _Preparation:
         """Objects of evaluated frames that are outside the regions, and their rows."""
         frames = annotations.object_frames
         rows = np.flatnonzero(wanted & self._selection.evaluated[frames])
+        shapes = boxes_as_shapes(
+            np.searchsorted(rows, annotations.frame_starts),
+            envelopes(annotations.coordinates[rows]),
+        )
+        self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
+        inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE
+        self._count(f"{name}_in_regions", frames[rows[inside]])
+        rows, kept = rows[~inside], ~inside
         frames = frames[rows]
-        starts = np.searchsorted(rows, annotations.frame_starts)
-        shapes = boxes_as_shapes(starts, envelopes(annotations.coordinates[rows]))
-        domains = self._domains[self._selection.sequences[frames]]
+        domains = self._domains[self._selection.sequences][frames]
         classes = self._classes.codes(domains, annotations.label_indices[rows])
-        self._count(f"{name}_without_area", frames[shapes.areas == 0.0])
-        limit = self._parameters.region_share + TOLERANCE
-        inside = shares_inside(shapes, regions) > limit
-        self._count(f"{name}_in_regions", frames[inside])
-        return Side(shapes, frames, classes).take(~inside), rows[~inside]
+        shapes = shapes.take(kept, np.searchsorted(rows, annotations.frame_starts))
+        return Side(shapes, frames, classes), rows
 
     def _regions(self) -> Regions:
         """Don't-care regions of the evaluated frames, with four corners each."""

@@ -37,8 +37,8 @@ SERVICES = (
 SPARE_CALLS = 100
 """Calls beside the scoring streams: health checks, lists, and streams that are refused."""
 
-CLOSE_GRACE_S = 0.5
-"""Time that calls such as health watches have when everything else has ended."""
+CLOSE_GRACE_S = 2.0
+"""Time that statuses have to reach their clients; health watches, which never end, use it up."""
 
 Ready = Callable[[ListenAddress], None]
 
@@ -101,7 +101,7 @@ class ScoringServer:
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
         await self._server.stop(CLOSE_GRACE_S)
-        await self._loading
+        self._loading.cancel()
 
 
 async def serve(settings: Settings, workers: WorkerPool, ready: Ready) -> None:

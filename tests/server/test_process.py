@@ -1,4 +1,4 @@
-"""A real server process: it starts, survives its workers, and stops in order."""
+"""A real server process, `vidscore serve`: it starts, survives its workers, and stops in order."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 
 pytestmark = pytest.mark.usefixtures("moody")
 
+COMMAND = [sys.executable, "-m", "vidscore_cli", "serve"]
 TIMEOUT_S = 60.0
 
 
@@ -36,8 +37,9 @@ class Process:
             for name, value in {"listen": "127.0.0.1:0", "workers": "1", **settings}.items()
         }
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "vidscore_server"],
+            COMMAND,
             env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -181,12 +183,12 @@ def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> N
         "VIDSCORE_SERVER_TLS_KEY_FILE": "key.pem",
     }
     ended = subprocess.run(
-        [sys.executable, "-m", "vidscore_server"],
+        COMMAND,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 2
+    assert ended.returncode == 1
     assert "VIDSCORE_SERVER_LISTEN" in ended.stderr
     assert "tls_certificate_file" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.errors import InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.live import final_frames
@@ -193,7 +193,7 @@ class ScoringSession:
         ]
         if faults:
             with _placed_in(source):
-                raise InputError(list(dict.fromkeys(faults)))
+                raise InputError(list(dict.fromkeys(map(_with_frame_field, faults))))
 
     def _count_frames(self, side: Side, batch: Annotations) -> None:
         self._frames[side] += batch.frame_count
@@ -267,6 +267,13 @@ class ScoringSession:
         except BaseException:
             self.state = State.FAILED
             raise
+
+
+def _with_frame_field(fault: Fault) -> Fault:
+    """The fault at a column of frames, because the rows that an evaluator names are frames."""
+    if fault.field is not None and fault.field.startswith("frame_"):
+        return fault
+    return dataclasses.replace(fault, field="frame_numbers")
 
 
 @contextmanager

@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import grpc
-
 from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.codec.evaluator_codec import RESOURCE_PREFIX, write_evaluator
+from vidscore_server.services.guard import Responses
 
 DEFAULT_PAGE_SIZE = 50
 MAXIMUM_PAGE_SIZE = 1000
@@ -22,19 +21,17 @@ MAXIMUM_PAGE_SIZE = 1000
 
 _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 
-Context = grpc.aio.ServicerContext[Any, Any]
-
 
 class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     """Describes every evaluator, in a thread: whoever asks first may wait for imports."""
 
-    async def ListEvaluators(  # noqa: N802 - gRPC's name
+    async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: evaluator_service_pb2.ListEvaluatorsRequest,
-        context: Context,
+        responses: Responses[Any],
     ) -> evaluator_service_pb2.ListEvaluatorsResponse:
         """A page of evaluators."""
-        del context
+        del responses
         start = _read_page_token(request.page_token)
         if request.page_size < 0:
             fault = Fault(str(request.page_size), "0 or more", field="page_size")
@@ -47,13 +44,13 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
             next_page_token=_write_page_token(start + size) if more else "",
         )
 
-    async def GetEvaluator(  # noqa: N802 - gRPC's name
+    async def GetEvaluator(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: evaluator_service_pb2.GetEvaluatorRequest,
-        context: Context,
+        responses: Responses[Any],
     ) -> evaluator_service_pb2.GetEvaluatorResponse:
         """One evaluator."""
-        del context
+        del responses
         match = _NAME.fullmatch(request.name)
         if match is None:
             found = repr(request.name)[:80]

@@ -25,6 +25,9 @@ from vidscore_server.status import STATUS_KEY, refusal_of, status_of
 GUARDED_PREFIX = "/vidscore."
 """Methods of our own services; health and reflection answer for themselves."""
 
+SETTLE_TIMEOUT_S = 2.0
+"""Longest wait of a status for a response that is on its way."""
+
 HARD_LIMIT_FACTOR = 4
 """Messages up to so many times the limit are read, to say which limit they break.
 
@@ -34,7 +37,8 @@ gRPC itself refuses larger ones, without naming the setting.
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Context = grpc.aio.ServicerContext[Any, Any]
 Request = TypeVar("Request")
-Behaviour = Callable[[Any, Context], Awaitable[Any]]
+Response = TypeVar("Response")
+Behaviour = Callable[[Any, "Responses[Any]"], Awaitable[Any]]
 
 
 class Requests(Generic[Request]):
@@ -76,6 +80,43 @@ class Requests(Generic[Request]):
         return _readable(request)
 
 
+class Responses(Generic[Response]):
+    """The responses of a call, one by one, with a bound on the wait for each.
+
+    A response on its way is never given up, even when the one who sends it is cancelled: gRPC
+    could not send the status of the call any more.
+
+    Args:
+        context: gRPC's side of the call.
+        idle_timeout_s: Longest wait until the client takes one.
+    """
+
+    def __init__(self, context: Context, idle_timeout_s: int) -> None:
+        """Start before the first."""
+        self._context = context
+        self._idle_timeout_s = idle_timeout_s
+        self._on_its_way: asyncio.Future[None] | None = None
+
+    async def send(self, response: Response) -> None:
+        """Send a response; not while another one is sent.
+
+        Raises:
+            IdleError: If the client does not take it in time.
+        """
+        self._on_its_way = asyncio.ensure_future(self._context.write(response))
+        self._on_its_way.add_done_callback(_forget)
+        try:
+            async with asyncio.timeout(self._idle_timeout_s):
+                await asyncio.shield(self._on_its_way)
+        except TimeoutError:
+            raise idle("the client took nothing", self._idle_timeout_s) from None
+
+    async def settle(self) -> None:
+        """Wait for what is on its way, but not for long."""
+        if self._on_its_way is not None:
+            await asyncio.wait([self._on_its_way], timeout=SETTLE_TIMEOUT_S)
+
+
 class Guard(grpc.aio.ServerInterceptor):
     """Stands between gRPC and the services.
 
@@ -109,15 +150,18 @@ class Guard(grpc.aio.ServerInterceptor):
         )
         return guarded
 
-    def _guarded(self, behaviour: Behaviour, method: str, *, streamed: bool) -> Behaviour:
+    def _guarded(
+        self, behaviour: Behaviour, method: str, *, streamed: bool
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def call(request: Any, context: Context) -> Any:
             started_s = time.monotonic()
             requests = Requests(request, self._settings.idle_timeout_s) if streamed else None
+            responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s)
             code, reason = "CANCELLED", ""
             try:
                 self._sessions.refuse_while_draining()
                 response = await behaviour(
-                    _readable(request) if requests is None else requests, context
+                    _readable(request) if requests is None else requests, responses
                 )
                 code = "OK"
             except Exception as error:
@@ -128,6 +172,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 extra = {} if requests is None else {"requests_received": str(requests.received)}
                 status = status_of(refusal, extra)
                 metadata = ((STATUS_KEY, status.SerializeToString()),)
+                await responses.settle()
                 await context.abort(refusal.code, status.message, metadata)
             else:
                 return response
@@ -165,6 +210,12 @@ _KINDS = {
     (True, False): "stream_unary",
     (True, True): "stream_stream",
 }
+
+
+def _forget(sent: asyncio.Future[None]) -> None:
+    """Take note of how a response fared, for one that nobody waits for any more."""
+    if not sent.cancelled():
+        sent.exception()
 
 
 def _readable(request: Request | VidscoreError) -> Request:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import Any
-
-import grpc
 
 from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_evaluators.errors import Fault, InputError
@@ -20,13 +18,12 @@ from vidscore_server.runs.configuration import PATH, RunConfiguration
 from vidscore_server.runs.newest import Newest
 from vidscore_server.runs.scoring_session import Live, ScoringSession
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.guard import Requests, idle
+from vidscore_server.services.guard import Requests, Responses
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.workers import WorkerPool
 
-Context = grpc.aio.ServicerContext[Any, Any]
 StreamRequest = scoring_service_pb2.ScoreRequest | scoring_service_pb2.ScoreUploadRequest
-Send = Callable[[scoring_service_pb2.ScoreResponse], Awaitable[None]]
+ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
 
 
 class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
@@ -45,28 +42,24 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         self._sessions = sessions
 
     async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[scoring_service_pb2.ScoreRequest], context: Context
+        self, requests: Requests[scoring_service_pb2.ScoreRequest], responses: ScoreResponses
     ) -> None:
         """Score a live stream."""
-
-        async def send(response: scoring_service_pb2.ScoreResponse) -> None:
-            await self._send(context, response)
-
         async with self._running(with_live=True) as (session, tasks):
             await session.configure(await _configuration_of(requests))
-            await send(self._started())
+            await responses.send(self._started())
             tasks.create_task(session.keep_tallying())
-            tasks.create_task(_send_live(session.live, session.configuration, send))
+            tasks.create_task(_send_live(session.live, session.configuration, responses))
             await _receive_all(session, requests)
             reports = await session.finish()
         final = scoring_service_pb2.FinalReport(reports=await _written(reports))
-        await send(scoring_service_pb2.ScoreResponse(final=final))
+        await responses.send(scoring_service_pb2.ScoreResponse(final=final))
 
     async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], context: Context
+        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], responses: Responses[Any]
     ) -> scoring_service_pb2.ScoreUploadResponse:
         """Score a stream without live reports."""
-        del context
+        del responses
         async with self._running(with_live=False) as (session, tasks):
             await session.configure(await _configuration_of(requests))
             tasks.create_task(session.keep_tallying())
@@ -74,11 +67,11 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
             reports = await session.finish()
         return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
 
-    async def ScoreBatch(  # noqa: N802 - gRPC's name
-        self, request: scoring_service_pb2.ScoreBatchRequest, context: Context
+    async def ScoreBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's responses
+        self, request: scoring_service_pb2.ScoreBatchRequest, responses: Responses[Any]
     ) -> scoring_service_pb2.ScoreBatchResponse:
         """Score one message."""
-        del context
+        del responses
         async with self._running(with_live=False) as (session, tasks):
             await session.configure(request.configuration)
             tasks.create_task(session.keep_tallying())
@@ -102,14 +95,6 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
                 expiry = tasks.create_task(self._sessions.until_expired())
                 yield session, tasks
                 expiry.cancel()
-
-    async def _send(self, context: Context, response: scoring_service_pb2.ScoreResponse) -> None:
-        timeout_s = self._settings.idle_timeout_s
-        try:
-            async with asyncio.timeout(timeout_s):
-                await context.write(response)
-        except TimeoutError:
-            raise idle("the client took nothing", timeout_s) from None
 
     def _started(self) -> scoring_service_pb2.ScoreResponse:
         started = scoring_service_pb2.ScoreStarted(
@@ -147,14 +132,16 @@ def _kind_of(request: StreamRequest) -> str:
     return kind
 
 
-async def _send_live(live: Newest[Live], configuration: RunConfiguration, send: Send) -> None:
+async def _send_live(
+    live: Newest[Live], configuration: RunConfiguration, responses: ScoreResponses
+) -> None:
     summary_only = configuration.live is not None and configuration.live.summary_only
     async for entry in live:
         message = scoring_service_pb2.LiveReport(
             reports=await _written(entry.reports, summary_only=summary_only),
             coverage=write_coverage(entry.coverage),
         )
-        await send(scoring_service_pb2.ScoreResponse(live=message))
+        await responses.send(scoring_service_pb2.ScoreResponse(live=message))
 
 
 async def _written(reports: Sequence[Report], *, summary_only: bool = False) -> list[Any]:

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.server.running import PlayedWorkers, eventually
 from tests.server.scene import HERE, configuration, points
 
@@ -17,6 +19,7 @@ from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.pairing import Coverage
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.errors import MessageOrderError
 from vidscore_server.runs.accumulation import SETTLE_BYTES
@@ -102,6 +105,48 @@ async def test_a_live_report_equals_the_librarys_report_over_its_frames_for_each
             assert live.coverage == Coverage(number, 0, 0)
             assert live.reports == _expected(message, number)
         assert await session.finish() == _expected(message, 5)
+
+
+@st.composite
+def interleavings(draw: st.DrawFn) -> list[tuple[Side, dict[int, list[tuple[float, float]]]]]:
+    """Frames of both sides in batches of any size and in any order."""
+    place = st.tuples(st.integers(0, 30).map(float), st.integers(0, 30).map(float))
+    messages = []
+    for side in Side:
+        frames = {number: draw(st.lists(place, max_size=3)) for number in range(1, 6)}
+        order = draw(st.permutations(list(frames)))
+        cuts = sorted(draw(st.sets(st.integers(1, 4))))
+        bounds = zip([0, *cuts], [*cuts, len(order)], strict=True)
+        messages += [(side, {number: frames[number] for number in order[a:b]}) for a, b in bounds]
+    return draw(st.permutations(messages))
+
+
+@settings(max_examples=30)
+@given(interleavings())
+def test_any_split_and_order_of_a_stream_gives_the_report_of_the_whole(
+    messages: list[tuple[Side, dict[int, list[tuple[float, float]]]]],
+) -> None:
+    async def streamed() -> list[Report]:
+        message = configuration("spotgeo", "moody", live=EVERY_FRAME)
+        async with _receiving(PlayedWorkers(), message, minimum_live_interval_ms=10) as session:
+            for side, frames in messages:
+                await session.receive(side, points(frames), side.value)
+                await asyncio.sleep(0)
+            return await session.finish()
+
+    whole = {
+        wanted: read_batch(
+            points(
+                {k: v for side, frames in messages if side is wanted for k, v in frames.items()}
+            ),
+            wanted.value,
+            BatchRules(2, Settings()),
+        )
+        for wanted in Side
+    }
+    evaluators = [create_evaluator("spotgeo"), create_evaluator("moody")]
+    expected = score_annotations(evaluators, whole[Side.TRUTH], whole[Side.DETECTIONS])
+    assert asyncio.run(streamed()) == expected
 
 
 async def test_a_live_report_covers_what_was_there_when_it_began_and_not_what_came_since() -> None:
@@ -205,6 +250,19 @@ async def test_what_is_wrong_with_frames_is_placed_in_the_request(
     with pytest.raises(InputError) as caught:
         await session.receive(Side.TRUTH, points(dict.fromkeys(numbers, ())), "truth[3]")
     assert [field_path(fault) for fault in caught.value.faults] == paths
+
+
+async def test_what_a_protocol_forbids_is_placed_at_the_frame_that_has_it() -> None:
+    session = ScoringSession(Settings(), PlayedWorkers(), with_live=True)
+    await session.configure(configuration("spotgeo"))
+    outside, crowded = [(1.0, 1.0), (640.0, 1.0)], [(1.0, 1.0)] * 31
+    with pytest.raises(InputError) as caught:
+        await session.receive(
+            Side.DETECTIONS, points({1: HERE, 2: outside, 3: crowded}), "detections"
+        )
+    places = {field_path(fault): fault.found for fault in caught.value.faults}
+    assert list(places) == ["detections.frame_numbers[1]", "detections.frame_object_counts[2]"]
+    assert "x = 640.0" in places["detections.frame_numbers[1]"]
 
 
 @pytest.mark.parametrize(

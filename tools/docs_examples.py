@@ -1,0 +1,224 @@
+r"""Run the examples of a page of the documentation, and hold what they print to what it says.
+
+The blocks of a page run in order in one new folder, which has the files that the page declares:
+
+``console``
+    Lines that begin with ``$`` are commands (a ``\`` at the end goes on in the next line), those
+    below are what they print. A command that fails is a fault, unless ``$ echo $?`` follows.
+``python``
+    Runs in the namespace that all such blocks of a page share.
+
+A line ``...`` in an output stands for any lines. ``127.0.0.1:50051`` stands for a running server.
+A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import sysconfig
+import traceback
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tools.docs_pages import Block, blocks
+
+from vidscore_cli.main import cli
+
+SERVER = "127.0.0.1:50051"
+"""The default address, which examples use and a server on any port stands in for."""
+
+ANY_LINES = "..."
+COMMAND_TIMEOUT_S = 300
+_SHELL = re.compile(r"[|<>&;$*`]")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An output as the page has it and as it came.
+
+    Attributes:
+        line: Line of the page.
+        start: Where the output stands in the page.
+        expected: What the page says.
+        printed: What was printed, or why nothing was.
+    """
+
+    line: int
+    start: int
+    expected: str
+    printed: str
+
+    @property
+    def matches(self) -> bool:
+        """Whether the page is right."""
+        parts = [re.escape(part) for part in re.split(r"(?m)^ *\.\.\.\n", self.expected)]
+        return re.fullmatch("(?:.*\n)*".join(parts), self.printed) is not None
+
+    @property
+    def is_elided(self) -> bool:
+        """Whether the page leaves lines out."""
+        return any(line.strip() == ANY_LINES for line in self.expected.splitlines())
+
+
+class ExampleError(Exception):
+    """An example did not run to its end."""
+
+
+@dataclass
+class PageRun:
+    """One page on its way.
+
+    Args:
+        folder: Where its files are.
+        server: Address of a running server.
+    """
+
+    folder: Path
+    server: str
+    variables: dict[str, str] = field(default_factory=dict)
+    namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
+    status: int = 0
+
+    def run(self, text: str) -> Iterator[Outcome]:
+        """Run every example of a page.
+
+        Raises:
+            ExampleError: If one fails.
+        """
+        found = blocks(text)
+        for block in found:
+            if block.file is not None:
+                path = self.folder / block.file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text, encoding="utf-8")
+        if (self.folder / "pyproject.toml").exists():
+            self._install()
+        for index, block in enumerate(found):
+            if "norun" in block.words or block.file is not None:
+                continue
+            if block.language == "console":
+                yield from self._console(block)
+            elif block.language == "python":
+                following = found[index + 1] if index + 1 < len(found) else None
+                yield from self._python(block, following)
+
+    def _console(self, block: Block) -> Iterator[Outcome]:
+        printed = ""
+        for command, start, expected in commands(block):
+            line = block.line + block.text.count("\n", 0, start - block.start)
+            if self.status and command != "echo $?":
+                raise ExampleError(f"the command above line {line} ended with {self.status}")
+            printed = self._command(command)
+            yield Outcome(line, start, expected, self._generic(printed))
+        if self.status:
+            raise ExampleError(f"a command of the block at line {block.line} failed: {printed}")
+
+    def _command(self, command: str) -> str:
+        if command == "echo $?":
+            status, self.status = self.status, 0
+            return f"{status}\n"
+        specific = command.replace(SERVER, self.server)
+        if command.startswith("vidscore ") and not _SHELL.search(command) and not self.variables:
+            return self._in_process(shlex.split(specific)[1:])
+        done = subprocess.run(
+            ["bash", "-c", specific],
+            cwd=self.folder,
+            env=self._environment(),
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=COMMAND_TIMEOUT_S,
+        )
+        self.status = done.returncode
+        return done.stdout
+
+    def _in_process(self, arguments: list[str]) -> str:
+        """Run the command line here, which spares the imports."""
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        self.status = 0
+        with (
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            _environment({"VIDSCORE_SERVER": self.server}),
+        ):
+            try:
+                cli.main(arguments, prog_name="vidscore")
+            except SystemExit as end:
+                self.status = int(end.code or 0)
+        printed.seek(0)
+        return printed.read()
+
+    def _python(self, block: Block, following: Block | None) -> Iterator[Outcome]:
+        printed = io.StringIO()
+        source = "\n" * (block.line - 1) + block.text.replace(SERVER, self.server)
+        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+            try:
+                exec(compile(source, "page", "exec"), self.namespace)
+            except Exception:  # noqa: BLE001 - an example may fail in any way
+                raise ExampleError(traceback.format_exc()) from None
+        if following is not None and "output" in following.words:
+            text = self._generic(printed.getvalue())
+            yield Outcome(following.line, following.start, following.text, text)
+        elif printed.getvalue():
+            yield Outcome(block.line, block.start, "", printed.getvalue())
+
+    def _generic(self, printed: str) -> str:
+        return printed.replace(self.server, SERVER).replace(str(self.folder), "/path/to/folder")
+
+    def _environment(self) -> Mapping[str, str]:
+        scripts = sysconfig.get_path("scripts")
+        path = os.pathsep.join([scripts, os.environ.get("PATH", "")])
+        return {**os.environ, "VIDSCORE_SERVER": self.server, "PATH": path, **self.variables}
+
+    def _install(self) -> None:
+        """Build the page's plug-in and put it where the page's commands find it."""
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"]
+        subprocess.run(build, cwd=self.folder, check=True, capture_output=True)
+        [wheel] = (self.folder / "dist").glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(self.folder / "site")
+        self.variables["PYTHONPATH"] = str(self.folder / "site")
+
+
+def commands(block: Block) -> Iterator[tuple[str, int, str]]:
+    """Each command of a console block, where its output stands in the page, and the output."""
+    position = block.start
+    entries: list[tuple[str, int, list[str]]] = []
+    unfinished = False
+    for line in block.text.splitlines(keepends=True):
+        position += len(line)
+        if unfinished:
+            command, _, output = entries[-1]
+            entries[-1] = (command.removesuffix("\\") + line.strip(), position, output)
+        elif line.startswith("$ "):
+            entries.append((line.removeprefix("$ ").strip(), position, []))
+        else:
+            entries[-1][2].append(line)
+        unfinished = (unfinished or line.startswith("$ ")) and line.rstrip().endswith("\\")
+    for command, start, output in entries:
+        yield command, start, "".join(output)
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,330 @@
+"""The tables of the documentation that come from the code: each by name, as Markdown.
+
+A page says where a table stands: ``<!-- generated: parameters spotgeo -->`` and
+``<!-- end of generated -->`` around it. `tools.refresh_docs` fills them in.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+
+import click
+from tools.proto_comments import Declaration, declarations
+
+import vidscore_evaluators
+import vidscore_server
+from vidscore_cli.main import SECTIONS, cli
+from vidscore_evaluators.annotations import ARITIES
+from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.measures import Direction, Measure
+from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
+from vidscore_server.status import code_of
+
+PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
+MESSAGES_PAGE = "wire-messages.md"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+                     for row in lines)  # fmt: skip
+
+
+def code(text: object) -> str:
+    """A text as code; nothing stays nothing."""
+    return f"`{text}`" if str(text) else ""
+
+
+# --- evaluators ------------------------------------------------------------------------------
+
+
+def evaluators(folder: str = "") -> str:
+    """Every built-in evaluator with a link to its page in `folder`."""
+    rows = [
+        [f"[`{name}`]({folder}{name}.md)", evaluator_class(name).title, _shapes_of(name)]
+        for name in evaluator_names()
+    ]
+    return table(("evaluator", "what it scores", "shapes"), rows)
+
+
+def facts(name: str) -> str:
+    """What an evaluator is and needs."""
+    found = evaluator_class(name)
+    ranking = ", then ".join(code(measure) for measure in found.ranking)
+    rows = [
+        ["version", found.version],
+        ["task", found.task.value],
+        ["shapes of the truth", _shapes(found.needs.truth_arities)],
+        ["shapes of detections", _shapes(found.needs.detection_arities)],
+        ["confidences", "used" if found.needs.confidences else "not used"],
+        ["track ids", "needed" if found.needs.tracks else "not needed"],
+        ["rank order of systems", ranking],
+    ]
+    return table((code(name), ""), rows)
+
+
+def parameters(name: str) -> str:
+    """Parameters of an evaluator."""
+    rows = [
+        [code(entry.name), code(_shown(entry.default)), _allowed(entry), _meaning(entry)]
+        for entry in describe_parameters(evaluator_class(name).Parameters)
+    ]
+    return table(("parameter", "default", "allowed", "meaning"), rows)
+
+
+def measures(name: str) -> str:
+    """Measures of an evaluator."""
+    rows = [
+        [
+            code(entry.name),
+            entry.unit,
+            _range(entry),
+            "-" if entry.direction is Direction.NONE else str(entry.direction),
+            str(entry.averaging),
+            entry.description,
+        ]
+        for entry in evaluator_class(name).measures
+    ]
+    return table(("measure", "unit", "range", "better", "over frames", "meaning"), rows)
+
+
+def _shapes_of(name: str) -> str:
+    return _shapes(evaluator_class(name).needs.truth_arities)
+
+
+def _shapes(arities: Sequence[int]) -> str:
+    words = {2: "points", 4: "upright boxes", 8: "four corners"}
+    if set(words) != set(ARITIES):
+        raise ValueError("a shape has no word here")
+    return ", ".join(words[arity] for arity in sorted(arities))
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_shown, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _allowed(entry: ParameterDescription) -> str:
+    if entry.choices:
+        return ", ".join(code(choice) for choice in entry.choices)
+    return " ".join([entry.type_name, _limits(entry.bounds)]).strip()
+
+
+def _limits(bounds: Bounds) -> str:
+    signs = (
+        (">", bounds.exclusive_minimum),
+        ("≥", bounds.minimum),
+        ("<", bounds.exclusive_maximum),
+        ("≤", bounds.maximum),
+    )
+    return ", ".join(f"{sign} {limit:,.12g}" for sign, limit in signs if limit is not None)
+
+
+def _meaning(entry: ParameterDescription) -> str:
+    unit = f" In {entry.bounds.unit}." if entry.bounds.unit else ""
+    return entry.bounds.description + unit
+
+
+def _range(measure: Measure) -> str:
+    least, greatest = measure.minimum, measure.maximum
+    if least is None and greatest is None:
+        return "any"
+    if greatest is None:
+        return f"≥ {least:g}"
+    return f"≤ {greatest:g}" if least is None else f"{least:g} to {greatest:g}"
+
+
+# --- command line ----------------------------------------------------------------------------
+
+
+def commands() -> str:
+    """Every command, with a link to its heading on the same page."""
+    rows = [
+        [f"[`vidscore {name}`](#vidscore-{name})", _command(name).get_short_help_str(limit=200)]
+        for entries in SECTIONS.values()
+        for name in entries
+    ]
+    return table(("command", "what it does"), rows)
+
+
+def options(name: str = "") -> str:
+    """Arguments and options of a command, or of all; the settings of `serve` are left out."""
+    described = {entry.name for entry in describe_parameters(Settings)}
+    rows = []
+    for parameter in _command(name).get_params(click.Context(cli)):
+        if not isinstance(parameter, click.Option):
+            rows.append([code(parameter.make_metavar(click.Context(cli))), "", ""])
+        elif parameter.name not in described:
+            rows.append([_spelling(parameter), _default(parameter), parameter.help or ""])
+    return table(("option", "default", "meaning"), rows)
+
+
+def _command(name: str) -> click.Command:
+    found = cli if not name else cli.get_command(click.Context(cli), name)
+    if found is None:
+        raise ValueError(f"no command is called {name!r}")
+    return found
+
+
+def _spelling(option: click.Option) -> str:
+    names = ", ".join(code(spelling) for spelling in reversed(option.opts))
+    if option.is_flag:
+        return names
+    return f"{names} {code(option.make_metavar(click.Context(cli)))}"
+
+
+def _default(option: click.Option) -> str:
+    absent = option.is_flag or option.multiple or not isinstance(option.default, str | int | float)
+    return "" if absent else code(option.default)
+
+
+# --- server ----------------------------------------------------------------------------------
+
+
+def settings() -> str:
+    """Settings of the server."""
+    rows = [
+        [code(entry.name), code(_shown(entry.default)), _allowed(entry), _meaning(entry)]
+        for entry in describe_parameters(Settings)
+    ]
+    return table(("setting", "default", "allowed", "meaning"), rows)
+
+
+def setting_spellings() -> str:
+    """One setting as each source spells it."""
+    name = "maximum_streams"
+    rows = [
+        ["command line", code("--" + name.replace("_", "-") + " 20")],
+        ["environment", code(f"{ENVIRONMENT_PREFIX}{name.upper()}=20")],
+        ["settings file", code(f"{name} = 20")],
+    ]
+    return table(("source, strongest first", "spelling"), rows)
+
+
+def errors() -> str:
+    """Reason and canonical code of every error that the server may answer with."""
+    rows = []
+    for kind in error_classes():
+        found = code_of(kind.__new__(kind))
+        if found is not None:
+            when = (kind.__doc__ or "").partition("\n")[0]
+            rows.append([code(kind.reason), code(found.name), when])
+    rows.append([code("INTERNAL"), code("INTERNAL"), "A mistake of the server's own."])
+    return table(("reason", "code", "when"), rows)
+
+
+def error_classes() -> list[type[VidscoreError]]:
+    """Every error class of evaluators and server, by reason."""
+    for package in (vidscore_evaluators, vidscore_server):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith((".__main__", ".env")) and ".testing" not in module.name:
+                import_module(module.name)
+    return sorted(_subclasses(VidscoreError), key=lambda kind: kind.reason)
+
+
+def _subclasses(kind: type[VidscoreError]) -> set[type[VidscoreError]]:
+    direct = {entry for entry in kind.__subclasses__() if entry.__module__.startswith("vidscore_")}
+    return direct.union(*map(_subclasses, direct))
+
+
+# --- protocol --------------------------------------------------------------------------------
+
+
+def rpcs() -> str:
+    """Every RPC, with a link to its heading on the same page."""
+    rows = [
+        [code(service.name), f"[`{rpc.name}`](#{rpc.name.lower()})", _exchange(rpc.kind)]
+        for service in _declared("service")
+        for rpc in service.members
+    ]
+    return table(("service", "RPC", "request and response"), rows)
+
+
+def messages(file: str) -> str:
+    """Every message and enum of a .proto file, under headings."""
+    sections = []
+    for declared in declarations(PROTOS / file):
+        if declared.keyword == "service":
+            continue
+        parts = [f"### {declared.name}", _prose(declared)]
+        if declared.members:
+            parts.append(_members(declared))
+        sections.append("\n\n".join(parts))
+    return "\n\n".join(sections)
+
+
+def _declared(keyword: str) -> list[Declaration]:
+    return [
+        declared
+        for path in sorted(PROTOS.glob("*.proto"))
+        for declared in declarations(path)
+        if declared.keyword == keyword
+    ]
+
+
+def _exchange(kind: str) -> str:
+    """``stream A -> B`` with links to the messages; those of Google's are code."""
+
+    def linked(match: re.Match[str]) -> str:
+        name = match[0]
+        ours = "." not in name
+        return f"[`{name}`]({MESSAGES_PAGE}#{name.lower()})" if ours else code(name)
+
+    request, response = kind.split(" -> ")
+    sides = (re.sub(r"(?<![\w.])(?!stream\b)[\w.]+", linked, side) for side in (request, response))
+    return " → ".join(sides)
+
+
+def _prose(declared: Declaration) -> str:
+    return re.sub(r"\n{2,}", "\n\n", declared.comment)
+
+
+def _members(declared: Declaration) -> str:
+    if declared.keyword == "enum":
+        rows = [[code(value.name), value.kind, value.comment] for value in declared.members]
+        return table(("value", "number", "meaning"), rows)
+    rows = [
+        [code(entry.name), _type(entry.kind), _alternative(entry.oneof) + entry.comment]
+        for entry in declared.members
+    ]
+    return table(("field", "type", "meaning"), rows)
+
+
+def _alternative(oneof: str) -> str:
+    return f"*One of `{oneof}`:* " if oneof else ""
+
+
+def _type(kind: str) -> str:
+    *label, name = kind.split(" ")
+    own = {entry.name for keyword in ("message", "enum") for entry in _declared(keyword)}
+    linked = f"[`{name}`](#{name.lower()})" if name in own else code(name)
+    return " ".join([*label, linked])
+
+
+TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {
+        "commands": commands,
+        "errors": errors,
+        "evaluators": evaluators,
+        "facts": facts,
+        "measures": measures,
+        "messages": messages,
+        "options": options,
+        "parameters": parameters,
+        "rpcs": rpcs,
+        "setting-spellings": setting_spellings,
+        "settings": settings,
+    }
+)
+"""Every table by the name that pages use."""

@@ -9,6 +9,7 @@ import pytest
 import shapely
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluators.geometry import exact_areas
 from tests.evaluators.protocols.neovision2 import oracle
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, starts_from_counts
@@ -129,7 +130,9 @@ def test_merging_leaves_what_merging_pair_by_pair_leaves(
     expected = [
         (group, [float(side) for side in shape.box])
         for group, mine in enumerate(boxes)
-        for shape in oracle.merge([oracle.envelope(oracle.points(box)) for box in mine], rules)
+        for shape in oracle.merge(
+            [exact_areas.envelope(exact_areas.points(box)) for box in mine], rules
+        )
     ]
     assert sorted(found) == sorted(expected)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluators.protocols.neovision2 import oracle
+from tests.evaluators.geometry import exact_areas
 
 from vidscore_evaluators.arrays import starts_from_counts
 from vidscore_evaluators.geometry.boxes import envelopes
@@ -95,9 +95,9 @@ def test_shares_are_those_of_exact_inclusion_and_exclusion(
     found = shares_inside(shapes, Regions(starts, np.array(corners).reshape(-1, 8)))
     expected = []
     for mine, regions in frames:
-        exact = tuple(oracle.points(region) for region in regions)
+        exact = tuple(exact_areas.points(region) for region in regions)
         for box in mine:
-            exact_box = oracle.envelope(oracle.points(box))
-            area = oracle.area(exact_box)
-            expected.append(float(oracle.area_inside(exact_box, exact) / area) if area else 0)
+            exact_box = exact_areas.envelope(exact_areas.points(box))
+            area = exact_areas.area(exact_box)
+            expected.append(float(exact_areas.area_inside(exact_box, exact) / area) if area else 0)
     assert found == pytest.approx(expected, abs=1e-12)

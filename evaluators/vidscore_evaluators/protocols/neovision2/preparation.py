@@ -166,11 +166,11 @@ class _Preparation:
         self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
         inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE
         self._count(f"{name}_in_regions", frames[rows[inside]])
-        rows, kept = rows[~inside], ~inside
+        rows = rows[~inside]
         frames = frames[rows]
         domains = self._domains[self._selection.sequences][frames]
         classes = self._classes.codes(domains, annotations.label_indices[rows])
-        shapes = shapes.take(kept, np.searchsorted(rows, annotations.frame_starts))
+        shapes = shapes.take(~inside, np.searchsorted(rows, annotations.frame_starts))
         return Side(shapes, frames, classes), rows
 
     def _regions(self) -> Regions:

@@ -168,6 +168,14 @@ def test_a_specification_can_say_otherwise() -> None:
     assert warned(report) == {"unlisted_objects": 1}
 
 
+def test_a_domain_may_score_no_class_at_all() -> None:
+    specification = BenchmarkSpec(domains=(DomainSpec("Tower", ()),))
+    report = score(video({0: [car(*TEN)]}), video({0: [car(*TEN)]}), specification)
+    assert counts(report, None) == (1, 1, 0)
+    assert report.value("weighted_mean_nmotda", domain="Tower") is None
+    assert warned(report) == {"unlisted_objects": 1, "unlisted_detections": 1}
+
+
 def test_domains_may_write_a_class_in_different_ways() -> None:
     """Averages over domains take both for one class, under the first domain's name for it."""
     specification = BenchmarkSpec(domains=(DomainSpec("A", ("CAR",)), DomainSpec("B", ("car",))))

@@ -17,7 +17,7 @@ CAMPAIGNS := test-lowest test-installs
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test check format proto proto-baseline proto-dependencies campaigns clean \
+.PHONY: help venv demo docs test check format proto proto-baseline proto-dependencies campaigns clean \
 	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -59,7 +59,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirement build/lowest.txt \
 		--editable ./clients/python --editable '.[video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
-		--ignore tests/house $(PYTEST_ARGS)
+		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
@@ -97,6 +97,9 @@ check-wheels: $(INSTALLED)
 	@$(BIN)/python -m pytest --quiet tests/packaging/test_wheels.py
 
 # --- what developers run ---------------------------------------------------------------------
+
+docs: $(INSTALLED) ## refresh the tables and outputs that the documentation takes from the code
+	@$(BIN)/python -m tools.refresh_docs
 
 format: proto-dependencies ## format all sources
 	@$(BIN)/ruff check --quiet --fix-only .

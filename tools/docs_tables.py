@@ -161,12 +161,11 @@ def commands() -> str:
 def options(name: str = "") -> str:
     """Arguments and options of a command, or of all; the settings of `serve` are left out."""
     described = {entry.name for entry in describe_parameters(Settings)}
-    rows = []
-    for parameter in _command(name).get_params(click.Context(cli)):
-        if not isinstance(parameter, click.Option):
-            rows.append([code(parameter.make_metavar(click.Context(cli))), "", ""])
-        elif parameter.name not in described:
-            rows.append([_spelling(parameter), _default(parameter), parameter.help or ""])
+    rows = [
+        [_spelling(entry), _default(entry), getattr(entry, "help", None) or ""]
+        for entry in _command(name).get_params(click.Context(cli))
+        if entry.name not in described and "--help" not in entry.opts
+    ]
     return table(("option", "default", "meaning"), rows)
 
 
@@ -177,16 +176,26 @@ def _command(name: str) -> click.Command:
     return found
 
 
-def _spelling(option: click.Option) -> str:
-    names = ", ".join(code(spelling) for spelling in reversed(option.opts))
-    if option.is_flag:
-        return names
-    return f"{names} {code(option.make_metavar(click.Context(cli)))}"
+def _spelling(parameter: click.Parameter) -> str:
+    value = code(parameter.make_metavar(click.Context(cli)).replace(" RANGE", ""))
+    if not isinstance(parameter, click.Option):
+        return value
+    names = ", ".join(code(spelling) for spelling in parameter.opts)
+    return names if parameter.is_flag else f"{names} {value}{_number_range(parameter.type)}"
 
 
-def _default(option: click.Option) -> str:
-    absent = option.is_flag or option.multiple or not isinstance(option.default, str | int | float)
-    return "" if absent else code(option.default)
+def _number_range(kind: object) -> str:
+    if not isinstance(kind, click.IntRange | click.FloatRange):
+        return ""
+    return f" from {kind.min:,.12g} to {kind.max:,.12g}"
+
+
+def _default(parameter: click.Parameter) -> str:
+    if parameter.required:
+        return "required"
+    flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.multiple)
+    default = parameter.default
+    return "" if flag or not isinstance(default, str | int | float) else code(default)
 
 
 # --- server ----------------------------------------------------------------------------------

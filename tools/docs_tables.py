@@ -160,11 +160,11 @@ def commands() -> str:
 
 def options(name: str = "") -> str:
     """Arguments and options of a command, or of all; the settings of `serve` are left out."""
-    described = {entry.name for entry in describe_parameters(Settings)}
+    left_out = {entry.name for entry in describe_parameters(Settings)} if name == "serve" else ()
     rows = [
         [_spelling(entry), _default(entry), getattr(entry, "help", None) or ""]
         for entry in _command(name).get_params(click.Context(cli))
-        if entry.name not in described and "--help" not in entry.opts
+        if entry.name not in left_out and "--help" not in entry.opts
     ]
     return table(("option", "default", "meaning"), rows)
 

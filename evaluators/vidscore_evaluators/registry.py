@@ -27,6 +27,9 @@ _BUILT_IN = {
     "coco": "vidscore_evaluators.criteria.coco:Coco",
     "log-amr": "vidscore_evaluators.criteria.log_average_miss_rate:LogAverageMissRate",
     "errors": "vidscore_evaluators.criteria.detection_errors:DetectionErrors",
+    "hausdorff": "vidscore_evaluators.criteria.hausdorff:Hausdorff",
+    "emd": "vidscore_evaluators.criteria.emd:Emd",
+    "ospa": "vidscore_evaluators.criteria.ospa:Ospa",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

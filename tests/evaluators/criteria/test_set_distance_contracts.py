@@ -1,0 +1,55 @@
+"""The contract suite over the distances of sets, in configurations that differ in their paths."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import EvaluatorContract
+
+EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
+
+
+class SetDistance(EvaluatorContract):
+    """What the distances have in common."""
+
+    object_flags = EVERY_FLAG
+    examples = 6
+
+
+class TestHausdorff(SetDistance):
+    evaluator = create_evaluator("hausdorff")
+
+
+class TestEmd(SetDistance):
+    evaluator = create_evaluator("emd")
+
+
+class TestOspa(SetDistance):
+    evaluator = create_evaluator("ospa")
+
+
+class Variant(SetDistance):
+    """Another configuration of a distance above."""
+
+    examples = 3
+
+
+class TestHausdorffOfOccupiedFrames(Variant):
+    evaluator = create_evaluator("hausdorff", {"base": "giou", "frames": "occupied"})
+
+
+class TestEmdOnPoints(Variant):
+    evaluator = create_evaluator("emd", {"base": "euclidean", "classes": "ignore", "order": 2})
+
+
+class TestOspaOnSolids(Variant):
+    evaluator = create_evaluator(
+        "ospa",
+        {
+            "base": "giou",
+            "confidence_extended": True,
+            "cutoff": 0.45,
+            "order": 3.5,
+            "dont_care": "neovision2",
+        },
+    )

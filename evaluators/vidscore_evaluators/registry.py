@@ -30,6 +30,8 @@ _BUILT_IN = {
     "hausdorff": "vidscore_evaluators.criteria.hausdorff:Hausdorff",
     "emd": "vidscore_evaluators.criteria.emd:Emd",
     "ospa": "vidscore_evaluators.criteria.ospa:Ospa",
+    "clear": "vidscore_evaluators.criteria.clear:Clear",
+    "identity": "vidscore_evaluators.criteria.identity:Identity",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

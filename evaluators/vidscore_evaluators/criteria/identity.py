@@ -1,0 +1,135 @@
+"""Identity: how much of every object is covered by the one track that fits it best.
+
+Source: E. Ristani et al., "Performance Measures and a Data Set for Multi-Target, Multi-Camera
+Tracking", 2016, section 3; trackeval's Identity. Each object of the truth is given at most one
+track and each track at most one object, so that as many frames as possible hold both with a
+similarity of at least the threshold: IDTP. IDFN and IDFP are the truth objects and detections
+that are left, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from
+their summed counts.
+
+Differences from trackeval, none of which changes a defined figure:
+
+1. trackeval solves one assignment of (objects + tracks) squared, with a stand-in for everybody. The
+   same optimum is found here where objects and tracks meet: those that never do cannot be given to
+   each other, and each connected component is solved by itself.
+2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Where there is
+   neither, IDF1 is 1, so that its dissimilarity of nothing and nothing is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.criteria.candidates import Candidates
+from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
+from vidscore_evaluators.criteria.figures import Figures, block_of, ratio
+from vidscore_evaluators.criteria.levels import totals_by_scope
+from vidscore_evaluators.criteria.matching import most_similar_matching
+from vidscore_evaluators.criteria.tracking import (
+    CHAINS_A_SEQUENCE,
+    ThresholdParameters,
+    TrackingCriterion,
+    chain_table,
+    similar_pairs,
+)
+from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
+from vidscore_evaluators.evaluator import Growth
+from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.tally import Table, Tally
+
+COUNTS = "counts"
+
+
+@dataclass(frozen=True)
+class IdentityParameters(ThresholdParameters):
+    """Parameters of `Identity`."""
+
+
+def _score(name: str, description: str) -> Measure:
+    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
+
+
+class Identity(TrackingCriterion[IdentityParameters]):
+    """IDF1 with its precision, recall and counts."""
+
+    name = "identity"
+    version = "1.0.0"
+    title = "IDF1, IDP and IDR: one track for each object over the whole sequence"
+    Parameters = IdentityParameters
+    measures = (
+        _score("idf1", "2 IDTP / (truth objects + detections)."),
+        _score("idp", "IDTP / detections."),
+        _score("idr", "IDTP / truth objects."),
+        count_measure(
+            "id_true_positives", "Objects found by the track that is theirs.", Direction.HIGHER
+        ),
+        count_measure("id_false_positives", "Detections that are not.", Direction.LOWER),
+        count_measure("id_false_negatives", "Objects that are not.", Direction.LOWER),
+    )
+    ranking = ("idf1",)
+
+    @property
+    def growth(self) -> Growth:
+        """One row of three counts for each sequence and class."""
+        return Growth("sequence", (3 * 8 + 3 * 8) * CHAINS_A_SEQUENCE)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts by sequence and class."""
+        scene = self.scene(aligned)
+        tracks = Tracks.of(scene)
+        candidates = similar_pairs(scene, self.parameters.similarity, self.parameters.threshold)
+        pairs = TrackPairs.of(tracks, candidates)
+        chosen = heaviest_pairs(tracks, pairs, pairs.counts.astype(np.float64))
+        true = np.zeros(tracks.chain_count, dtype=np.int64)
+        np.add.at(true, tracks.truth.chains[pairs.truth[chosen]], pairs.counts[chosen])
+        counts = {
+            "true": true,
+            "truth": tracks.totals(tracks.truth),
+            "detections": tracks.totals(tracks.detections),
+        }
+        return {
+            COUNTS: chain_table(tracks, np.arange(tracks.chain_count), counts),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Figures of everything, of domains, classes and sequences, from their summed counts."""
+        figures = [
+            Figures(*scope, _values(**total.counts))
+            for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
+        ]
+        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+
+
+def heaviest_pairs(tracks: Tracks, pairs: TrackPairs, weights: FloatArray) -> IntArray:
+    """The one-to-one matching of tracks with the greatest sum of weights, as rows of pairs.
+
+    Args:
+        tracks: Tracks of a scene.
+        pairs: P pairs of them.
+        weights: (P,) weights; a pair whose weight is not above 0 is never matched.
+    """
+    order = np.lexsort((pairs.truth, pairs.detections))
+    edges = Candidates(pairs.detections[order], pairs.truth[order], weights[order])
+    chosen = most_similar_matching(
+        edges, edges.similarities, len(tracks.detections), len(tracks.truth)
+    )
+    return order[chosen]
+
+
+def _values(true: int, truth: int, detections: int) -> dict[str, Number]:
+    """Every measure."""
+    return {
+        "idf1": 2 * true / (truth + detections) if truth + detections else 1.0,
+        "idp": ratio(true, detections),
+        "idr": ratio(true, truth),
+        "id_true_positives": true,
+        "id_false_positives": detections - true,
+        "id_false_negatives": truth - true,
+    }

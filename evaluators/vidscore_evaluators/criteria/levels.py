@@ -1,0 +1,91 @@
+"""Levels of a report: what a table holds, summed for all that a report has rows of.
+
+A report says of each score what it is of: everything; a domain; a class, in all domains or in
+one; a sequence. A table that is keyed by domain, sequence and class has the content of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from vidscore_evaluators.tally import Table
+
+_LEVELS = ((), ("domain",), ("class",), ("domain", "class"), ("domain", "sequence"))
+
+
+class Scope(NamedTuple):
+    """What a score is of; None stands for all of them."""
+
+    domain: str | None = None
+    class_: str | None = None
+    sequence: str | None = None
+
+
+EVERYTHING = Scope()
+
+
+class Total(NamedTuple):
+    """Sums over the rows of a table, by the names of its columns."""
+
+    counts: Mapping[str, int]
+    sums: Mapping[str, int]
+
+
+def totals_by_scope(table: Table) -> dict[Scope, Total]:
+    """Sum a table whose key is domain, sequence and class for every scope.
+
+    Args:
+        table: The table; domains and classes without a name have no scope of their own.
+
+    Returns:
+        Everything first, then domains, classes, and sequences, each in ascending order.
+    """
+    return {scope: parts[""] for scope, parts in totals_by_part(table, "").items()}
+
+
+def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
+    """The same for a table with one more text in its key, for each of whose values it sums apart.
+
+    Args:
+        table: The table.
+        part: Name of the further text key; empty for a table that has none, whose one part has
+            an empty name.
+    """
+    found: dict[Scope, dict[str, Total]] = {EVERYTHING: {} if part else {"": _total(table)}}
+    for level in _LEVELS[0 if part else 1 :]:
+        grouped = table.grouped(*level, *([part] if part else []))
+        columns = {name: grouped.texts(name) for name in level}
+        parts = grouped.texts(part) if part else [""] * grouped.row_count
+        for row, value in enumerate(parts):
+            names = {name: column[row] for name, column in columns.items()}
+            if all(names.get(name, "-") for name in _named(level)):
+                found.setdefault(_scope(names), {})[value] = _row(grouped, row)
+    return found
+
+
+def _named(level: tuple[str, ...]) -> tuple[str, ...]:
+    """Texts without which a row has no scope: a sequence's domain may have no name."""
+    return tuple(name for name in level if name != "domain" or "sequence" not in level)
+
+
+def _scope(names: Mapping[str, str]) -> Scope:
+    return Scope(
+        names.get("domain") or None, names.get("class") or None, names.get("sequence") or None
+    )
+
+
+def _total(table: Table) -> Total:
+    counts = table.counts.sum(axis=0).tolist()
+    sums = [sum(table.exact(name)) for name in table.schema.sums]
+    return Total(
+        dict(zip(table.schema.counts, counts, strict=True)),
+        dict(zip(table.schema.sums, sums, strict=True)),
+    )
+
+
+def _row(table: Table, row: int) -> Total:
+    return Total(
+        dict(zip(table.schema.counts, table.counts[row].tolist(), strict=True)),
+        dict(zip(table.schema.sums, table.sums[row].tolist(), strict=True)),
+    )

@@ -1,0 +1,47 @@
+"""The contract suite over the tracking criteria, in configurations that differ in their paths."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import EvaluatorContract
+
+EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
+
+
+class Tracking(EvaluatorContract):
+    """What the criteria have in common."""
+
+    object_flags = EVERY_FLAG
+    examples = 6
+
+
+class Variant(Tracking):
+    """Another configuration of a criterion."""
+
+    examples = 3
+
+
+class TestClear(Tracking):
+    evaluator = create_evaluator("clear")
+    # An object that leaves and comes back is fragmented, however well it is tracked.
+    imperfect_measures = ("fragmentations",)
+
+
+class TestClearAsInMotmetrics(Variant):
+    evaluator = create_evaluator(
+        "clear", {"switch_rule": "motmetrics", "base": "giou", "threshold": -0.5}
+    )
+
+
+class TestClearOnPoints(Variant):
+    evaluator = create_evaluator("clear", {"base": "euclidean", "classes": "ignore"})
+    imperfect_measures = ("fragmentations",)
+
+
+class TestIdentity(Tracking):
+    evaluator = create_evaluator("identity")
+
+
+class TestIdentityOfTheMotChallenge(Variant):
+    evaluator = create_evaluator("identity", {"dont_care": "motchallenge", "classes": "ignore"})

@@ -134,9 +134,7 @@ class StreamScorer:
         if self._ended:
             raise RuntimeError("the stream has ended with its final reports")
         self._refuse_forbidden(side, batch)
-        if side is Side.TRUTH:
-            batch = restrict(self._specification, batch)
-        complete = self._pairing.add(side, batch)
+        complete = pair_frames(self._pairing, self._specification, side, batch)
         self._arities[side] = batch.arity
         if complete is not None:
             for accumulator in self._accumulators:
@@ -179,6 +177,36 @@ class StreamScorer:
             raise InputError(list(dict.fromkeys(faults)))
 
 
+def pair_frames(
+    pairing: Pairing, specification: BenchmarkSpec, side: Side, batch: Annotations
+) -> tuple[Annotations, Annotations] | None:
+    """Take in whole frames of one side.
+
+    Frames of the truth that are not evaluated meet their detections like all others, and are
+    dropped then: nothing waits for them.
+
+    Args:
+        pairing: The frames of both sides.
+        specification: The benchmark's specification.
+        side: Whose frames they are.
+        batch: The frames.
+
+    Returns:
+        (truth, detections) of the frames that are complete now, or None.
+
+    Raises:
+        SpecificationError: If a frame of the truth lies outside its video.
+        InputError: If a frame came before on that side.
+        LimitError: If more frames would wait than allowed.
+    """
+    if side is Side.TRUTH:
+        restrict(specification, batch)  # refuses frames outside a video before any is taken in
+    complete = pairing.add(side, batch)
+    if complete is None:
+        return None
+    return restrict(specification, complete[0]), complete[1]
+
+
 def final_frames(
     pairing: Pairing, specification: BenchmarkSpec, arities: Mapping[Side, int]
 ) -> tuple[Annotations, Annotations] | None:
@@ -201,11 +229,11 @@ def final_frames(
         raise InputError(unknown)
     missing = unlisted_frames(specification, pairing.seen(Side.TRUTH), arities[Side.TRUTH])
     waiting = pairing.drain(Side.TRUTH)
-    truth = [restrict(specification, missing), *([] if waiting is None else [waiting])]
+    truth = [missing] if waiting is None else [missing, waiting]
     detections = pairing.drain(Side.DETECTIONS)
     if detections is None:
         detections = empty_annotations(arities[Side.DETECTIONS])
-    joined = concatenate(truth)
+    joined = restrict(specification, concatenate(truth))
     if joined.frame_count == 0 and detections.frame_count == 0:
         return None
     return joined, detections

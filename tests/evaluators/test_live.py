@@ -59,6 +59,17 @@ def test_a_live_report_covers_the_frames_of_both_sides_alone() -> None:
     assert scorer.coverage == Coverage(1, 1, 1)
 
 
+def test_a_frame_that_is_not_evaluated_waits_for_nobody() -> None:
+    """Both sides have sent it, so live reports count its detections as a batch would."""
+    specification = BenchmarkSpec(sequences=(SequenceSpec("s", frames=FrameRanges(((0, 0),))),))
+    scorer = StreamScorer(TOYS, specification)
+    scorer.add(Side.TRUTH, _frames(0, 1))
+    scorer.add(Side.DETECTIONS, _frames(0, 1))
+    assert scorer.coverage == Coverage(2, 0, 0)
+    batch = score_annotations(TOYS, _frames(0, 1), _frames(0, 1), specification)
+    assert list(map(report_to_dict, scorer.live_reports())) == list(map(report_to_dict, batch))
+
+
 def test_a_final_report_covers_frames_without_detections() -> None:
     scorer = _scorer()
     scorer.add(Side.TRUTH, _frames(0, 1, 5))

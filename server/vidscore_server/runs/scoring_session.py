@@ -21,9 +21,8 @@ from enum import StrEnum
 from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError
-from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.live import final_frames
+from vidscore_evaluators.live import final_frames, pair_frames
 from vidscore_evaluators.pairing import Coverage, Pairing
 from vidscore_evaluators.report import Report
 from vidscore_server.aside import aside
@@ -175,9 +174,8 @@ class ScoringSession:
         self._refuse_forbidden(side, batch, source)
         self._count_frames(side, batch)
         with _placed_in(source):
-            if side is Side.TRUTH:
-                batch = restrict(self._configuration.specification, batch)
-            complete = self._pairing.add(side, batch)
+            specification = self._configuration.specification
+            complete = pair_frames(self._pairing, specification, side, batch)
         if complete is not None:
             self._accumulation.add(*complete)
 

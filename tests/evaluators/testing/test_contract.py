@@ -77,11 +77,11 @@ class Counter(Toy):
 
 
 class OrderMatters(Counter):
-    """Counts the detections that have the label of the first one."""
+    """Counts the detections that lie no further left than the first one."""
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        first = aligned.detections.label_indices[:1]
-        keep = aligned.detections.label_indices == (first[0] if len(first) else 0)
+        x = aligned.detections.coordinates[:, 0]
+        keep = x >= (x[0] if len(x) else 0.0)
         return super().tables(replace(aligned, detections=aligned.detections.take_objects(keep)))
 
 

@@ -8,7 +8,8 @@ The blocks of a page run in order in one new folder, which has the files that th
 ``python``
     Runs in the namespace that all such blocks of a page share.
 
-A line ``...`` in an output stands for any lines. ``127.0.0.1:50051`` stands for a running server.
+A line ``...`` in an output stands for any lines, a word ``...`` for the rest of its line or a part of
+it. ``127.0.0.1:50051`` stands for a running server.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -36,7 +37,7 @@ from vidscore_cli.main import cli
 SERVER = "127.0.0.1:50051"
 """The default address, which examples use and a server on any port stands in for."""
 
-ANY_LINES = "..."
+ANYTHING = "..."
 COMMAND_TIMEOUT_S = 300
 _SHELL = re.compile(r"[|<>&;$*`]")
 
@@ -60,13 +61,21 @@ class Outcome:
     @property
     def matches(self) -> bool:
         """Whether the page is right."""
-        parts = [re.escape(part) for part in re.split(r"(?m)^ *\.\.\.\n", self.expected)]
-        return re.fullmatch("(?:.*\n)*".join(parts), self.printed) is not None
+        pattern = "".join(
+            "(?:.*\n)*" if line.strip() == ANYTHING else ".*".join(map(re.escape, _parts(line)))
+            for line in self.expected.splitlines(keepends=True)
+        )
+        return re.fullmatch(pattern, self.printed) is not None
 
     @property
     def is_elided(self) -> bool:
-        """Whether the page leaves lines out."""
-        return any(line.strip() == ANY_LINES for line in self.expected.splitlines())
+        """Whether the page leaves something out."""
+        return len(_parts(self.expected)) > 1
+
+
+def _parts(text: str) -> list[str]:
+    """What stands around each ``...`` that is a word of its own."""
+    return re.split(r"(?<!\S)\.\.\.(?!\S)", text)
 
 
 class ExampleError(Exception):

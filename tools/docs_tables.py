@@ -24,6 +24,7 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_server.application import SERVICES
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
 
@@ -253,11 +254,23 @@ def _subclasses(kind: type[VidscoreError]) -> set[type[VidscoreError]]:
 def rpcs() -> str:
     """Every RPC, with a link to its heading on the same page."""
     rows = [
-        [code(service.name), f"[`{rpc.name}`](#{rpc.name.lower()})", _exchange(rpc.kind)]
+        [
+            code(service.name),
+            f"[`{rpc.name}`](#{rpc.name.lower()})",
+            _exchange(rpc.kind),
+            "yes" if f"vidscore.v1.{service.name}" in SERVICES else "not yet",
+        ]
         for service in _declared("service")
         for rpc in service.members
     ]
-    return table(("service", "RPC", "request and response"), rows)
+    return table(("service", "RPC", "request and response", "served"), rows)
+
+
+def service(name: str) -> str:
+    """What a service says of itself and of each RPC, under headings."""
+    [found] = [declared for declared in _declared("service") if declared.name == name]
+    sections = [_prose(found), *(f"### {rpc.name}\n\n{rpc.comment}" for rpc in found.members)]
+    return "\n\n".join(sections)
 
 
 def messages(file: str) -> str:
@@ -332,6 +345,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "options": options,
         "parameters": parameters,
         "rpcs": rpcs,
+        "service": service,
         "setting-spellings": setting_spellings,
         "settings": settings,
     }

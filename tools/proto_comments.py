@@ -64,7 +64,8 @@ def declarations(path: Path) -> list[Declaration]:
     for number, raw in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         line = raw.strip()
         if line.startswith("//"):
-            comment.append(line.removeprefix("//").strip())
+            if "buf:lint:" not in line:
+                comment.append(line.removeprefix("//").strip())
             continue
         if inside[-1:] == ["rpc"]:
             # The body of an RPC holds options alone, which are no matter of documentation.

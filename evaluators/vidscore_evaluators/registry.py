@@ -32,6 +32,7 @@ _BUILT_IN = {
     "ospa": "vidscore_evaluators.criteria.ospa:Ospa",
     "clear": "vidscore_evaluators.criteria.clear:Clear",
     "identity": "vidscore_evaluators.criteria.identity:Identity",
+    "hota": "vidscore_evaluators.criteria.hota:Hota",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

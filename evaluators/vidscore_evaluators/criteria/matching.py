@@ -118,6 +118,10 @@ def most_similar_matching(
     """
     chosen = np.zeros(len(candidates), dtype=np.bool_)
     rows = np.flatnonzero(weights > 0.0)
+    certain, rows = _take_dominant(candidates, weights, rows, (detection_count, target_count))
+    chosen[certain] = True
+    if len(rows) == 0:
+        return chosen
     detections, targets = candidates.detections[rows], candidates.targets[rows]
     parts = connected_components(Pairs(detections, targets), detection_count, target_count)
     star = ((parts.left_counts == 1) | (parts.right_counts == 1))[parts.of_pairs]
@@ -125,6 +129,60 @@ def most_similar_matching(
     solved = _solve_components(parts, detections, targets, weights[rows], np.flatnonzero(~star))
     chosen[rows[solved]] = True
     return chosen
+
+
+def _take_dominant(
+    candidates: Candidates, weights: FloatArray, rows: IntArray, counts: tuple[int, int]
+) -> tuple[IntArray, IntArray]:
+    """Match pairs that outweigh all that stands against them, again and again.
+
+    Any matching without such a pair gets heavier if the pair takes the place of the two, at most,
+    that its detection and its target are in. So every heaviest matching has it, and what else
+    its detection and its target might do can go.
+
+    Args:
+        candidates: Pairs.
+        weights: Weight of each.
+        rows: The pairs that may be matched.
+        counts: Number of detections, and of targets.
+
+    Returns:
+        Rows that are matched, and rows that remain.
+    """
+    matched = [np.zeros(0, dtype=np.int64)]
+    taken = [np.zeros(count, dtype=np.bool_) for count in counts]
+    while len(rows):
+        heavy = weights[rows]
+        sides = (candidates.detections[rows], candidates.targets[rows])
+        against = [
+            _heaviest_others(heavy, side, count) for side, count in zip(sides, counts, strict=True)
+        ]
+        dominant = heavy > against[0] + against[1]
+        if not dominant.any():
+            break
+        matched.append(rows[dominant])
+        for side, of_side in zip(sides, taken, strict=True):
+            of_side[side[dominant]] = True
+        rows = rows[~(taken[0][sides[0]] | taken[1][sides[1]])]
+    return np.concatenate(matched), rows
+
+
+def _heaviest_others(weights: FloatArray, nodes: IntArray, count: int) -> FloatArray:
+    """The weight of the heaviest other pair of each pair's node; 0 where there is none.
+
+    Args:
+        weights: (P,) weights above 0.
+        nodes: (P,) node of each pair, below `count`.
+        count: Number of nodes.
+    """
+    heaviest = np.zeros(count)
+    np.maximum.at(heaviest, nodes, weights)
+    is_heaviest = weights == heaviest[nodes]
+    alone = is_heaviest & (np.bincount(nodes[is_heaviest], minlength=count)[nodes] == 1)
+    second = np.zeros(count)
+    np.maximum.at(second, nodes[~alone], weights[~alone])
+    others: FloatArray = np.where(alone, second[nodes], heaviest[nodes])
+    return others
 
 
 def _best_of_stars(components: IntArray, weights: FloatArray, pairs: IntArray) -> IntArray:

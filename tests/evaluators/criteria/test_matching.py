@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criteria.candidates import Candidates
@@ -130,3 +131,17 @@ def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
     matched = list(zip(pairs.detections[chosen], pairs.targets[chosen], strict=True))
     assert matched == [(0, 1), (1, 0), (2, 3)]
     assert similarities[0, 1] + similarities[1, 0] == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pairs_that_dominate_and_knots_together_reach_the_greatest_sum(seed: int) -> None:
+    """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
+    random = np.random.default_rng(seed)
+    similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)
+    similarities[np.arange(50), np.arange(50)] = random.random(50)
+    pairs = all_pairs(similarities)
+    chosen = most_similar_matching(pairs, pairs.similarities, 60, 50)
+    best = similarities[linear_sum_assignment(similarities, maximize=True)].sum()
+    assert pairs.similarities[chosen].sum() == pytest.approx(best, abs=1e-12)
+    assert len(np.unique(pairs.detections[chosen])) == chosen.sum()
+    assert len(np.unique(pairs.targets[chosen])) == chosen.sum()

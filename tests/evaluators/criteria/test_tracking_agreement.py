@@ -52,6 +52,16 @@ IDENTITY_FIELDS = {
     "id_false_positives": "IDFP",
     "id_false_negatives": "IDFN",
 }
+HOTA_FIELDS = {
+    "hota": "HOTA",
+    "det_a": "DetA",
+    "ass_a": "AssA",
+    "loc_a": "LocA",
+    "det_re": "DetRe",
+    "det_pr": "DetPr",
+    "ass_re": "AssRe",
+    "ass_pr": "AssPr",
+}
 MOTMETRICS_FIELDS = {
     "mota": "mota",
     "recall": "recall",
@@ -109,6 +119,18 @@ def test_every_figure_is_that_of_trackeval(
         assert found == pytest.approx(
             {measure: expected[field] for measure, field in fields.items()}, abs=TOLERANCE
         ), sequence
+
+
+@pytest.mark.parametrize("scene", scenes())
+def test_hota_at_every_threshold_is_that_of_trackeval(scene: Scene) -> None:
+    report = report_of("hota", scene)
+    found = reference(metrics.HOTA(), scene)
+    curve = report.curve("hota_by_threshold").columns
+    for measure, field in HOTA_FIELDS.items():
+        assert curve[measure] == pytest.approx(found[None][field].tolist(), abs=TOLERANCE)
+        for sequence, expected in found.items():
+            value = report.value(measure, sequence=sequence)
+            assert value == pytest.approx(expected[field].mean(), abs=TOLERANCE), sequence
 
 
 @pytest.mark.parametrize("scene", scenes())

@@ -43,5 +43,13 @@ class TestIdentity(Tracking):
     evaluator = create_evaluator("identity")
 
 
+class TestHota(Tracking):
+    evaluator = create_evaluator("hota")
+
+
+class TestHotaOnEnclosingBoxes(Variant):
+    evaluator = create_evaluator("hota", {"base": "giou", "classes": "ignore"})
+
+
 class TestIdentityOfTheMotChallenge(Variant):
     evaluator = create_evaluator("identity", {"dont_care": "motchallenge", "classes": "ignore"})

@@ -8,8 +8,8 @@ The blocks of a page run in order in one new folder, which has the files that th
 ``python``
     Runs in the namespace that all such blocks of a page share.
 
-A line ``...`` in an output stands for any lines, a word ``...`` for the rest of its line or a part of
-it. ``127.0.0.1:50051`` stands for a running server.
+A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
+``127.0.0.1:50051`` stands for a running server.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -197,7 +197,9 @@ class PageRun:
         [wheel] = (self.folder / "dist").glob("*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(self.folder / "site")
-        self.variables["PYTHONPATH"] = str(self.folder / "site")
+        inherited = os.environ.get("PYTHONPATH")
+        paths = filter(None, [str(self.folder / "site"), inherited])
+        self.variables["PYTHONPATH"] = os.pathsep.join(paths)
 
 
 def commands(block: Block) -> Iterator[tuple[str, int, str]]:

@@ -206,7 +206,8 @@ def encode(outcomes: OutcomeArray) -> list[FloatArray]:
         for column, power in zip(
             outcomes.T[first : first + DIGITS], _POWERS.tolist(), strict=False
         ):
-            code += column * np.int64(power)
+            # Widened first: numpy before 2 multiplies an int8 column by a small number in int8.
+            code += column.astype(np.int64) * power
         codes.append(code.astype(np.float64))
     return codes
 

@@ -169,7 +169,9 @@ def _decimals(digits: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
     unit = (dots & (~dots + _ONE)) >> _SEVEN  # 256**k for a point in byte k, 0 for no point
     before = unit - _ONE
     joined = ((digits & before) << _EIGHT) | (digits & ~(before | (unit * _BYTE)))
-    values = _join_digits(joined) / _POWERS.take((unit * _BYTE_INDEX) >> _TOP_BYTE)
+    # Signed, because numpy before 2 takes no unsigned 64-bit indices.
+    point_bytes = ((unit * _BYTE_INDEX) >> _TOP_BYTE).view(np.int64)
+    values = _join_digits(joined) / _POWERS.take(point_bytes)
     plain = (_not_digits(joined) == 0) & (lengths > 1)
     pointless = np.flatnonzero(unit == 0)
     values[pointless] = _join_digits(digits[pointless])

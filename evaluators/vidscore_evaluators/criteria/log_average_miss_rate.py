@@ -44,6 +44,7 @@ from vidscore_evaluators.criteria.precision_recall import (
     Cell,
     log_average_miss_rates,
     miss_rates_at,
+    powers_of_ten,
 )
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.thresholds import THRESHOLD, ThresholdGrid
@@ -55,7 +56,7 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 FRAMES = "frames"
 
-CURVE_SAMPLES = np.logspace(-3.0, 1.0, 81)
+CURVE_SAMPLES = powers_of_ten(range(-60, 21), 20)
 """False positives a frame at which curves are reported: twenty to a decade."""
 
 

@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -29,7 +30,16 @@ LEVELS_11 = np.arange(11) / 10
 LEVELS_101 = np.linspace(0.0, 1.0, 101)
 """Recall levels of COCO, to the bit as pycocotools makes them."""
 
-FPPI_SAMPLES = np.logspace(-2.0, 0.0, 9)
+
+def powers_of_ten(quotients: range, divisor: int) -> FloatArray:
+    """10**(q / divisor) for each quotient q, each the nearest binary64.
+
+    `numpy.logspace` differs in the last bit between releases, and rates are compared with these.
+    """
+    return np.array([float(Decimal(10) ** (Decimal(q) / divisor)) for q in quotients])
+
+
+FPPI_SAMPLES = powers_of_ten(range(-8, 1), 4)
 """False positives a frame at which the log-average miss rate samples, from 1e-2 to 1."""
 
 LEAST_MISS_RATE = 1e-10

@@ -9,29 +9,52 @@ from collections.abc import Callable
 from pathlib import Path
 
 import grpc
+from google.longrunning import operations_pb2, operations_pb2_grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from vidscore.v1 import (
+    access_service_pb2,
+    access_service_pb2_grpc,
+    benchmark_service_pb2,
+    benchmark_service_pb2_grpc,
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
     scoring_service_pb2,
     scoring_service_pb2_grpc,
+    submission_service_pb2,
+    submission_service_pb2_grpc,
 )
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_server.access.gate import Gate
 from vidscore_server.errors import ListenError
+from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.hosting.site import Clock, open_site, utc_now
 from vidscore_server.logs import configure_logging, log, places_of
 from vidscore_server.runs.sessions import Sessions
+from vidscore_server.services.access_service import AccessService
+from vidscore_server.services.benchmark_service import BenchmarkService
 from vidscore_server.services.evaluator_service import EvaluatorService
 from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
+from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.scoring_service import ScoringService
+from vidscore_server.services.submission_service import SubmissionService
 from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.store.contract import Store
+from vidscore_server.store.sql.sqlite import open_sqlite_store
 from vidscore_server.workers import WorkerPool
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
     scoring_service_pb2.DESCRIPTOR.services_by_name["ScoringService"].full_name,
+)
+
+HOSTED_SERVICES = (
+    benchmark_service_pb2.DESCRIPTOR.services_by_name["BenchmarkService"].full_name,
+    submission_service_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name,
+    access_service_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name,
+    operations_pb2.DESCRIPTOR.services_by_name["Operations"].full_name,
 )
 
 SPARE_CALLS = 100
@@ -49,18 +72,29 @@ class ScoringServer:
     Args:
         settings: Settings.
         workers: Who tallies; they outlive the server.
+        store: What must not be lost, where benchmarks are hosted; it outlives the server.
+        clock: The time, for what is due some day.
 
     Attributes:
         sessions: The runs that are open.
+        hosting: The hosted benchmarks; None where there is no store.
     """
 
-    def __init__(self, settings: Settings, workers: WorkerPool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        workers: WorkerPool,
+        store: Store | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
         """Put the services together; call it where the event loop runs."""
         self.sessions = Sessions(settings.maximum_streams)
         self._settings = settings
+        self._clock = clock
+        self._open_hosting(store, workers)
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
-            interceptors=[Guard(settings, self.sessions)],
+            interceptors=[Guard(settings, self.sessions, self._gate)],
             options=_options(settings),
             maximum_concurrent_rpcs=settings.maximum_streams + SPARE_CALLS,
         )
@@ -71,8 +105,38 @@ class ScoringServer:
             ScoringService(settings, workers, self.sessions), self._server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        self._add_hosted_services()
+        names = (*self.services, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._server)
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        """Full names of the services."""
+        return SERVICES if self.hosting is None else (*SERVICES, *HOSTED_SERVICES)
+
+    def _open_hosting(self, store: Store | None, workers: WorkerPool) -> None:
+        settings = self._settings
+        site = None if store is None else open_site(store, settings, self._clock)
+        self.hosting = None if site is None else Hosting(site, workers)
+        open_to_anyone = settings.address.is_loopback or settings.insecure_listen
+        self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=self._clock)
+
+    def _add_hosted_services(self) -> None:
+        hosting = self.hosting
+        if hosting is None:
+            return
+        benchmark_service_pb2_grpc.add_BenchmarkServiceServicer_to_server(
+            BenchmarkService(hosting, self.sessions), self._server
+        )
+        submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
+            SubmissionService(hosting, self.sessions, self._gate), self._server
+        )
+        operations_pb2_grpc.add_OperationsServicer_to_server(
+            OperationsService(hosting), self._server
+        )
+        access_service_pb2_grpc.add_AccessServiceServicer_to_server(
+            AccessService(hosting.site, self._gate), self._server
+        )
 
     async def start(self) -> ListenAddress:
         """Listen, and say where.
@@ -91,9 +155,11 @@ class ScoringServer:
         except RuntimeError:
             raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
         await self._server.start()
-        for name in SERVICES:
+        for name in self.services:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         self._loading = asyncio.create_task(_load_evaluators())
+        if self.hosting is not None:
+            self.hosting.start()
         return address._replace(port=port)
 
     async def stop(self, drain_timeout_s: float) -> None:
@@ -102,21 +168,26 @@ class ScoringServer:
         await self.sessions.drain(drain_timeout_s)
         await self._server.stop(CLOSE_GRACE_S)
         self._loading.cancel()
+        if self.hosting is not None:
+            await self.hosting.stop()
 
 
-async def serve(settings: Settings, workers: WorkerPool, ready: Ready) -> None:
+async def serve(
+    settings: Settings, workers: WorkerPool, ready: Ready, store: Store | None = None
+) -> None:
     """Serve until SIGTERM or SIGINT; a second one ends what still runs.
 
     Args:
         settings: Settings.
         workers: Who tallies.
+        store: What must not be lost, where benchmarks are hosted.
         ready: Called with the address once the server listens.
 
     Raises:
         ListenError: If the address cannot be listened at.
         SettingsError: If the TLS files cannot be read.
     """
-    server = ScoringServer(settings, workers)
+    server = ScoringServer(settings, workers, store)
     stopping = asyncio.Event()
 
     def stop() -> None:
@@ -147,13 +218,17 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
     Raises:
         ListenError: If the address cannot be listened at.
         SettingsError: If the TLS files cannot be read.
+        StoreError: If the store cannot be opened.
     """
     configure_logging(settings.log_level)
+    store = open_sqlite_store(Path(settings.store)) if settings.store else None
     workers = WorkerPool(settings.workers)
     try:
-        asyncio.run(serve(settings, workers, ready))
+        asyncio.run(serve(settings, workers, ready, store))
     finally:
         workers.close()
+        if store is not None:
+            store.close()
 
 
 async def _load_evaluators() -> None:

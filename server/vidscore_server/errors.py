@@ -53,3 +53,118 @@ class WorkFailedError(Exception):
 def message_order(found: str, expected: str) -> MessageOrderError:
     """An error about the order of messages."""
     return MessageOrderError([Fault(found, expected, field="message")])
+
+
+class StateError(VidscoreError):
+    """Something cannot be done as things stand.
+
+    Attributes:
+        metadata: Facts for machines, by name.
+    """
+
+    def __init__(self, message: str, **metadata: str) -> None:
+        """Say what cannot be done and why."""
+        self.metadata = metadata
+        super().__init__(message)
+
+
+class NotFoundError(StateError):
+    """There is no such resource, or the caller may not know of it."""
+
+    reason: ClassVar[str] = "NOT_FOUND"
+
+
+class NameTakenError(StateError):
+    """A resource of that name is there already."""
+
+    reason: ClassVar[str] = "NAME_TAKEN"
+
+
+class RequestReusedError(StateError):
+    """A `request_id` came again with another request."""
+
+    reason: ClassVar[str] = "REQUEST_ID_REUSED"
+
+
+class HasSubmissionsError(StateError):
+    """A benchmark with submissions is deleted only by force."""
+
+    reason: ClassVar[str] = "HAS_SUBMISSIONS"
+
+
+class NotOpenError(StateError):
+    """A benchmark takes no submissions now: it has not opened yet, or has closed."""
+
+    reason: ClassVar[str] = "BENCHMARK_NOT_OPEN"
+
+
+class SubmissionEndedError(StateError):
+    """A submission takes no more frames, or cannot be cancelled any more."""
+
+    reason: ClassVar[str] = "SUBMISSION_ENDED"
+
+
+class FrameCountError(StateError):
+    """A submission was to be sealed with another number of frames than are durable."""
+
+    reason: ClassVar[str] = "FRAME_COUNT_DIFFERS"
+
+
+class NotReleasedError(StateError):
+    """The policy does not release what was asked for."""
+
+    reason: ClassVar[str] = "NOT_RELEASED"
+
+
+class OperationRunsError(StateError):
+    """An operation that is not done cannot be forgotten."""
+
+    reason: ClassVar[str] = "OPERATION_RUNS"
+
+
+class QuotaError(StateError):
+    """The team's quota is used up."""
+
+    reason: ClassVar[str] = "QUOTA_EXCEEDED"
+
+
+class OffsetGapError(StateError):
+    """A batch begins after the stream's end."""
+
+    reason: ClassVar[str] = "OFFSET_GAP"
+
+
+class OffsetStraddlesError(StateError):
+    """A batch begins before the stream's end and ends after it."""
+
+    reason: ClassVar[str] = "OFFSET_STRADDLES"
+
+
+class ContentDiffersError(StateError):
+    """A batch came again with other content, or cut otherwise."""
+
+    reason: ClassVar[str] = "CONTENT_DIFFERS"
+
+
+class FrameExistsError(StateError):
+    """A frame is stored in the submission already."""
+
+    reason: ClassVar[str] = "FRAME_EXISTS"
+
+
+class EpochStaleError(StateError):
+    """A younger writer has opened the stream."""
+
+    reason: ClassVar[str] = "EPOCH_STALE"
+
+
+class UnauthenticatedError(StateError):
+    """The call carries no token that holds."""
+
+    reason: ClassVar[str] = "UNAUTHENTICATED"
+
+
+class PermissionDeniedError(StateError):
+    """The caller's role may not do this."""
+
+    reason: ClassVar[str] = "PERMISSION_DENIED"

@@ -58,7 +58,10 @@ class Settings:
         "127.0.0.1:50051", "Address and port to listen at; port 0 takes a free one."
     )
     insecure_listen: bool = parameter(
-        False, "Listen beyond this machine although callers are not authenticated."
+        False, "Listen beyond this machine without a store of tokens, or without TLS."
+    )
+    store: str = parameter(
+        "", "File of the store, which hosts benchmarks; empty: none are hosted, nothing is kept."
     )
     tls_certificate_file: str = parameter("", "PEM file of the certificate chain; empty: no TLS.")
     tls_key_file: str = parameter("", "PEM file of the certificate's private key.")
@@ -98,7 +101,8 @@ class Settings:
     maximum_evaluators: int = parameter(16, "Evaluators of one stream.", minimum=1, maximum=1_000)
     maximum_frames: int = parameter(
         1_000_000,
-        "Frames that one stream sends a side, and that its specification evaluates.",
+        "Frames that one stream, submission or truth has a side, and that its specification "
+        "evaluates.",
         minimum=1,
         maximum=100_000_000,
     )
@@ -123,6 +127,35 @@ class Settings:
         unit="ms",
         minimum=10,
         maximum=3_600_000,
+    )
+    maximum_submission_streams: int = parameter(
+        64, "Append streams of one submission.", minimum=1, maximum=10_000
+    )
+    maximum_unacknowledged_batches: int = parameter(
+        256,
+        "Batches of one append stream that are taken in before the first is acknowledged.",
+        minimum=1,
+        maximum=10_000,
+    )
+    maximum_scorings: int = parameter(
+        2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
+    )
+    scoring_attempts: int = parameter(
+        3, "How often scoring a submission begins before it has failed.", minimum=1, maximum=100
+    )
+    scoring_timeout_s: int = parameter(
+        3600,
+        "Time that scoring a submission once may take.",
+        unit="s",
+        minimum=1,
+        maximum=7 * 86_400,
+    )
+    upkeep_interval_ms: int = parameter(
+        1000,
+        "Time between two looks at what is due: submissions that are quiet, closing, or sealed.",
+        unit="ms",
+        minimum=10,
+        maximum=60_000,
     )
     idle_timeout_s: int = parameter(
         300,
@@ -152,16 +185,24 @@ class Settings:
             yield Fault(repr(self.listen)[:80], str(error), field="listen")
         else:
             if not address.is_loopback and not self.insecure_listen:
-                yield Fault(
-                    self.listen,
-                    "an address of this machine alone, because callers are not authenticated "
-                    "(insecure_listen = true allows others)",
-                    field="listen",
-                )
+                yield from self._reach_faults()
         if self.tls_certificate_file and not self.tls_key_file:
             yield Fault("no file", "a key file for the certificate", field="tls_key_file")
         if self.tls_key_file and not self.tls_certificate_file:
             yield Fault("no file", "a certificate for the key", field="tls_certificate_file")
+
+    def _reach_faults(self) -> Iterator[Fault]:
+        missing = []
+        if not self.store:
+            missing.append("callers are not authenticated without a store")
+        if not self.tls_certificate_file:
+            missing.append("tokens are not secret without TLS")
+        if missing:
+            expected = (
+                f"an address of this machine alone, because {' and '.join(missing)} "
+                "(insecure_listen = true allows others)"
+            )
+            yield Fault(self.listen, expected, field="listen")
 
 
 def setting_names() -> tuple[str, ...]:

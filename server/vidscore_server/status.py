@@ -25,8 +25,32 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
     VidscoreError,
 )
-from vidscore_server.errors import DrainingError, IdleError, ListenError, WorkerLostError
+from vidscore_server.errors import (
+    ContentDiffersError,
+    DrainingError,
+    EpochStaleError,
+    FrameCountError,
+    FrameExistsError,
+    HasSubmissionsError,
+    IdleError,
+    ListenError,
+    NameTakenError,
+    NotFoundError,
+    NotOpenError,
+    NotReleasedError,
+    OffsetGapError,
+    OffsetStraddlesError,
+    OperationRunsError,
+    PermissionDeniedError,
+    QuotaError,
+    RequestReusedError,
+    StateError,
+    SubmissionEndedError,
+    UnauthenticatedError,
+    WorkerLostError,
+)
 from vidscore_server.logs import log, places_of
+from vidscore_server.store.contract import StoreError, StoreFullError
 
 ERROR_DOMAIN = "vidscore"
 STATUS_KEY = "grpc-status-details-bin"
@@ -54,6 +78,25 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     DrainingError: grpc.StatusCode.UNAVAILABLE,
     WorkerLostError: grpc.StatusCode.INTERNAL,
     ListenError: grpc.StatusCode.UNAVAILABLE,
+    NotFoundError: grpc.StatusCode.NOT_FOUND,
+    NameTakenError: grpc.StatusCode.ALREADY_EXISTS,
+    RequestReusedError: grpc.StatusCode.ALREADY_EXISTS,
+    HasSubmissionsError: grpc.StatusCode.FAILED_PRECONDITION,
+    NotOpenError: grpc.StatusCode.FAILED_PRECONDITION,
+    SubmissionEndedError: grpc.StatusCode.FAILED_PRECONDITION,
+    FrameCountError: grpc.StatusCode.FAILED_PRECONDITION,
+    NotReleasedError: grpc.StatusCode.FAILED_PRECONDITION,
+    QuotaError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    OffsetGapError: grpc.StatusCode.OUT_OF_RANGE,
+    OffsetStraddlesError: grpc.StatusCode.OUT_OF_RANGE,
+    ContentDiffersError: grpc.StatusCode.ALREADY_EXISTS,
+    FrameExistsError: grpc.StatusCode.ALREADY_EXISTS,
+    EpochStaleError: grpc.StatusCode.ABORTED,
+    UnauthenticatedError: grpc.StatusCode.UNAUTHENTICATED,
+    PermissionDeniedError: grpc.StatusCode.PERMISSION_DENIED,
+    StoreError: grpc.StatusCode.UNAVAILABLE,
+    StoreFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    OperationRunsError: grpc.StatusCode.FAILED_PRECONDITION,
 }
 
 
@@ -129,8 +172,7 @@ def field_path(fault: Fault) -> str:
     """Where a fault is, as a path of fields: ``truth.coordinates[17]``."""
     name = fault.field
     if name is None and fault.entry is not None:
-        # An evaluator's own rules count frames, and frames are rows of this column.
-        name = "frame_numbers"
+        name = "frame_numbers"  # what repeats, and has no column of its own, is a frame
     path = ".".join(part for part in (fault.source, name) if part)
     return path if fault.entry is None else f"{path}[{fault.entry}]"
 
@@ -161,6 +203,8 @@ def _faults(error: BaseException) -> tuple[Fault, ...]:
 def _metadata(error: VidscoreError, faults: tuple[Fault, ...]) -> dict[str, str]:
     if isinstance(error, LimitError):
         return {"limit": error.limit, "maximum": str(error.maximum)}
+    if isinstance(error, StateError):
+        return dict(error.metadata)
     return {"violations": str(len(faults))} if faults else {}
 
 

@@ -72,6 +72,18 @@ def read_batch(
     return annotations
 
 
+def read_stored_batch(data: bytes, arity: int) -> Annotations:
+    """A batch that was checked when it came, whatever the limits are now.
+
+    Args:
+        data: The batch's message, serialized.
+        arity: Coordinates that an object has.
+    """
+    message = annotations_pb2.AnnotationBatch.FromString(data)
+    counts = np.asarray(message.frame_object_counts, dtype=np.int64)
+    return build_annotations(_columns(message, counts, arity), "store")
+
+
 def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
     """Annotations as a batch; columns that hold nothing but their default are left out."""
     message = annotations_pb2.AnnotationBatch(

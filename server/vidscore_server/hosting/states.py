@@ -27,10 +27,13 @@ class Event(StrEnum):
     SCORED = "scored"
     SCORED_WITHOUT_ALL_TRUTH = "scored_without_all_truth"
     SCORING_FAILED = "scoring_failed"
+    SCORING_TIMED_OUT = "scoring_timed_out"
+    TRUTH_NEVER_CAME = "truth_never_came"
     CANCELLED_BY_TEAM = "cancelled_by_team"
     CANCELLED_BY_ORGANISER = "cancelled_by_organiser"
     CANCELLED_WHEN_QUIET = "cancelled_when_quiet"
     CANCELLED_AT_CLOSING = "cancelled_at_closing"
+    CANCELLED_BY_QUOTA = "cancelled_by_quota"
 
 
 TAKES_FRAMES = frozenset({_S.OPEN, _S.RECEIVING})
@@ -52,10 +55,13 @@ _TRANSITIONS: dict[Event, tuple[frozenset[SubmissionState], SubmissionState]] = 
     Event.SCORED: (frozenset({_S.SCORING}), _S.SCORED),
     Event.SCORED_WITHOUT_ALL_TRUTH: (frozenset({_S.SCORING}), _S.SCORED),
     Event.SCORING_FAILED: (frozenset({_S.SCORING}), _S.FAILED),
+    Event.SCORING_TIMED_OUT: (frozenset({_S.SCORING}), _S.FAILED),
+    Event.TRUTH_NEVER_CAME: (frozenset({_S.WAITING_FOR_TRUTH}), _S.FAILED),
     Event.CANCELLED_BY_TEAM: (_CANCELLABLE, _S.CANCELLED),
     Event.CANCELLED_BY_ORGANISER: (_CANCELLABLE | {_S.SCORING}, _S.CANCELLED),
     Event.CANCELLED_WHEN_QUIET: (TAKES_FRAMES, _S.CANCELLED),
     Event.CANCELLED_AT_CLOSING: (TAKES_FRAMES, _S.CANCELLED),
+    Event.CANCELLED_BY_QUOTA: (TAKES_FRAMES, _S.CANCELLED),
 }
 
 

@@ -25,6 +25,7 @@ class Sessions:
         self._maximum = maximum
         self._open_count = 0
         self._draining = False
+        self._stopping = asyncio.Event()
         self._expired = asyncio.Event()
         self._none_open = asyncio.Event()
         self._none_open.set()
@@ -74,9 +75,19 @@ class Sessions:
         await self._expired.wait()
         raise DrainingError("the server stopped before the stream ended; begin it again")
 
+    async def until_draining(self) -> None:
+        """Wait until the server begins to stop: for streams that can be resumed.
+
+        Raises:
+            DrainingError: When it does.
+        """
+        await self._stopping.wait()
+        raise DrainingError("the server is about to stop; resume, here or elsewhere")
+
     async def drain(self, timeout_s: float) -> None:
         """Let nothing new begin, wait for what is open, and end what takes too long."""
         self._draining = True
+        self._stopping.set()
         if not await self._end_within(timeout_s):
             self.expire()
             await self._end_within(EXPIRY_TIMEOUT_S)
@@ -84,6 +95,7 @@ class Sessions:
     def expire(self) -> None:
         """End all runs now."""
         self._draining = True
+        self._stopping.set()
         self._expired.set()
 
     async def _end_within(self, timeout_s: float) -> bool:

@@ -16,14 +16,16 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.access.caller import set_caller
+from vidscore_server.access.gate import Gate
 from vidscore_server.errors import IdleError
 from vidscore_server.logs import log
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.settings import Settings
 from vidscore_server.status import STATUS_KEY, refusal_of, status_of
 
-GUARDED_PREFIX = "/vidscore."
-"""Methods of our own services; health and reflection answer for themselves."""
+GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
+"""Methods of our services; health and reflection answer for themselves."""
 
 SETTLE_TIMEOUT_S = 2.0
 """Longest wait of a status for a response that is on its way."""
@@ -123,10 +125,12 @@ class Guard(grpc.aio.ServerInterceptor):
     Args:
         settings: The server's limits.
         sessions: Where a draining server shows.
+        gate: Who lets callers in.
     """
 
-    def __init__(self, settings: Settings, sessions: Sessions) -> None:
+    def __init__(self, settings: Settings, sessions: Sessions, gate: Gate) -> None:
         """Guard nothing yet."""
+        self._gate = gate
         self._settings = settings
         self._sessions = sessions
 
@@ -138,7 +142,7 @@ class Guard(grpc.aio.ServerInterceptor):
         """Put a guarded handler in the place of one of ours."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)
-        if handler is None or not method.startswith(GUARDED_PREFIX):
+        if handler is None or not method.startswith(GUARDED_PREFIXES):
             return cast("Handler | None", handler)
         kind = _KINDS[handler.request_streaming, handler.response_streaming]
         behaviour = getattr(handler, kind)
@@ -160,6 +164,7 @@ class Guard(grpc.aio.ServerInterceptor):
             code, reason = "CANCELLED", ""
             try:
                 self._sessions.refuse_while_draining()
+                set_caller(await self._gate.admit(method, _metadata_of(context)))
                 response = await behaviour(
                     _readable(request) if requests is None else requests, responses
                 )
@@ -197,6 +202,10 @@ class Guard(grpc.aio.ServerInterceptor):
                 return InputError([Fault("bytes that are no such message", "a request message")])
 
         return read_or_refuse
+
+
+def _metadata_of(context: Context) -> list[tuple[str, str | bytes]]:
+    return [(key, value) for key, value in context.invocation_metadata() or ()]
 
 
 def idle(found: str, timeout_s: int) -> IdleError:

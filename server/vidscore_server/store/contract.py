@@ -26,8 +26,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
+from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
@@ -48,8 +49,10 @@ FrameName = tuple[str, str, int]
 """Domain, sequence and number of a frame."""
 
 
-class StoreError(Exception):
+class StoreError(VidscoreError):
     """The store could not do what it was asked; trying again later may help."""
+
+    reason: ClassVar[str] = "STORE_UNAVAILABLE"
 
 
 class AlreadyExistsError(Exception):
@@ -63,9 +66,13 @@ class NotFoundError(Exception):
 class StoreFullError(StoreError):
     """The disk is full; nothing of the command was kept, and what was acknowledged is safe."""
 
+    reason: ClassVar[str] = "STORE_FULL"
+
 
 class StoreInUseError(StoreError):
     """Another process owns the store."""
+
+    reason: ClassVar[str] = "STORE_IN_USE"
 
 
 class Reader(ABC):
@@ -125,6 +132,12 @@ class Reader(ABC):
     @abstractmethod
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
         """Append streams of a submission, by name."""
+
+    @abstractmethod
+    def append_point(
+        self, benchmark: str, submission: str, stream: str
+    ) -> tuple[SubmissionRecord, StreamRecord] | None:
+        """A submission and one of its streams, as an append needs them; None if either is not."""
 
     @abstractmethod
     def batch_at(

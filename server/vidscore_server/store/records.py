@@ -157,6 +157,8 @@ class ScoreRecord:
         partial: Whether frames without truth were left out.
         create_time: When it was made.
         configuration: Digest of evaluator, version, parameters and specification.
+        values: Ranking measures by name as JSON, first one first.
+        released: What the team learnt by it, in the same form; empty where nothing.
         report: The report as JSON, compressed by the caller.
     """
 
@@ -168,6 +170,8 @@ class ScoreRecord:
     partial: bool
     create_time: datetime
     configuration: str
+    values: str
+    released: str
     report: bytes
 
 

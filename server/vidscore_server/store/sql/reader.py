@@ -24,6 +24,7 @@ from vidscore_server.store.records import (
     TruthRevisionRecord,
 )
 from vidscore_server.store.sql import tables as t
+from vidscore_server.store.sql.appending import select_point
 from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
 
 FRAMES_A_QUERY = 500
@@ -75,8 +76,8 @@ class SqlReader(Reader):
         """See the contract."""
         query = (
             select(t.truth_batches.c.payload)
-            .join(t.truth_revisions)
-            .join(t.benchmarks)
+            .join(t.truth_revisions, t.truth_revisions.c.id == t.truth_batches.c.truth_revision_id)
+            .join(t.benchmarks, t.benchmarks.c.id == t.truth_revisions.c.benchmark_id)
             .where(t.benchmarks.c.benchmark == benchmark, t.truth_revisions.c.revision == revision)
             .order_by(t.truth_batches.c.position)
         )
@@ -129,6 +130,13 @@ class SqlReader(Reader):
         """See the contract."""
         query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
         return self._all(query.order_by(t.streams.c.stream), StreamRecord)
+
+    def append_point(
+        self, benchmark: str, submission: str, stream: str
+    ) -> tuple[SubmissionRecord, StreamRecord] | None:
+        """See the contract."""
+        found = select_point(self._connection, benchmark, submission, stream)
+        return None if found is None else found[:2]
 
     def batch_at(
         self, benchmark: str, submission: str, stream: str, offset: int

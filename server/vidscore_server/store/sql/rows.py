@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
-
-from sqlalchemy import RowMapping
 
 from vidscore_server.store.records import Role, SubmissionState
 
@@ -19,10 +17,10 @@ _ENUMERATIONS = {"state": SubmissionState, "role": Role}
 
 def to_row(record: Any) -> dict[str, Any]:
     """Column values of a record; times become whole microseconds."""
-    return {field.name: _to_column(getattr(record, field.name)) for field in fields(record)}
+    return {name: _to_column(getattr(record, name)) for name in _names_of(type(record))}
 
 
-def from_row(record: type[RecordType], row: RowMapping, **given: Any) -> RecordType:
+def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> RecordType:
     """Build a record from a row.
 
     Args:
@@ -30,7 +28,7 @@ def from_row(record: type[RecordType], row: RowMapping, **given: Any) -> RecordT
         row: Columns by name; those that the record has no field for are passed over.
         given: Fields that the row does not have.
     """
-    names: list[str] = [field.name for field in fields(record)]  # type: ignore[arg-type] # a dataclass
+    names = _names_of(record)
     values = {name: _from_column(name, row[name]) for name in names if name not in given}
     return record(**values, **given)
 
@@ -38,6 +36,11 @@ def from_row(record: type[RecordType], row: RowMapping, **given: Any) -> RecordT
 def to_microseconds(time: datetime) -> int:
     """Whole microseconds since 1970, UTC."""
     return (time - _EPOCH) // _MICROSECOND
+
+
+def _names_of(record: type[Any]) -> tuple[str, ...]:
+    names: tuple[str, ...] = record.__match_args__  # the fields of a dataclass, in order
+    return names
 
 
 def _to_column(value: Any) -> Any:

@@ -132,15 +132,16 @@ def _run(
     connection: Connection, command: Callable[[Transaction], Any]
 ) -> tuple[Any, BaseException | None]:
     """Run a command in a savepoint: (result, None), or (None, error) with nothing kept."""
-    savepoint = connection.begin_nested()
+    connection.exec_driver_sql("SAVEPOINT command")
     try:
         result = command(SqlTransaction(connection))
-        savepoint.commit()
     except Exception as error:
         if _is_lost(error):
             raise
-        savepoint.rollback()
+        connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
+        connection.exec_driver_sql("RELEASE SAVEPOINT command")
         return None, _store_error(error) if isinstance(error, DBAPIError) else error
+    connection.exec_driver_sql("RELEASE SAVEPOINT command")
     return result, None
 
 

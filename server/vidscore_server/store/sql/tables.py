@@ -153,6 +153,8 @@ scores = Table(
     Column("partial", Boolean, nullable=False),
     Column("create_time", _Time, nullable=False),
     Column("configuration", String, nullable=False),
+    Column("values", Text, nullable=False),
+    Column("released", Text, nullable=False),
     Column("report", LargeBinary, nullable=False),
 )
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store.contract import (
@@ -30,6 +30,12 @@ from vidscore_server.store.records import (
     TruthRevisionRecord,
 )
 from vidscore_server.store.sql import tables as t
+from vidscore_server.store.sql.appending import (
+    insert_batch,
+    insert_frames,
+    select_point,
+    update_submission,
+)
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.rows import from_row, to_microseconds, to_row
 
@@ -38,7 +44,16 @@ PAYLOADS_A_STATEMENT = 16
 
 
 class SqlTransaction(SqlReader, Transaction):
-    """A connection's state, written to through the contract."""
+    """A connection's state, written to through the contract.
+
+    It lives as long as one command, and so do the numbers that it keeps.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        """Write over a connection, within its transaction."""
+        super().__init__(connection)
+        self._ids: dict[tuple[str, str], int] = {}
+        self._stream_ids: dict[tuple[str, str, str], int] = {}
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
         """See the contract."""
@@ -74,9 +89,8 @@ class SqlTransaction(SqlReader, Transaction):
 
     def update_submission(self, record: SubmissionRecord) -> None:
         """See the contract."""
-        row = to_row(record)
-        key = t.submissions.c.id == self._submission_id(row.pop("benchmark"), record.submission)
-        self._update(t.submissions, key, row, f"submission {record.submission}")
+        number = self._submission_id(record.benchmark, record.submission)
+        update_submission(self._connection, number, record)
 
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
         """See the contract."""
@@ -97,19 +111,9 @@ class SqlTransaction(SqlReader, Transaction):
         frames: Sequence[FrameName],
     ) -> None:
         """See the contract."""
-        submission_id = self._submission_id(benchmark, submission)
-        key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == batch.stream)
-        stream_id = self._connection.execute(select(t.streams.c.id).where(key)).scalar()
-        if stream_id is None:
-            raise NotFoundError(f"stream {batch.stream}")
-        row = to_row(batch)
-        del row["stream"]
-        self._insert(
-            t.detection_batches, row | {"stream_id": stream_id}, f"offset {batch.first_offset}"
-        )
-        end = batch.first_offset + batch.frame_count
-        self._connection.execute(update(t.streams).where(key).values(next_offset=end))
-        self._insert_frames(submission_id, frames)
+        submission_id, stream_id = self._append_ids(benchmark, submission, batch.stream)
+        insert_batch(self._connection, stream_id, batch)
+        insert_frames(self._connection, submission_id, frames)
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
         """See the contract."""
@@ -177,27 +181,25 @@ class SqlTransaction(SqlReader, Transaction):
         }
         self._insert(t.responses, row, f"request {request_id}")
 
-    def _insert_frames(self, submission_id: int, frames: Sequence[FrameName]) -> None:
-        ids = {name: self._sequence_id(submission_id, *name) for name in {f[:2] for f in frames}}
-        rows = [
-            {"sequence_id": ids[domain, sequence], "frame": number}
-            for domain, sequence, number in frames
-        ]
-        if not rows:
-            return
-        try:
-            self._connection.execute(insert(t.frames), rows)
-        except IntegrityError as error:
-            raise AlreadyExistsError("a frame of the batch") from error
+    def append_point(
+        self, benchmark: str, submission: str, stream: str
+    ) -> tuple[SubmissionRecord, StreamRecord] | None:
+        """See the contract."""
+        found = select_point(self._connection, benchmark, submission, stream)
+        if found is None:
+            return None
+        submission_record, stream_record, submission_id, stream_id = found
+        self._ids = {(benchmark, submission): submission_id}
+        self._stream_ids = {(benchmark, submission, stream): stream_id}
+        return submission_record, stream_record
 
-    def _sequence_id(self, submission_id: int, domain: str, sequence: str) -> int:
-        c = t.sequences.c
-        key = (c.submission_id == submission_id) & (c.domain == domain) & (c.sequence == sequence)
-        found = self._connection.execute(select(c.id).where(key)).scalar()
-        if found is not None:
-            return int(found)
-        row = {"submission_id": submission_id, "domain": domain, "sequence": sequence}
-        return self._insert(t.sequences, row, f"sequence {sequence}")
+    def _append_ids(self, benchmark: str, submission: str, stream: str) -> tuple[int, int]:
+        if (benchmark, submission, stream) not in self._stream_ids:
+            self.append_point(benchmark, submission, stream)
+        stream_id = self._stream_ids.get((benchmark, submission, stream))
+        if stream_id is None:
+            raise NotFoundError(f"stream {stream}")
+        return self._submission_id(benchmark, submission), stream_id
 
     def _benchmark_id(self, benchmark: str) -> int:
         query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)
@@ -207,6 +209,9 @@ class SqlTransaction(SqlReader, Transaction):
         return int(found)
 
     def _submission_id(self, benchmark: str, submission: str) -> int:
+        known = self._ids.get((benchmark, submission))
+        if known is not None:
+            return known
         query = (
             select(t.submissions.c.id)
             .join(t.benchmarks)

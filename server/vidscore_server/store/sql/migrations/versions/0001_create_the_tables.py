@@ -209,6 +209,8 @@ def _create_scores() -> None:
         sa.Column("partial", sa.Boolean(), nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
         sa.Column("configuration", sa.String(), nullable=False),
+        sa.Column("values", sa.Text(), nullable=False),
+        sa.Column("released", sa.Text(), nullable=False),
         sa.Column("report", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
             ["submission_id"],

@@ -1,0 +1,42 @@
+"""Make a store with the first organiser's token: what `vidscore init` does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vidscore_server.access.tokens import NewToken, new_token
+from vidscore_server.store.contract import Transaction
+from vidscore_server.store.records import AuditRecord, Role
+from vidscore_server.store.sql.sqlite import open_sqlite_store
+
+COMMENT = "made by vidscore init"
+
+
+def initialise(path: Path, comment: str = COMMENT) -> NewToken:
+    """Make the store where it is not there, and a new organiser's token in it.
+
+    Done again it makes a further token, which is the way back in when all others are lost.
+
+    Args:
+        path: The store's file.
+        comment: What the token is for.
+
+    Raises:
+        StoreInUseError: If a server owns the store.
+        StoreError: If the store cannot be made there.
+    """
+    now = datetime.now(UTC)
+    token = new_token(Role.ORGANISER, "", comment, now)
+
+    def add(transaction: Transaction) -> None:
+        transaction.insert_token(token.record)
+        resource = f"tokens/{token.record.token}"
+        transaction.append_audit(AuditRecord(now, "server", "init", resource))
+
+    store = open_sqlite_store(path)
+    try:
+        store.submit(add).result()
+    finally:
+        store.close()
+    return token

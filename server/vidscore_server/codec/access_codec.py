@@ -1,0 +1,53 @@
+"""Tokens and audit records to messages and back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from vidscore.v1 import access_service_pb2 as pb
+from vidscore_server.codec.times import read_seconds, write_time
+from vidscore_server.store.records import AuditRecord, Role, TokenRecord
+
+_ROLES = {
+    Role.ORGANISER: pb.ROLE_ORGANISER,
+    Role.PERFORMER: pb.ROLE_PERFORMER,
+    Role.VIEWER: pb.ROLE_VIEWER,
+}
+_ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
+
+
+def read_role(number: int) -> Role | None:
+    """A role; None where it is none that this version knows."""
+    return _ROLES_BY_NUMBER.get(number)  # type: ignore[call-overload, no-any-return] # a plain number
+
+
+def read_lifetime(request: pb.CreateTokenRequest) -> timedelta | None:
+    """How long a token is to hold; None for ever."""
+    if not request.HasField("lifetime"):
+        return None
+    return timedelta(seconds=read_seconds(request.lifetime))
+
+
+def write_token(record: TokenRecord) -> pb.Token:
+    """A token as a message, without its secret's hash."""
+    return pb.Token(
+        name=f"tokens/{record.token}",
+        role=_ROLES[record.role],
+        team=record.team,
+        comment=record.comment,
+        create_time=write_time(record.create_time),
+        expire_time=write_time(record.expire_time),
+        revoke_time=write_time(record.revoke_time),
+    )
+
+
+def write_audit_record(record: AuditRecord) -> pb.AuditRecord:
+    """An audit record as a message."""
+    return pb.AuditRecord(
+        number=record.number,
+        time=write_time(record.time),
+        actor=record.actor,
+        action=record.action,
+        resource=record.resource,
+        detail=record.detail,
+    )

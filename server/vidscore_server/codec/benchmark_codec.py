@@ -1,0 +1,137 @@
+"""Hosted benchmarks to messages and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_evaluators.errors import Fault, InputError, SpecificationError
+from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_server.codec.annotations_codec import (
+    ARITY_OF_GEOMETRY,
+    GEOMETRY_OF_ARITY,
+    geometry_name,
+)
+from vidscore_server.codec.specification_codec import read_specification, write_specification
+from vidscore_server.codec.times import read_seconds, read_time, write_duration, write_time
+from vidscore_server.hosting.definition import NAME_OF_ARITY, Definition, check_definition
+from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.policy import Policy
+from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
+
+PATH = "benchmark"
+
+_VISIBILITIES = {"ladder": pb.VISIBILITY_LADDER, "final": pb.VISIBILITY_FINAL,
+                 "live": pb.VISIBILITY_LIVE}  # fmt: skip
+_QUIET_ACTIONS = {"seal": pb.QUIET_ACTION_SEAL, "cancel": pb.QUIET_ACTION_CANCEL}
+_SELECTIONS = {"best": pb.SELECTION_BEST, "latest": pb.SELECTION_LATEST}
+
+_ENUMERATIONS: Mapping[str, tuple[Mapping[str, int], Any]] = {
+    "visibility": (_VISIBILITIES, pb.Visibility),
+    "quiet_action": (_QUIET_ACTIONS, pb.QuietAction),
+    "selection": (_SELECTIONS, pb.Selection),
+}
+_DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
+_OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
+_PLAIN = ("submissions_per_day", "submissions_in_all", "ranking_measure", "earlier_first")
+
+
+def read_definition(message: pb.Benchmark) -> Definition:
+    """Check a benchmark that an organiser has sent.
+
+    Raises:
+        SpecificationError: With every fault.
+    """
+    faults: list[Fault] = []
+    specification = BenchmarkSpec()
+    try:
+        specification = read_specification(message.specification, f"{PATH}.specification")
+    except SpecificationError as error:
+        faults.extend(error.faults)
+    values: dict[str, Any] = {"policy": _read_policy(message.policy, faults)}
+    for field in ("truth_geometry", "detection_geometry"):
+        geometry = getattr(message, field)
+        arity = ARITY_OF_GEOMETRY.get(geometry)
+        values[field] = geometry_name(geometry) if arity is None else NAME_OF_ARITY[arity]
+    for field in ("open_time", "close_time"):
+        if message.HasField(field):
+            try:
+                values[field] = read_time(getattr(message, field), f"{PATH}.{field}")
+            except InputError as error:
+                faults.extend(error.faults)
+    return check_definition(specification, values, PATH, faults)
+
+
+def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Benchmark:
+    """All of a benchmark as a message, but its truth's digest."""
+    return pb.Benchmark(
+        name=benchmark_name(record.benchmark),
+        specification=write_specification(spec_to_dict(definition.specification)),
+        truth_geometry=GEOMETRY_OF_ARITY[definition.truth_arity],
+        detection_geometry=GEOMETRY_OF_ARITY[definition.detection_arity],
+        open_time=write_time(definition.open_time),
+        close_time=write_time(definition.close_time),
+        policy=write_policy(definition.policy),
+        create_time=write_time(record.create_time),
+        update_time=write_time(record.update_time),
+        truth_revision=record.truth_revision,
+    )
+
+
+def write_policy(policy: Policy) -> pb.Policy:
+    """A policy as a message, with every default said."""
+    return pb.Policy(
+        visibility=_VISIBILITIES[policy.visibility],
+        ladder_step=policy.ladder_step,
+        released_measures=policy.released_measures,
+        minimum_frames=policy.minimum_frames,
+        quiet_timeout=write_duration(policy.quiet_timeout_s),
+        quiet_action=_QUIET_ACTIONS[policy.quiet_action],
+        truth_timeout=write_duration(policy.truth_timeout_s),
+        submissions_per_day=policy.submissions_per_day,
+        submissions_in_all=policy.submissions_in_all,
+        ranking_measure=policy.ranking_measure,
+        selection=_SELECTIONS[policy.selection],
+        earlier_first=policy.earlier_first,
+        public_board=policy.public_board,
+    )
+
+
+def write_truth_revision(record: TruthRevisionRecord, keyed_digest: str) -> pb.TruthRevision:
+    """A revision of the truth as a message.
+
+    Args:
+        record: The revision.
+        keyed_digest: Its digest, keyed.
+    """
+    return pb.TruthRevision(
+        revision=record.revision,
+        digest=keyed_digest,
+        create_time=write_time(record.create_time),
+        frame_count=record.frame_count,
+        complete=record.complete,
+        comment=record.comment,
+    )
+
+
+def _read_policy(message: pb.Policy, faults: list[Fault]) -> dict[str, Any]:
+    values: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
+    values["released_measures"] = list(message.released_measures)
+    for name in _OPTIONAL:
+        if message.HasField(name):
+            values[name] = getattr(message, name)
+    for field, name in _DURATIONS.items():
+        if message.HasField(field):
+            values[name] = read_seconds(getattr(message, field))
+    for name, (names, enumeration) in _ENUMERATIONS.items():
+        number = getattr(message, name)
+        if number == 0:
+            continue
+        known = {value: key for key, value in names.items()}
+        if number in known:
+            values[name] = known[number]
+        else:
+            expected = ", ".join(enumeration.keys()[1:])
+            faults.append(Fault(str(number), expected, PATH, field=f"policy.{name}"))
+    return values

@@ -1,0 +1,1 @@
+"""Hosted benchmarks: their rules, free of transport and of SQL."""

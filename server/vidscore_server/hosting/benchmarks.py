@@ -1,0 +1,136 @@
+"""Benchmarks: created, changed, deleted; their definitions read once a revision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+
+from vidscore_server.errors import HasSubmissionsError, NameTakenError, NotFoundError
+from vidscore_server.hosting.definition import (
+    Definition,
+    definition_from_dict,
+    definition_to_dict,
+)
+from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.requests import Request
+from vidscore_server.hosting.site import Site
+from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
+from vidscore_server.store.records import BenchmarkRecord
+
+MAXIMUM_KEPT = 100
+
+
+class Benchmarks:
+    """The benchmarks of a site.
+
+    Args:
+        site: The server's common ground.
+    """
+
+    def __init__(self, site: Site) -> None:
+        """Know none yet."""
+        self._site = site
+        self._definitions: dict[tuple[str, str], Definition] = {}
+
+    def definition(self, record: BenchmarkRecord) -> Definition:
+        """What a benchmark's organiser defined."""
+        key = (record.benchmark, record.definition)
+        found = self._definitions.get(key)
+        if found is None:
+            found = definition_from_dict(orjson.loads(record.definition))
+            if len(self._definitions) >= MAXIMUM_KEPT:
+                self._definitions.clear()
+            self._definitions[key] = found
+        return found
+
+    async def create(
+        self, request: Request, benchmark: str, definition: Definition
+    ) -> BenchmarkRecord:
+        """Create a benchmark, or find the one that the same request has created.
+
+        Raises:
+            NameTakenError: If the name is taken.
+        """
+        record = BenchmarkRecord(
+            benchmark=benchmark,
+            definition=_to_json(definition),
+            open_time=definition.open_time,
+            close_time=definition.close_time,
+            create_time=request.time,
+            update_time=request.time,
+        )
+
+        def make(transaction: Transaction) -> str:
+            try:
+                transaction.insert_benchmark(record)
+            except AlreadyExistsError:
+                raise NameTakenError(f"{benchmark_name(benchmark)} is there already") from None
+            request.audit(transaction, benchmark_name(benchmark))
+            return benchmark
+
+        def command(transaction: Transaction) -> BenchmarkRecord:
+            name = request.once(transaction, lambda: make(transaction))
+            return required_benchmark(transaction, name)
+
+        return await self._site.write(command)
+
+    async def update(
+        self, request: Request, record: BenchmarkRecord, definition: Definition
+    ) -> BenchmarkRecord:
+        """Put a new definition in the place of the one of `record`.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+        """
+
+        def command(transaction: Transaction) -> BenchmarkRecord:
+            present = required_benchmark(transaction, record.benchmark)
+            changed = replace(
+                present,
+                definition=_to_json(definition),
+                open_time=definition.open_time,
+                close_time=definition.close_time,
+                update_time=request.time,
+                revision=present.revision + 1,
+            )
+            transaction.update_benchmark(changed)
+            request.audit(transaction, benchmark_name(record.benchmark))
+            return changed
+
+        return await self._site.write(command)
+
+    async def delete(self, request: Request, benchmark: str, *, force: bool) -> None:
+        """Delete a benchmark with all that belongs to it.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            HasSubmissionsError: If it has submissions and `force` is not set.
+        """
+
+        def command(transaction: Transaction) -> None:
+            required_benchmark(transaction, benchmark)
+            if not force and transaction.submissions(benchmark, None, None, 1):
+                raise HasSubmissionsError(
+                    f"{benchmark_name(benchmark)} has submissions; `force` deletes them too"
+                )
+            transaction.delete_benchmark(benchmark)
+            request.audit(transaction, benchmark_name(benchmark))
+
+        await self._site.write(command)
+
+
+def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
+    """One benchmark.
+
+    Raises:
+        NotFoundError: If there is none of that name.
+    """
+    record = reader.benchmark(benchmark)
+    if record is None:
+        raise NotFoundError(f"{benchmark_name(benchmark)} is not there")
+    return record
+
+
+def _to_json(definition: Definition) -> str:
+    return orjson.dumps(definition_to_dict(definition)).decode()

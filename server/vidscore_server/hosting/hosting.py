@@ -1,0 +1,84 @@
+"""A hosting server's parts, put together, and what it does on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.rescoring import Rescoring
+from vidscore_server.hosting.scoring import Scheduler, Scorer
+from vidscore_server.hosting.site import Site
+from vidscore_server.hosting.submissions import Submissions
+from vidscore_server.hosting.sweeper import Sweeper
+from vidscore_server.hosting.truth import TruthKeeper
+from vidscore_server.logs import log, places_of
+from vidscore_server.workers import WorkerPool
+
+
+class Hosting:
+    """The hosted benchmarks of a server.
+
+    Args:
+        site: The common ground of its parts.
+        workers: Who tallies.
+
+    Attributes:
+        site: The common ground.
+        benchmarks: Benchmarks.
+        truth: Their truth.
+        submissions: Their submissions.
+        scorer: Who scores.
+        scheduler: Who brings sealed submissions to their end.
+        rescoring: Who scores again.
+        sweeper: Who ends the waiting on people.
+    """
+
+    def __init__(self, site: Site, workers: WorkerPool) -> None:
+        """Put the parts together; nothing runs yet."""
+        self.site = site
+        self.benchmarks = Benchmarks(site)
+        self.truth = TruthKeeper(site)
+        self.submissions = Submissions(site, self.benchmarks)
+        self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
+        self.scheduler = Scheduler(site, self.benchmarks, self.scorer)
+        self.rescoring = Rescoring(site, self.benchmarks, self.scorer)
+        self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
+        self._due = asyncio.Event()
+        self._upkeep: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin what the server does on its own."""
+        self._upkeep = asyncio.create_task(self._keep_up())
+
+    async def stop(self) -> None:
+        """End what the server does on its own; a restart takes it up again."""
+        if self._upkeep is not None:
+            self._upkeep.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._upkeep
+        await self.scheduler.stop()
+        await self.rescoring.stop()
+
+    def wake(self) -> None:
+        """Look for work at once, because something has changed."""
+        self._due.set()
+
+    async def work(self) -> None:
+        """Do, or begin, everything that is due now."""
+        await self.sweeper.sweep()
+        await self.scheduler.advance()
+        await self.rescoring.advance()
+
+    async def _keep_up(self) -> None:
+        interval_s = self.site.settings.upkeep_interval_ms / 1000
+        while True:
+            try:
+                await self.work()
+            except Exception as error:  # noqa: BLE001 - it must go on, whatever it is
+                log(logging.ERROR, "upkeep failed", places=places_of(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(interval_s):
+                    await self._due.wait()
+            self._due.clear()

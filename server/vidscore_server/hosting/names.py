@@ -1,0 +1,118 @@
+"""Resource names: `benchmarks/{b}/submissions/{s}/streams/{t}`, read and written."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from vidscore_evaluators.errors import Fault, InputError
+
+_ID = r"[a-z][a-z0-9-]{0,62}"
+_ID_PATTERN = re.compile(_ID)
+_ID_EXPECTED = "1 to 63 lower-case letters, digits and hyphens, a letter first"
+
+_BENCHMARK = re.compile(rf"benchmarks/({_ID})")
+_SUBMISSION = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})")
+_STREAM = re.compile(rf"benchmarks/({_ID})/submissions/({_ID})/streams/({_ID})")
+_TOKEN = re.compile(r"tokens/([0-9a-f]{16})")
+_OPERATION = re.compile(r"operations/([0-9a-z-]{1,63})")
+
+DEFAULT_STREAM = "default"
+
+
+class SubmissionName(NamedTuple):
+    """Name of a submission."""
+
+    benchmark: str
+    submission: str
+
+    def __str__(self) -> str:
+        """The resource name."""
+        return f"benchmarks/{self.benchmark}/submissions/{self.submission}"
+
+
+class StreamName(NamedTuple):
+    """Name of an append stream."""
+
+    benchmark: str
+    submission: str
+    stream: str
+
+    @property
+    def of_submission(self) -> SubmissionName:
+        """Name of the stream's submission."""
+        return SubmissionName(self.benchmark, self.submission)
+
+    def __str__(self) -> str:
+        """The resource name."""
+        return f"{self.of_submission}/streams/{self.stream}"
+
+
+def benchmark_name(benchmark: str) -> str:
+    """Resource name of a benchmark."""
+    return f"benchmarks/{benchmark}"
+
+
+def read_benchmark(name: str, field: str = "name") -> str:
+    """The last part of a benchmark's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_BENCHMARK, name, "benchmarks/{benchmark}", field)[0]
+
+
+def read_submission(name: str, field: str = "name") -> SubmissionName:
+    """The parts of a submission's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    expected = "benchmarks/{benchmark}/submissions/{submission}"
+    return SubmissionName(*_matched(_SUBMISSION, name, expected, field))
+
+
+def read_stream(name: str, field: str) -> StreamName:
+    """The parts of a stream's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    expected = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
+    return StreamName(*_matched(_STREAM, name, expected, field))
+
+
+def read_token(name: str) -> str:
+    """The last part of a token's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_TOKEN, name, "tokens/{token}", "name")[0]
+
+
+def read_operation(name: str) -> str:
+    """The last part of an operation's resource name.
+
+    Raises:
+        InputError: If it is no such name.
+    """
+    return _matched(_OPERATION, name, "operations/{operation}", "name")[0]
+
+
+def checked_id(text: str, field: str) -> str:
+    """A name's last part that a client has chosen.
+
+    Raises:
+        InputError: If it cannot be one.
+    """
+    if _ID_PATTERN.fullmatch(text) is None:
+        raise InputError([Fault(repr(text)[:80], _ID_EXPECTED, field=field)])
+    return text
+
+
+def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> tuple[str, ...]:
+    match = pattern.fullmatch(name)
+    if match is None:
+        raise InputError([Fault(repr(name)[:80], expected, field=field)])
+    return match.groups()

@@ -1,0 +1,145 @@
+"""What leaves the server about a hidden benchmark: the one allow-list, whatever the RPC.
+
+Organisers see everything. Everyone else sees what stands here, and nothing that does not:
+
+- of a benchmark: all but its truth's revision and, unless scores are live, which frames are
+  evaluated and which are don't-care, because those are the frames that have truth;
+- of a score under ``ladder``: the ranking measures over everything, as the Ladder released them;
+- under ``final``: rows of ranking and released measures, but those of single sequences;
+- under ``live``: the report, its digest of the truth keyed;
+- of a board: what is seen of a score.
+
+Warnings, curves, counts, and the digests of a report are in none of them but ``live``: a digest
+of the detections that were scored would tell which of them met truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import orjson
+
+from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.report import Number, Report, Row, Scores
+from vidscore_evaluators.report_json import row_block
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, spec_to_dict
+from vidscore_server.access.caller import Caller
+from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.ladder import release
+from vidscore_server.hosting.policy import Policy, Visibility
+
+Values = Mapping[str, float | None]
+"""Ranking measures by name, first one first."""
+
+
+def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
+    """Ranking measures of a report over everything; None where one is undefined or not there."""
+    found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
+    return {name: _as_float(found.get(name)) for name in names}
+
+
+def values_to_json(values: Values) -> str:
+    """Values as the store keeps them."""
+    return orjson.dumps(dict(values)).decode()
+
+
+def values_from_json(text: str) -> dict[str, float | None]:
+    """Inverse of `values_to_json`; an empty text is no values."""
+    found: dict[str, float | None] = orjson.loads(text) if text else {}
+    return found
+
+
+def released_values(
+    policy: Policy, best: Values, new: Values, directions: Mapping[str, Direction]
+) -> dict[str, float | None]:
+    """What a team's released values are once a new score is there.
+
+    Args:
+        policy: The benchmark's policy.
+        best: What was released to the team before; empty where nothing was.
+        new: The new score's ranking measures.
+        directions: The ranking measures, first one first, and which way each is better.
+    """
+    if policy.shown is not Visibility.LADDER or not directions:
+        return dict(new)
+    before = tuple(best.values()) if list(best) == list(directions) else None
+    values = release(before, tuple(new.values()), tuple(directions.values()), policy.ladder_step)
+    return dict(best) if values is None else dict(zip(directions, values, strict=True))
+
+
+def released_report(
+    caller: Caller,
+    definition: Definition,
+    report: Report,
+    released: Values,
+    keyed: Callable[[str], str],
+) -> Report:
+    """As much of a report as the caller may see.
+
+    Args:
+        caller: Who asks.
+        definition: The benchmark.
+        report: The whole report.
+        released: What was released of it to the team.
+        keyed: Keys a digest with the server's secret.
+    """
+    if caller.is_organiser:
+        return report
+    policy = definition.policy
+    if policy.shown is Visibility.LIVE:
+        return replace(report, truth_digest=keyed(report.truth_digest))
+    if policy.shown is Visibility.LADDER:
+        rows = [Row(None, None, None, name, value) for name, value in released.items()]
+    else:
+        names = released_measures(definition, report.evaluator)
+        rows = [row for row in report.rows() if row.sequence is None and row.measure in names]
+    return replace(
+        report,
+        truth_digest="",
+        detections_digest="",
+        scores=Scores(blocks=tuple(row_block(row) for row in rows)),
+        specification=spec_to_dict(public_specification(definition)),
+    )
+
+
+def released_measures(definition: Definition, evaluator: str) -> tuple[str, ...]:
+    """Measures that may be seen of an evaluator, ranking ones first."""
+    for entry in definition.evaluators:
+        if entry.name == evaluator:
+            ranking = definition.ranking(entry)
+            return tuple(dict.fromkeys((*ranking, *definition.policy.released_measures)))
+    return ()
+
+
+def sees_parts(caller: Caller, policy: Policy) -> bool:
+    """Whether the caller may see scores of single domains and classes."""
+    return caller.is_organiser or policy.shown is not Visibility.LADDER
+
+
+def sees_board(caller: Caller, policy: Policy) -> bool:
+    """Whether the caller may see the leaderboard."""
+    return caller.is_organiser or policy.public_board
+
+
+def public_specification(definition: Definition) -> BenchmarkSpec:
+    """The specification without what tells which frames have truth."""
+    specification = definition.specification
+    return replace(
+        specification,
+        sequences=tuple(
+            replace(entry, frames=None, dont_care_frames=FrameRanges())
+            for entry in specification.sequences
+        ),
+    )
+
+
+def public_definition(caller: Caller, definition: Definition) -> Definition:
+    """As much of a benchmark's definition as the caller may see."""
+    if caller.is_organiser or definition.policy.shown is Visibility.LIVE:
+        return definition
+    return replace(definition, specification=public_specification(definition))
+
+
+def _as_float(value: Number) -> float | None:
+    return None if value is None else float(value)

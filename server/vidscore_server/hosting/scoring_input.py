@@ -1,0 +1,40 @@
+"""What is scored: which truth and which of the detections meet; pure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import BoolArray
+from vidscore_evaluators.evaluated_frames import resolve, restrict
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_server.hosting.payloads import frame_names
+
+
+def sides_to_score(
+    specification: BenchmarkSpec, truth: Annotations, detections: Annotations, *, complete: bool
+) -> tuple[Annotations, Annotations]:
+    """Truth and detections as evaluators get them.
+
+    Where the truth is complete this is what scoring files does, but that detections of sequences
+    that nobody knows are left out, not refused: nobody was there to be told. Where it is not, a
+    frame without truth is left out on both sides.
+
+    Args:
+        specification: The benchmark's specification.
+        truth: All truth that is there.
+        detections: All detections of a submission.
+        complete: Whether more truth is to come.
+    """
+    if complete:
+        known = {*truth.sequences, *(entry.key for entry in specification.sequences)}
+        of_known = np.array([key in known for key in detections.sequences], dtype=np.bool_)
+        kept = detections.take_frames(of_known[detections.frame_sequences])
+        return resolve(specification, truth), kept
+    return restrict(specification, truth), detections.take_frames(~without_truth(truth, detections))
+
+
+def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
+    """(F,) whether each frame of the detections is not in the truth."""
+    listed = set(frame_names(truth))
+    return np.array([name not in listed for name in frame_names(detections)], dtype=np.bool_)

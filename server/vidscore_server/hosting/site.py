@@ -1,0 +1,68 @@
+"""What all parts of a hosting server share: its store, its clock, its secret, its limits."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from vidscore_server.hosting.changes import Changes
+from vidscore_server.settings import Settings
+from vidscore_server.store.contract import Reader, Store, Transaction
+
+Result = TypeVar("Result")
+Clock = Callable[[], datetime]
+
+DIGEST_DIGITS = 32
+
+
+def utc_now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A hosting server's common ground.
+
+    Attributes:
+        store: What must not be lost.
+        settings: The server's limits.
+        clock: The time.
+        secret: Keys digests that leave the server.
+        changes: Tells who waits for it that a submission has changed.
+    """
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    secret: bytes
+    changes: Changes
+
+    async def write(self, command: Callable[[Transaction], Result]) -> Result:
+        """Run a command; what it wrote is durable when this returns."""
+        return await asyncio.wrap_future(self.store.submit(command))
+
+    async def read(self, query: Callable[[Reader], Result]) -> Result:
+        """Run a query over one consistent state, beside the event loop."""
+
+        def run() -> Result:
+            with self.store.read() as reader:
+                return query(reader)
+
+        return await asyncio.to_thread(run)
+
+    def keyed(self, digest: str) -> str:
+        """A digest that says nothing to whoever does not have the server's secret."""
+        keyed = hmac.new(self.secret, digest.encode(), hashlib.sha256)
+        return keyed.hexdigest()[:DIGEST_DIGITS]
+
+
+def open_site(store: Store, settings: Settings, clock: Clock = utc_now) -> Site:
+    """The common ground over an open store."""
+    with store.read() as reader:
+        return Site(store, settings, clock, reader.secret(), Changes())

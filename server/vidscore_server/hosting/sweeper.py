@@ -1,0 +1,87 @@
+"""Waiting on people has an end: what becomes of submissions that nobody continues."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from vidscore_server.access.caller import Caller
+from vidscore_server.errors import QuotaError
+from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.policy import Policy, QuietAction
+from vidscore_server.hosting.requests import Request, audit_server
+from vidscore_server.hosting.site import Site
+from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
+from vidscore_server.hosting.submissions import Submissions
+from vidscore_server.store.contract import Transaction
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+
+
+def due_event(
+    record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, now: datetime
+) -> Event | None:
+    """What time alone does to a submission that takes frames; None where nothing is due."""
+    seals = QuietAction(policy.quiet_action) is QuietAction.SEAL
+    if benchmark.close_time is not None and now >= benchmark.close_time:
+        return Event.SEALED_AT_CLOSING if seals else Event.CANCELLED_AT_CLOSING
+    if (now - record.activity_time).total_seconds() >= policy.quiet_timeout_s:
+        return Event.SEALED_WHEN_QUIET if seals else Event.CANCELLED_WHEN_QUIET
+    return None
+
+
+class Sweeper:
+    """Seals and cancels what nobody continues.
+
+    Args:
+        site: The server's common ground.
+        benchmarks: Its benchmarks.
+        submissions: Their submissions.
+    """
+
+    def __init__(self, site: Site, benchmarks: Benchmarks, submissions: Submissions) -> None:
+        """Sweep nothing yet."""
+        self._site = site
+        self._benchmarks = benchmarks
+        self._submissions = submissions
+
+    async def sweep(self) -> None:
+        """Do everything that is due now."""
+        records = await self._site.read(lambda reader: reader.submissions_in(TAKES_FRAMES))
+        now = self._site.clock()
+        for record in records:
+            name = SubmissionName(record.benchmark, record.submission)
+            try:
+                changed = await self._site.write(
+                    lambda transaction, name=name: self._end(transaction, name, now)  # type: ignore[misc] # mypy cannot type a default of a lambda
+                )
+            except QuotaError:
+                changed = await self._site.write(
+                    lambda transaction, name=name: self._cancel(transaction, name, now)  # type: ignore[misc] # mypy cannot type a default of a lambda
+                )
+            if changed:
+                self._site.changes.tell(name)
+
+    def _end(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:
+        record = transaction.submission(*name)
+        benchmark = transaction.benchmark(name.benchmark)
+        if record is None or benchmark is None or record.state not in TAKES_FRAMES:
+            return False
+        policy = self._benchmarks.definition(benchmark).policy
+        event = due_event(record, benchmark, policy, now)
+        if event is None:
+            return False
+        changed = move(record, event, now)
+        if changed.state is SubmissionState.SEALED:
+            self._submissions.sealed(transaction, record, event, Request(Caller(), event, now))
+        else:
+            transaction.update_submission(changed)
+        audit_server(transaction, now, event.value, str(name))
+        return True
+
+    def _cancel(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:
+        record = transaction.submission(*name)
+        if record is None or record.state not in TAKES_FRAMES:
+            return False
+        transaction.update_submission(move(record, Event.CANCELLED_BY_QUOTA, now))
+        audit_server(transaction, now, Event.CANCELLED_BY_QUOTA.value, str(name))
+        return True

@@ -1,0 +1,237 @@
+"""Truth: uploaded as a whole or not at all, in revisions that never change."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vidscore.v1 import annotations_pb2
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.evaluated_frames import restrict
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_server.codec.annotations_codec import BatchRules, read_batch, write_batch
+from vidscore_server.hosting.benchmarks import required_benchmark
+from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.payloads import frame_names, pack, unpack_all
+from vidscore_server.hosting.requests import Request, checked_text
+from vidscore_server.hosting.site import Site
+from vidscore_server.settings import Settings
+from vidscore_server.store.contract import FrameName, Reader, Transaction
+from vidscore_server.store.records import TruthRevisionRecord
+
+KEPT_REVISIONS = 2
+"""Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
+
+FIELD = "truth"
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPlan:
+    """What an upload of truth is for.
+
+    Attributes:
+        benchmark: The benchmark.
+        merge: Whether its frames are added to the newest revision's.
+        complete: Whether nothing waits for more.
+        comment: Why there is a new revision.
+    """
+
+    benchmark: str
+    merge: bool
+    complete: bool
+    comment: str
+
+
+class TruthUpload:
+    """Frames of truth on their way into a revision.
+
+    Args:
+        definition: The benchmark.
+        settings: The server's limits.
+    """
+
+    def __init__(self, definition: Definition, settings: Settings) -> None:
+        """Start with nothing."""
+        self._definition = definition
+        self._settings = settings
+        self._frames: set[FrameName] = set()
+        self._payloads: list[bytes] = []
+        self._held_bytes = 0
+        self._fingerprint = Fingerprint()
+
+    @property
+    def frames(self) -> set[FrameName]:
+        """Frames that have come."""
+        return self._frames
+
+    @property
+    def payloads(self) -> list[bytes]:
+        """Batches as they are kept."""
+        return self._payloads
+
+    @property
+    def digest(self) -> Fingerprint:
+        """Fingerprint of everything that has come."""
+        return self._fingerprint
+
+    def add(self, message: annotations_pb2.AnnotationBatch) -> None:
+        """Take in a batch.
+
+        Raises:
+            LimitError: If it, or the truth with it, is larger than allowed.
+            InputError: With every fault.
+        """
+        rules = BatchRules(self._definition.truth_arity, self._settings)
+        batch = read_batch(message, FIELD, rules)
+        names = frame_names(batch)
+        faults = [*self._rule_faults(batch), *_repeats(names, self._frames)]
+        if faults:
+            raise InputError(faults)
+        restrict(self._definition.specification, batch)  # refuses frames outside a video
+        payload, _ = pack(message)
+        self._frames.update(names)
+        self._held_bytes += len(payload)
+        for found, what, limit in (
+            (len(self._frames), "frames of truth", "maximum_frames"),
+            (self._held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
+        ):
+            maximum = getattr(self._settings, limit)
+            if found > maximum:
+                raise LimitError(f"{found} {what}", limit, maximum)
+        self._payloads.append(payload)
+        self._fingerprint += fingerprint(batch)
+
+    def _rule_faults(self, batch: Annotations) -> list[Fault]:
+        return list(
+            dict.fromkeys(
+                replace(fault, source=FIELD, field=fault.field or "frame_numbers")
+                for evaluator in self._definition.evaluators
+                for fault in evaluator.faults(Side.TRUTH, batch)
+            )
+        )
+
+
+class TruthKeeper:
+    """The truth of a site's benchmarks; the columns of the last ones used stay in memory.
+
+    Args:
+        site: The server's common ground.
+    """
+
+    def __init__(self, site: Site) -> None:
+        """Keep nothing yet."""
+        self._site = site
+        self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
+
+    async def commit(
+        self, request: Request, plan: UploadPlan, upload: TruthUpload, arity: int
+    ) -> TruthRevisionRecord:
+        """Make a revision of an upload, or find the one that the same upload has made.
+
+        Args:
+            request: The request.
+            plan: What the upload is for.
+            upload: Its frames.
+            arity: Coordinates that an object of the truth has.
+
+        Raises:
+            LimitError: If the merged truth has too many frames.
+        """
+        checked_text(plan.comment, "header.comment")
+
+        def make(transaction: Transaction) -> str:
+            benchmark = required_benchmark(transaction, plan.benchmark)
+            number = benchmark.truth_revision + 1
+            payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
+            if plan.merge and benchmark.truth_revision:
+                kept = _without(
+                    self._stored(transaction, plan.benchmark, number - 1, arity), upload
+                )
+                payloads = [pack(write_batch(kept))[0], *payloads]
+                frames += kept.frame_count
+                digest += fingerprint(kept)
+            maximum = self._site.settings.maximum_frames
+            if frames > maximum:
+                raise LimitError(f"{frames} frames of truth", "maximum_frames", maximum)
+            revision = TruthRevisionRecord(
+                benchmark=plan.benchmark,
+                revision=number,
+                digest=str(digest),
+                create_time=request.time,
+                frame_count=frames,
+                complete=plan.complete,
+                comment=plan.comment,
+            )
+            transaction.insert_truth_revision(revision, payloads)
+            transaction.update_benchmark(
+                replace(
+                    benchmark,
+                    truth_revision=number,
+                    update_time=request.time,
+                    revision=benchmark.revision + 1,
+                )
+            )
+            request.audit(transaction, benchmark_name(plan.benchmark), f"revision {number}")
+            return str(number)
+
+        def command(transaction: Transaction) -> TruthRevisionRecord:
+            number = int(request.once(transaction, lambda: make(transaction)))
+            return required_revision(transaction, plan.benchmark, number)
+
+        return await self._site.write(command)
+
+    def load(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
+        """The columns of a revision.
+
+        Args:
+            reader: A state of the store.
+            benchmark: The benchmark.
+            revision: The revision; 0 is the empty truth.
+            arity: Coordinates that an object has.
+        """
+        record = reader.truth_revision(benchmark, revision)
+        key = (benchmark, revision, "" if record is None else record.create_time.isoformat())
+        found = self._kept.get(key)
+        if found is None:
+            found = self._stored(reader, benchmark, revision, arity)
+            self._kept[key] = found
+            while len(self._kept) > KEPT_REVISIONS:
+                self._kept.popitem(last=False)
+        return found
+
+    def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
+        return unpack_all(reader.truth_payloads(benchmark, revision), arity)
+
+
+def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:
+    """A revision that is there."""
+    record = reader.truth_revision(benchmark, revision)
+    if record is None:
+        raise LookupError(f"truth revision {revision}")
+    return record
+
+
+def _without(truth: Annotations, upload: TruthUpload) -> Annotations:
+    """The frames of the truth that an upload does not replace."""
+    kept = [name not in upload.frames for name in frame_names(truth)]
+    return truth.take_frames(np.array(kept, dtype=np.bool_))
+
+
+def _repeats(names: Iterable[FrameName], before: set[FrameName]) -> list[Fault]:
+    return [
+        Fault(
+            f"frame {number} of sequence {'/'.join(filter(None, (domain, sequence)))[:80]} again",
+            "each frame once",
+            source=FIELD,
+            entry=row,
+            field="frame_numbers",
+        )
+        for row, (domain, sequence, number) in enumerate(names)
+        if (domain, sequence, number) in before
+    ]

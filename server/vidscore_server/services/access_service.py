@@ -1,0 +1,120 @@
+"""AccessService: tokens, and the record of who did what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from vidscore.v1 import access_service_pb2 as pb
+from vidscore.v1 import access_service_pb2_grpc
+from vidscore_server.access.gate import Gate
+from vidscore_server.access.tokens import new_token
+from vidscore_server.codec.access_codec import (
+    read_lifetime,
+    read_role,
+    write_audit_record,
+    write_token,
+)
+from vidscore_server.errors import NotFoundError
+from vidscore_server.hosting.names import read_token
+from vidscore_server.hosting.site import Site
+from vidscore_server.services.guard import Responses
+from vidscore_server.services.hosted import request_of
+from vidscore_server.services.pages import (
+    page_size_of,
+    read_page_token,
+    read_time_key,
+    time_key,
+    write_page_token,
+)
+from vidscore_server.store.contract import Transaction
+from vidscore_server.store.records import TokenRecord
+
+
+class AccessService(access_service_pb2_grpc.AccessServiceServicer):
+    """Gives and takes keys.
+
+    Args:
+        site: The server's common ground.
+        gate: Who lets callers in; it is told when a token changes.
+    """
+
+    def __init__(self, site: Site, gate: Gate) -> None:
+        """Serve nothing yet."""
+        self._site = site
+        self._gate = gate
+
+    async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CreateTokenRequest, responses: Responses[Any]
+    ) -> pb.CreateTokenResponse:
+        """Make a token; its secret is in the answer and nowhere else."""
+        del responses
+        made = request_of(request, "CreateToken", self._site)
+        token = new_token(
+            read_role(request.role),
+            request.team,
+            request.comment,
+            made.time,
+            read_lifetime(request),
+        )
+
+        def command(transaction: Transaction) -> None:
+            transaction.insert_token(token.record)
+            made.audit(transaction, f"tokens/{token.record.token}", token.record.role.value)
+
+        await self._site.write(command)
+        return pb.CreateTokenResponse(token=write_token(token.record), secret=token.secret)
+
+    async def ListTokens(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListTokensRequest, responses: Responses[Any]
+    ) -> pb.ListTokensResponse:
+        """A page of tokens, newest first."""
+        del responses
+        size = page_size_of(request)
+        key = read_page_token(request, str, str)
+        before = None if key is None else (read_time_key(key[0]), key[1])
+        records = await self._site.read(lambda reader: reader.tokens(before, size + 1))
+        shown = records[:size]
+        token = ""
+        if len(records) > size:
+            token = write_page_token(time_key(shown[-1].create_time), shown[-1].token)
+        return pb.ListTokensResponse(
+            tokens=[write_token(record) for record in shown], next_page_token=token
+        )
+
+    async def RevokeToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RevokeTokenRequest, responses: Responses[Any]
+    ) -> pb.RevokeTokenResponse:
+        """End a token; one that is revoked already stays as it is."""
+        del responses
+        name = read_token(request.name)
+        made = request_of(request, "RevokeToken", self._site)
+
+        def command(transaction: Transaction) -> TokenRecord:
+            record = transaction.token(name)
+            if record is None:
+                raise NotFoundError(f"tokens/{name} is not there")
+            if record.revoke_time is not None:
+                return record
+            revoked = replace(record, revoke_time=made.time)
+            transaction.update_token(revoked)
+            made.audit(transaction, f"tokens/{name}")
+            return revoked
+
+        revoked = await self._site.write(command)
+        self._gate.forget(name)
+        return pb.RevokeTokenResponse(token=write_token(revoked))
+
+    async def ListAuditRecords(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.ListAuditRecordsRequest, responses: Responses[Any]
+    ) -> pb.ListAuditRecordsResponse:
+        """A page of the record, newest first."""
+        del responses
+        size = page_size_of(request)
+        [before] = read_page_token(request, int) or (None,)
+        records = await self._site.read(lambda reader: reader.audit_records(before, size + 1))
+        shown = records[:size]
+        return pb.ListAuditRecordsResponse(
+            records=[write_audit_record(record) for record in shown],
+            next_page_token=write_page_token(shown[-1].number) if len(records) > size else "",
+        )

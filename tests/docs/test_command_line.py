@@ -1,0 +1,104 @@
+"""Commands, options, variables and exit codes that pages name are those that there are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from tests.docs.pages_of import code_of, page, section
+from tools.docs_pages import ROOT, headings, pages
+
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.main import SECTIONS, cli
+from vidscore_server.settings import ENVIRONMENT_PREFIX, setting_names
+
+COMMANDS = {name for entries in SECTIONS.values() for name in entries}
+VARIABLES = {
+    *(f"{ENVIRONMENT_PREFIX}{name.upper()}" for name in setting_names()),
+    *("VIDSCORE_SERVER", "VIDSCORE_DEBUG", "VIDSCORE_SERVER_", "VIDSCORE_REQUIRE_ALL"),
+}
+PROGRAMS_OF_OTHERS = {"docker", "pip", "pytest", "make"}
+
+
+def options_of(command: str) -> set[str]:
+    found = cli if not command else cli.get_command(click.Context(cli), command)
+    assert found is not None
+    parameters = found.get_params(click.Context(cli))
+    names = {name for entry in parameters for name in (*entry.opts, *entry.secondary_opts)}
+    return names | {"--help"}
+
+
+ALL_OPTIONS = {option for command in ("", *COMMANDS) for option in options_of(command)}
+
+
+def named_pages() -> list[Path]:
+    return pages()
+
+
+@pytest.mark.parametrize("path", named_pages(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_options_that_a_page_names_exist(path: Path) -> None:
+    unknown = []
+    for code in code_of(path.read_text("utf-8")):
+        for command, words in vidscore_calls(code):
+            wrong = command not in COMMANDS and command != ""
+            known = {"--help"} if wrong else options_of(command)
+            unknown += [code] if wrong else [word for word in words if word not in known]
+        if code.startswith("--"):
+            unknown += [word for word in re.findall(r"^--[a-z][a-z-]*", code) if is_unknown(word)]
+    assert unknown == []
+
+
+def is_unknown(option: str) -> bool:
+    of_docker = {"--network", "--health-cmd"}
+    return option not in ALL_OPTIONS | of_docker
+
+
+def vidscore_calls(code: str) -> Iterator[tuple[str, list[str]]]:
+    """Command and options of each call of vidscore in a piece of code."""
+    for call in re.findall(r"(?:^|(?<=[|&;] ))vidscore( [^|&;>]*)?", code):
+        words = call.split()
+        command = words[0] if words and re.fullmatch(r"[a-z]+", words[0]) else ""
+        options = [word.partition("=")[0] for word in words if word.startswith("--")]
+        if words and words[0] in {"...", "COMMAND"}:
+            continue
+        yield command, options
+
+
+@pytest.mark.parametrize("path", named_pages(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_environment_variables_that_a_page_names_exist(path: Path) -> None:
+    found = set(re.findall(r"\bVIDSCORE_[A-Z_]+", path.read_text("utf-8")))
+    assert found - VARIABLES == set()
+
+
+def test_every_command_has_a_heading() -> None:
+    found = headings(page("command-line.md"))
+    assert [name for name in COMMANDS if f"vidscore {name}" not in found] == []
+
+
+def test_the_table_of_exit_codes_is_complete() -> None:
+    table = section(page("command-line.md"), "## Exit codes")
+    codes = [int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)]
+    assert codes == [int(code) for code in ExitCode]
+
+
+def test_make_targets_that_a_page_names_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = {
+        target
+        for path in pages()
+        for code in code_of(path.read_text("utf-8"))
+        for target in re.findall(r"^make ([a-z-]+)", code)
+    }
+    assert named - targets == set()
+
+
+def test_every_make_target_for_people_is_in_the_table_of_contributing() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    described = set(re.findall(r"^([a-z-]+):.*## (?!campaign:)", makefile, re.MULTILINE))
+    contributing = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    named = set(re.findall(r"`make ([a-z-]+)", contributing))
+    assert described - {"help", "venv", "clean"} <= named

@@ -1,0 +1,135 @@
+"""Each evaluator has a page that leaves nothing of it out and says nothing else."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+from tests.docs.pages_of import DOCS, first_cells, page, section
+from tools.docs_pages import ROOT, headings
+
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing import Thing, make_annotations
+
+SECTIONS = ("Example", "Rules", "Parameters", "Measures", "Curves", "Warnings", "Input")
+READINGS = re.compile(r"^## (.*(?:Readings|Differences).*)$", re.MULTILINE | re.IGNORECASE)
+NUMBERED = re.compile(r"^ {0,4}(\d+)\. ", re.MULTILINE)
+EVALUATORS = ROOT / "evaluators/vidscore_evaluators"
+
+
+def report_of(name: str) -> Report:
+    """A report over two sequences with objects of two classes, found and missed."""
+    evaluator = create_evaluator(name)
+    point = evaluator.needs.truth_arities == (2,)
+
+    def thing(x: float, label: str, track: int, confidence: float = 1.0) -> Thing:
+        shape = (x, 20.0) if point else (x, 20.0, x + 10, 30.0)
+        return Thing(shape, label, confidence, track)
+
+    truth = {
+        ("Tower", sequence): {
+            frame: [thing(10, "Car", 1), thing(60, "Person", 2)] for frame in (1, 2, 3)
+        }
+        for sequence in ("a", "b")
+    }
+    detections = {
+        ("Tower", sequence): {
+            frame: [thing(11, "Car", 5, 0.9), thing(90, "Car", 6, 0.3)] for frame in (1, 2)
+        }
+        for sequence in ("a", "b")
+    }
+    return evaluator.report(evaluator.tally(make_annotations(truth), make_annotations(detections)))
+
+
+def rules_of(kind: type[Evaluator[object]]) -> str:
+    """The docstring that numbers readings and differences: of the package, or of the module."""
+    package = kind.__module__.rpartition(".")[0]
+    own = sys.modules[package].__doc__ if ".protocols." in package else None
+    return own or sys.modules[kind.__module__].__doc__ or ""
+
+
+@pytest.mark.parametrize("name", evaluator_names())
+def test_a_page_has_every_section(name: str) -> None:
+    found = headings(page(f"evaluators/{name}.md"))
+    assert found[0] == name
+    missing = [wanted for wanted in SECTIONS if wanted not in found]
+    assert [wanted for wanted in missing if wanted != "Curves" or report_of(name).curves] == []
+
+
+@pytest.mark.parametrize("name", evaluator_names())
+def test_a_page_lists_every_reading_of_the_docstring_by_its_number(name: str) -> None:
+    numbers = numbers_of(rules_of(evaluator_class(name)))
+    text = page(f"evaluators/{name}.md")
+    listed = "".join(section(text, f"## {heading}") for heading in READINGS.findall(text))
+    assert numbers == numbers_of(listed)
+
+
+def numbers_of(text: str) -> list[int]:
+    """1, 2, 3, ... as far as a list goes; a wrapped line may begin with a number, too."""
+    numbers: list[int] = []
+    for number in map(int, NUMBERED.findall(text)):
+        if number == len(numbers) + 1:
+            numbers.append(number)
+    return numbers
+
+
+@pytest.mark.parametrize("name", evaluator_names())
+def test_a_page_names_every_curve_with_its_columns_and_no_other(name: str) -> None:
+    found = report_of(name).curves
+    if not found:
+        return
+    curves = section(page(f"evaluators/{name}.md"), "## Curves")
+    # Curves of a threshold are one row: precision_recall_50 is precision_recall_T.
+    names = {re.sub(r"_-?\d+(\.\d+)?$", "_T", curve.name) for curve in found}
+    assert set(first_cells(curves)) == names
+    assert [key for curve in found for key in curve.columns if f"`{key}`" not in curves] == []
+
+
+def warning_codes() -> Iterator[str]:
+    """Every code that a module makes warnings of, as it stands in its source."""
+    for path in sorted(EVALUATORS.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        calls = [
+            node.args[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and getattr(node.func, "id", "") == "ReportWarning"
+            and node.args
+        ]
+        literal = [node.value for node in calls if isinstance(node, ast.Constant)]
+        found = [*literal, *(_codes_in_tables(tree) if len(literal) < len(calls) else ())]
+        assert bool(found) == bool(calls), f"{path}: where are the codes of its warnings?"
+        yield from map(str, found)
+
+
+def _codes_in_tables(tree: ast.Module) -> Iterator[str]:
+    """Keys of module-level tables of messages, and codes that are appended to their entries."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict) and all(
+            isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys
+        ):
+            yield from (str(key.value) for key in node.keys if isinstance(key, ast.Constant))
+        elif isinstance(node, ast.Tuple) and len(node.elts) == 3:
+            first = node.elts[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield first.value
+
+
+def test_every_warning_code_is_on_a_page_and_every_one_on_a_page_exists() -> None:
+    listed: set[str] = set()
+    for path in sorted((DOCS / "evaluators").glob("*.md")):
+        text = path.read_text("utf-8")
+        if "\n## Warnings\n" in text:
+            listed.update(first_cells(section(text, "## Warnings")))
+    assert listed == set(warning_codes())
+
+
+def test_there_is_no_page_without_an_evaluator() -> None:
+    shared = {"README", "criteria"}
+    stems = {path.stem for path in (DOCS / "evaluators").glob("*.md")}
+    assert stems - shared == set(evaluator_names())

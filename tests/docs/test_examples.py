@@ -1,0 +1,55 @@
+"""Every example of the documentation runs, and prints what its page says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tools.docs_examples import PageRun, commands
+from tools.docs_pages import ROOT, Block, blocks, example_pages
+
+PAGES = [
+    page
+    for page in example_pages()
+    if any(block.language in {"console", "python"} for block in blocks(page.read_text("utf-8")))
+]
+
+NEEDS_A_NETWORK_OR_NO_END = re.compile(
+    r"docker |make |pip install |vidscore serve\b|vidscore health --tls-root "
+)
+"""The only commands that may be left out of the run."""
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_examples_of_a_page_print_what_it_says(page: Path, server: str, tmp_path: Path) -> None:
+    wrong = [
+        f"line {outcome.line}: expected\n{outcome.expected}\nprinted\n{outcome.printed}"
+        for outcome in PageRun(tmp_path, server).run(page.read_text("utf-8"))
+        if not outcome.matches
+    ]
+    assert not wrong, "\n".join(["`make docs` may mend this:", *wrong])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_only_what_cannot_be_run_is_not_run(page: Path) -> None:
+    for block in left_out(page):
+        assert block.language == "console", f"line {block.line}"
+        for command, _, _ in commands(block):
+            assert NEEDS_A_NETWORK_OR_NO_END.match(command), command
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_no_code_escapes_the_run_by_its_language(page: Path) -> None:
+    """Commands are console blocks, and what a text block shows is an output or a drawing."""
+    escaping = {"sh", "shell", "bash", "py", "pycon", ""}
+    found = [block.line for block in blocks(page.read_text("utf-8")) if block.language in escaping]
+    assert not found, f"lines {found}"
+
+
+def left_out(page: Path) -> list[Block]:
+    return [block for block in blocks(page.read_text("utf-8")) if "norun" in block.words]

@@ -1,0 +1,51 @@
+"""The page of formats names every format, column, flag and key, and no other."""
+
+from __future__ import annotations
+
+from tests.docs.pages_of import first_cells, page, section
+from tools.docs_pages import headings
+
+from vidscore_evaluators import specification_reading
+from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.formats import FORMATS, generic_csv, manifest, neovision2_csv, spotgeo_json
+
+PAGE = page("formats.md")
+
+
+def test_every_format_has_a_heading() -> None:
+    assert [name for name in FORMATS if name not in headings(PAGE)] == []
+
+
+def test_every_format_is_in_the_first_table_and_no_other() -> None:
+    table = PAGE.partition("\n## ")[0]
+    assert set(FORMATS) <= set(first_cells(table)) <= {*FORMATS, "format="}
+
+
+def test_the_keys_of_spotgeo_json_are_listed() -> None:
+    assert tuple(first_cells(section(PAGE, "## spotgeo-json"))) == spotgeo_json.KEYS
+
+
+def test_the_columns_of_neovision2_are_listed() -> None:
+    listed = section(PAGE, "## neovision2-csv")
+    assert ",".join(neovision2_csv.HEADER) in listed
+    others = set(neovision2_csv.HEADER) - set(neovision2_csv.CORNERS)
+    assert set(first_cells(listed)) - set(neovision2_csv.CORNERS) == others
+
+
+def test_the_columns_and_flags_of_generic_csv_are_listed() -> None:
+    listed = set(first_cells(section(PAGE, "## generic-csv")))
+    shapes = {"x,y", "x1,y1,x2,y2", "x1,y1,...,x4,y4"}
+    coordinates = {name for names in generic_csv.COORDINATES.values() for name in names}
+    columns = set(generic_csv._KINDS) - coordinates
+    flags = {str(flag.name).lower() for flag in ObjectFlag} | {generic_csv.FRAME_FLAG}
+    assert listed == columns | shapes | flags
+
+
+def test_the_keys_of_the_manifest_are_listed() -> None:
+    listed = set(first_cells(section(PAGE, "## Manifest")))
+    top = set(specification_reading._SPEC_FIELDS)
+    sequence = set(specification_reading._SEQUENCE_FIELDS) | set(manifest._MEASURES)
+    tables = {"evaluators", "domains", "sequences"}
+    assert listed == (top - tables) | {f"[[{name}]]" for name in tables} | (
+        sequence - {"name", "domain"}
+    )

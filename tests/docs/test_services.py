@@ -1,0 +1,118 @@
+"""Pages about the server, its clients and the wire name everything that there is."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+
+from tests.docs.pages_of import first_cells, page, section
+from tools.docs_pages import ROOT, headings
+from tools.proto_comments import declarations
+
+import vidscore_client
+import vidscore_evaluators
+from vidscore_client import Batching, Live, Tls
+from vidscore_client.errors import ERRORS_BY_CODE
+from vidscore_server.settings import setting_names
+
+PROTOS = sorted((ROOT / "protos/vidscore/v1").glob("*.proto"))
+DECLARED = [declared for path in PROTOS for declared in declarations(path)]
+EXCEPTIONS = {
+    name
+    for name, value in vars(vidscore_client).items()
+    if isinstance(value, type) and issubclass(value, vidscore_client.VidscoreError)
+}
+
+
+def test_every_rpc_has_a_heading() -> None:
+    found = headings(page("wire-protocol.md"))
+    services = [declared for declared in DECLARED if declared.keyword == "service"]
+    rpcs = [rpc.name for service in services for rpc in service.members]
+    assert [name for name in rpcs if found.count(name) != 1] == []
+
+
+def test_every_message_has_a_heading_and_every_heading_a_message() -> None:
+    names = {declared.name for declared in DECLARED if declared.keyword != "service"}
+    files = {path.name for path in PROTOS}
+    assert set(headings(page("wire-messages.md"))) == names | files | {"Wire messages"}
+
+
+def test_settings_that_pages_name_by_their_limits_exist() -> None:
+    """Words like maximum_streams, which look like a setting, are one."""
+    limits = re.compile(r"`((?:maximum|minimum)_[a-z_]+|[a-z]+_timeout_s)`")
+    found = {
+        word
+        for name in ("server.md", "wire-protocol.md", "command-line.md")
+        for word in limits.findall(page(name))
+    }
+    assert found - set(setting_names()) == set()
+
+
+def log_events() -> set[str]:
+    """The event of every log line of the server."""
+    found = set()
+    for path in (ROOT / "server").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "log":
+                event = node.args[1]
+                if isinstance(event, ast.Constant):
+                    found.add(str(event.value))
+    return found
+
+
+def test_the_table_of_log_lines_has_every_event() -> None:
+    table = section(page("server.md"), "## Logs")
+    assert set(first_cells(table)) == log_events()
+
+
+def test_the_client_page_lists_every_exception_with_its_codes() -> None:
+    table = section(page("python-client.md"), "## Errors")
+    rows = dict(re.findall(r"^\| `(\w+Error)` \|([^|]*)\|", table, re.MULTILINE))
+    assert set(rows) == EXCEPTIONS - {"VidscoreError"}
+    codes = {(kind.__name__, code) for code, kind in ERRORS_BY_CODE.items()}
+    listed = {(name, code) for name, cell in rows.items() for code in re.findall(r"`(\w+)`", cell)}
+    assert listed == codes
+
+
+def test_the_client_page_names_every_setting_and_argument() -> None:
+    text = page("python-client.md")
+    fields = [
+        field.name for settings in (Batching, Live, Tls) for field in dataclasses.fields(settings)
+    ]
+    functions = (
+        vidscore_client.connect,
+        vidscore_client.Client.score_stream,
+        vidscore_client.ScoreStream.send_truth,
+    )
+    arguments = [name for function in functions for name in inspect.signature(function).parameters]
+    missing = [
+        name
+        for name in (*fields, *arguments)
+        if name != "self" and not re.search(rf"\b{name}\b", text)
+    ]
+    assert missing == []
+
+
+def test_defaults_of_batching_are_those_of_the_page() -> None:
+    table = section(page("python-client.md"), "## Back-pressure")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*) \|", table, re.MULTILINE))
+    shown = {field.name: shown_default(field.name) for field in dataclasses.fields(Batching)}
+    assert rows == shown
+
+
+def shown_default(name: str) -> str:
+    value = getattr(Batching(), name)
+    if name.endswith("_bytes"):
+        return f"{value // (1 << 20)} MiB"
+    return f'`"{value}"`' if isinstance(value, str) else f"{value:g}"
+
+
+def test_the_library_page_lists_every_error_that_the_library_exports() -> None:
+    exported = {
+        name
+        for name in vidscore_evaluators.__all__
+        if name.endswith("Error") and name != "VidscoreError"
+    }
+    assert set(first_cells(section(page("library.md"), "## Errors"))) == exported

@@ -24,6 +24,9 @@ USER 10001:10001
 ENV PATH="${PREFIX}/bin:${PATH}" \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
+# The server listens on the container's own loopback, for it does not authenticate callers. To
+# publish the port, set VIDSCORE_SERVER_LISTEN=0.0.0.0:50051 and
+# VIDSCORE_SERVER_INSECURE_LISTEN=true; docs/server.md says more.
 EXPOSE 50051
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["vidscore", "health"]
 ENTRYPOINT ["vidscore", "serve"]

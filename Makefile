@@ -13,7 +13,7 @@ LOWEST := build/lowest-venv
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-lowest test-installs
+CAMPAIGNS := test-lowest test-installs test-image
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -63,6 +63,9 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)
+
+test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
+	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
 
 # --- the gate --------------------------------------------------------------------------------
 

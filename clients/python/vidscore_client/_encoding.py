@@ -38,8 +38,8 @@ def encode_configuration(
     """
     message = scoring_service_pb2.ScoreConfiguration(
         specification=encode_specification(evaluators, specification),
-        truth_geometry=_geometry("truth_geometry", truth_geometry),
-        detection_geometry=_geometry("detection_geometry", detection_geometry),
+        truth_geometry=encode_geometry("truth_geometry", truth_geometry),
+        detection_geometry=encode_geometry("detection_geometry", detection_geometry),
     )
     if live is not None:
         message.live_reporting.frame_interval = live.every_frames
@@ -84,7 +84,16 @@ def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
     return message
 
 
-def _geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:
+def encode_geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:
+    """A shape of objects as the wire has it.
+
+    Args:
+        name: Name of the argument, for errors.
+        geometry: The shape.
+
+    Raises:
+        InputError: If it is none.
+    """
     if geometry not in GEOMETRIES:
         raise InputError(name, repr(geometry)[:80], "one of " + ", ".join(GEOMETRIES))
     return GEOMETRIES[geometry]

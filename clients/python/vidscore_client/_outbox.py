@@ -96,7 +96,7 @@ class Outbox:
         Returns:
             Whether it was taken in.
         """
-        count, size = _frame_count(item), _size(item)
+        count, size = _frame_count(item), item_size(item)
         if self._frames and (
             self._frames + count > self._batching.queue_frames
             or self._bytes + size > self._batching.queue_bytes
@@ -130,7 +130,7 @@ class Outbox:
         if end >= head.frames.frame_count:
             self._ready.popleft()
         self._frames -= batch.frames.frame_count
-        self._bytes -= _size(batch.frames)
+        self._bytes -= item_size(batch.frames)
         return batch
 
     def _gather(self, side: Side, frame: SingleFrame, size: int, now_s: float) -> None:
@@ -165,7 +165,7 @@ def _frame_count(item: Item) -> int:
     return item.frame_count if isinstance(item, Frames) else 1
 
 
-def _size(item: Item) -> int:
+def item_size(item: Item) -> int:
     """Bytes of the message that the item would make, at most, without its tables."""
     if isinstance(item, Frames):
         return FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count

@@ -35,7 +35,7 @@ def encode_specification(
     if isinstance(specification, wire.BenchmarkSpec):
         message.CopyFrom(specification)
     elif specification is not None:
-        _fill(message, "specification", specification, _SPECIFICATION)
+        fill_message(message, "specification", specification, _SPECIFICATION)
     chosen = _chosen(evaluators)
     if chosen:
         del message.evaluators[:]
@@ -76,12 +76,22 @@ def _choice(path: str, choice: EvaluatorChoice) -> wire.EvaluatorSpec:
     except (TypeError, ValueError):
         raise InputError(path, repr(choice)[:80], "a name, or (name, parameters)") from None
     message = wire.EvaluatorSpec()
-    _fill(message, path, {"name": name, "parameters": parameters}, _EVALUATOR)
+    fill_message(message, path, {"name": name, "parameters": parameters}, _EVALUATOR)
     return message
 
 
-def _fill(message: Message, path: str, document: object, fields: Mapping[str, Fill]) -> None:
-    """Set the fields of a message from a table, each in its own way."""
+def fill_message(message: Message, path: str, document: object, fields: Mapping[str, Fill]) -> None:
+    """Set the fields of a message from a table, each in its own way.
+
+    Args:
+        message: The message.
+        path: Where the table stands, for errors.
+        document: The table.
+        fields: For each of its keys, what sets the field.
+
+    Raises:
+        InputError: If it is no table, has another key, or a value of another type.
+    """
     if not isinstance(document, Mapping):
         raise InputError(path, repr(document)[:80], "a table")
     for key, value in document.items():
@@ -90,7 +100,13 @@ def _fill(message: Message, path: str, document: object, fields: Mapping[str, Fi
         fields[key](message, key, value, f"{path}.{key}")
 
 
-def _scalar(expected: str) -> Fill:
+def scalar_field(expected: str) -> Fill:
+    """Sets a field of one value.
+
+    Args:
+        expected: What its values are, for errors.
+    """
+
     def fill(message: Any, key: str, value: Any, path: str) -> None:
         try:
             setattr(message, key, value)
@@ -100,10 +116,23 @@ def _scalar(expected: str) -> Fill:
     return fill
 
 
+def list_field(expected: str) -> Fill:
+    """Sets a field of several values.
+
+    Args:
+        expected: What they are, for errors.
+    """
+
+    def fill(message: Any, key: str, value: Any, path: str) -> None:
+        _extend(getattr(message, key), value, path, expected)
+
+    return fill
+
+
 def _entries(fields: Mapping[str, Fill]) -> Fill:
     def fill(message: Any, key: str, value: Any, path: str) -> None:
         for index, entry in enumerate(_listed(value, path)):
-            _fill(getattr(message, key).add(), f"{path}[{index}]", entry, fields)
+            fill_message(getattr(message, key).add(), f"{path}[{index}]", entry, fields)
 
     return fill
 
@@ -140,7 +169,7 @@ def _parameters(message: Any, _key: str, value: Any, path: str) -> None:
         raise InputError(path, repr(value)[:80], "a table of parameters")
     for name, entry in value.items():
         parameter = message.parameters.add()
-        _scalar("a text")(parameter, "name", name, path)
+        scalar_field("a text")(parameter, "name", name, path)
         _set_parameter(parameter, entry, f"{path}[{name!r}]")
 
 
@@ -150,7 +179,7 @@ def _set_parameter(parameter: wire.Parameter, value: Any, path: str) -> None:
     elif isinstance(value, str):
         parameter.text = value
     elif isinstance(value, Integral):
-        _scalar("a whole number of 64 bits")(parameter, "integer", int(value), path)
+        scalar_field("a whole number of 64 bits")(parameter, "integer", int(value), path)
     elif isinstance(value, Real):
         parameter.number = float(value)
     else:
@@ -178,20 +207,20 @@ def _listed(value: Any, path: str) -> list[Any]:
     return list(value)
 
 
-_EVALUATOR: Mapping[str, Fill] = {"name": _scalar("a text"), "parameters": _parameters}
-_DOMAIN: Mapping[str, Fill] = {"name": _scalar("a text"), "classes": _classes}
+_EVALUATOR: Mapping[str, Fill] = {"name": scalar_field("a text"), "parameters": _parameters}
+_DOMAIN: Mapping[str, Fill] = {"name": scalar_field("a text"), "classes": _classes}
 _SEQUENCE: Mapping[str, Fill] = {
-    "domain": _scalar("a text"),
-    "name": _scalar("a text"),
-    "frame_count": _scalar("a whole number"),
-    "first_frame": _scalar("a whole number"),
+    "domain": scalar_field("a text"),
+    "name": scalar_field("a text"),
+    "frame_count": scalar_field("a whole number"),
+    "first_frame": scalar_field("a whole number"),
     "frames": _evaluated_frames,
     "dont_care_frames": _dont_care_frames,
-    "image_width": _scalar("a whole number"),
-    "image_height": _scalar("a whole number"),
+    "image_width": scalar_field("a whole number"),
+    "image_height": scalar_field("a whole number"),
 }
 _SPECIFICATION: Mapping[str, Fill] = {
-    "title": _scalar("a text"),
+    "title": scalar_field("a text"),
     "evaluators": _entries(_EVALUATOR),
     "domains": _entries(_DOMAIN),
     "sequences": _entries(_SEQUENCE),

@@ -9,7 +9,12 @@ import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2, status_pb2
 
-from vidscore_client.errors import ERRORS_BY_CODE, FieldViolation, VidscoreError
+from vidscore_client.errors import (
+    ERRORS_BY_CODE,
+    ERRORS_BY_REASON,
+    FieldViolation,
+    VidscoreError,
+)
 
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"
@@ -26,7 +31,8 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     code = failure.code().name
     information, violations = _details(failure.trailing_metadata() or ())
     metadata = dict(information.metadata)
-    return ERRORS_BY_CODE[code](
+    kind = ERRORS_BY_REASON.get(information.reason, ERRORS_BY_CODE[code])
+    return kind(
         failure.details() or f"the call ended with {code}",
         code=code,
         reason=information.reason,

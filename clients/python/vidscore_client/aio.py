@@ -7,15 +7,22 @@ event loop that it is made in.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 import grpc
 
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore.v1.submission_service_pb2 import WatchSubmissionRequest
+from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._aio_stream import AsyncScoreStream
+from vidscore_client._aio_submission_stream import AsyncSubmissionStream
+from vidscore_client._aio_submissions import AsyncSubmissions
+from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
+from vidscore_client._names import DEFAULT_STREAM
 from vidscore_client._operations import (
     Health,
     Operation,
@@ -28,14 +35,28 @@ from vidscore_client._operations import (
 from vidscore_client._specification import Specification
 from vidscore_client._status import error_from_failure
 from vidscore_client._stream_plan import plan_stream
+from vidscore_client._submission_operations import open_stream
 from vidscore_client._upload import UNHURRIED, plan_upload
-from vidscore_client.errors import ClosedError
+from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.reports import Report
-from vidscore_client.settings import DEFAULT_BATCHING, Batching, Live, Tls
+from vidscore_client.settings import (
+    DEFAULT_BATCHING,
+    DEFAULT_DELIVERY,
+    Batching,
+    Delivery,
+    Live,
+    Tls,
+)
 
-__all__ = ["AsyncClient", "AsyncScoreStream", "connect"]
+__all__ = [
+    "AsyncClient",
+    "AsyncScoreStream",
+    "AsyncSubmissionStream",
+    "AsyncSubmissions",
+    "connect",
+]
 
 
 def connect(
@@ -73,7 +94,13 @@ class AsyncClient:
         self._endpoint = endpoint
         self._channel = _open_channel(endpoint)
         self._streams: weakref.WeakSet[AsyncScoreStream] = weakref.WeakSet()
+        self._submitting: weakref.WeakSet[AsyncSubmissionStream] = weakref.WeakSet()
         self._closed = False
+
+    @property
+    def submissions(self) -> AsyncSubmissions:
+        """Submissions to hosted benchmarks."""
+        return AsyncSubmissions(self._run, self._open_watch)
 
     async def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
@@ -133,11 +160,41 @@ class AsyncClient:
                 await stream.send_batch(side, frames)
             return await stream.finish()
 
+    def submit(
+        self,
+        benchmark: str,
+        submission: str | None = None,
+        *,
+        stream: str = DEFAULT_STREAM,
+        title: str = "",
+        replay: bool = False,
+        batching: Batching = DEFAULT_BATCHING,
+        delivery: Delivery = DEFAULT_DELIVERY,
+    ) -> AsyncSubmissionStream:
+        """A stream of detections into a submission; opened by ``async with``.
+
+        Arguments and errors are those of `vidscore_client.Client.submit`.
+        """
+
+        async def open_plan() -> AppendPlan:
+            opened = await self._run(open_stream(benchmark, submission, stream, title))
+            return AppendPlan(opened, batching, delivery, replay)
+
+        def open_call() -> Any:
+            stub = SubmissionServiceStub(self._channel)
+            return stub.AppendFrames(metadata=self._endpoint.metadata)
+
+        submitting = AsyncSubmissionStream(open_plan, open_call, self._run, self.submissions)
+        self._submitting.add(submitting)
+        return submitting
+
     async def close(self) -> None:
-        """Cancel every open stream and close the connection; may be called again."""
+        """End every open stream at once and close the connection; may be called again."""
         self._closed = True
         for stream in list(self._streams):
             await stream.cancel()
+        for submitting in list(self._submitting):
+            await submitting.detach()
         await self._channel.close()
 
     async def __aenter__(self) -> Self:
@@ -158,14 +215,22 @@ class AsyncClient:
 
     async def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()
-        response = None
+        go_on: Callable[[], UnaryRequest] = partial(operation.send, None)
         while True:
             try:
-                request = operation.send(response)
+                request = go_on()
             except StopIteration as finished:
                 result: ResultType = finished.value
                 return result
-            response = await self._call(request)
+            try:
+                go_on = partial(operation.send, await self._call(request))
+            except VidscoreError as error:
+                go_on = partial(operation.throw, error)  # an operation may know what to do
+
+    def _open_watch(self, request: WatchSubmissionRequest, timeout_s: float | None) -> Any:
+        self._refuse_if_closed()
+        stub = SubmissionServiceStub(self._channel)
+        return stub.WatchSubmission(request, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     async def _call(self, request: UnaryRequest) -> Any:
         method: Any = self._channel.unary_unary(

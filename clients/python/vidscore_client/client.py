@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -11,7 +12,11 @@ import grpc
 
 from vidscore.v1.scoring_service_pb2 import ScoreRequest
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
+from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
+from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
+from vidscore_client._names import DEFAULT_STREAM
 from vidscore_client._operations import (
     Health,
     Operation,
@@ -24,13 +29,23 @@ from vidscore_client._operations import (
 from vidscore_client._specification import Specification
 from vidscore_client._status import error_from_failure
 from vidscore_client._stream_plan import StreamPlan, plan_stream
+from vidscore_client._submission_operations import open_stream
 from vidscore_client._upload import UNHURRIED, plan_upload
-from vidscore_client.errors import ClosedError
+from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.reports import Report
-from vidscore_client.settings import DEFAULT_BATCHING, Batching, Live, Tls
+from vidscore_client.settings import (
+    DEFAULT_BATCHING,
+    DEFAULT_DELIVERY,
+    Batching,
+    Delivery,
+    Live,
+    Tls,
+)
 from vidscore_client.stream import ScoreStream
+from vidscore_client.submission_stream import SubmissionStream
+from vidscore_client.submissions import Submissions
 
 
 def connect(
@@ -78,8 +93,14 @@ class Client:
         self._endpoint = endpoint
         self._channel = _open_channel(endpoint)
         self._streams: weakref.WeakSet[ScoreStream] = weakref.WeakSet()
+        self._submitting: weakref.WeakSet[SubmissionStream] = weakref.WeakSet()
         # A client that is forgotten, or still open when the interpreter ends, is closed.
         self._close_channel = weakref.finalize(self, self._channel.close)
+
+    @property
+    def submissions(self) -> Submissions:
+        """Submissions to hosted benchmarks."""
+        return Submissions(self._run, self._open_watch)
 
     def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server, built-in ones first.
@@ -185,10 +206,60 @@ class Client:
                 stream.send_batch(side, frames)
             return stream.finish()
 
+    def submit(
+        self,
+        benchmark: str,
+        submission: str | None = None,
+        *,
+        stream: str = DEFAULT_STREAM,
+        title: str = "",
+        replay: bool = False,
+        batching: Batching = DEFAULT_BATCHING,
+        delivery: Delivery = DEFAULT_DELIVERY,
+    ) -> SubmissionStream:
+        """Open a stream of detections into a submission to a hosted benchmark.
+
+        The submission is created where it is not there. A program that dies and starts again goes
+        on by naming the same submission and stream: `SubmissionStream.next_offset` tells how many
+        frames are durable, and ``replay=True`` leaves exactly these out of what is sent.
+
+        Args:
+            benchmark: The benchmark.
+            submission: Last part of the submission's name: 1 to 63 lower-case letters, digits and
+                hyphens, a letter first; None to let the server choose.
+            stream: Which of the submission's streams this program writes. Programs that send at
+                once each take one of their own; opening one that another program writes shuts
+                that program out.
+            title: Title for people, of a new submission.
+            replay: Whether the same frames are sent again from the first one on, in the same
+                order, so that those that are durable already are left out.
+            batching: How frames are put together, and what happens where the server is slow.
+            delivery: How frames are held until they are acknowledged, and what happens after a
+                break.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            QuotaExceededError: If the team may have no more submissions.
+            SubmissionEndedError: If the submission takes no more frames.
+            VidscoreError: If the stream cannot be opened for another reason.
+        """
+        opened = self._run(open_stream(benchmark, submission, stream, title))
+        plan = AppendPlan(opened, batching, delivery, replay)
+
+        def open_call(requests: Iterator[AppendFramesRequest]) -> Any:
+            stub = SubmissionServiceStub(self._channel)
+            return stub.AppendFrames(requests, metadata=self._endpoint.metadata)
+
+        submitting = SubmissionStream(plan, open_call, self._run, self.submissions)
+        self._submitting.add(submitting)
+        return submitting
+
     def close(self) -> None:
-        """Cancel every open stream and close the connection; may be called again."""
+        """End every open stream at once and close the connection; may be called again."""
         for stream in list(self._streams):
             stream.cancel()
+        for submitting in list(self._submitting):
+            submitting.detach()
         self._close_channel()
 
     def __enter__(self) -> Self:
@@ -215,14 +286,22 @@ class Client:
 
     def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()
-        response = None
+        go_on: Callable[[], UnaryRequest] = partial(operation.send, None)
         while True:
             try:
-                request = operation.send(response)
+                request = go_on()
             except StopIteration as finished:
                 result: ResultType = finished.value
                 return result
-            response = self._call(request)
+            try:
+                go_on = partial(operation.send, self._call(request))
+            except VidscoreError as error:
+                go_on = partial(operation.throw, error)  # an operation may know what to do
+
+    def _open_watch(self, request: WatchSubmissionRequest, timeout_s: float | None) -> Any:
+        self._refuse_if_closed()
+        stub = SubmissionServiceStub(self._channel)
+        return stub.WatchSubmission(request, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     def _call(self, request: UnaryRequest) -> Any:
         method = self._channel.unary_unary(

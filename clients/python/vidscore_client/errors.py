@@ -1,8 +1,8 @@
 """What can go wrong, as exceptions that carry everything the server said.
 
 Every exception of this package is a `VidscoreError`. Those that a server's answer causes are
-chosen by one table, `ERRORS_BY_CODE`, from the canonical gRPC code; the finer distinction is
-`VidscoreError.reason`, a stable upper-case word.
+chosen by two tables: `ERRORS_BY_CODE` from the canonical gRPC code and, for those that programs
+handle apart, `ERRORS_BY_REASON` from `VidscoreError.reason`, a stable upper-case word.
 """
 
 from __future__ import annotations
@@ -107,6 +107,18 @@ class ConflictError(VidscoreError):
     """The request does not fit the state that the server is in; `reason` says how."""
 
 
+class QuotaExceededError(LimitExceededError):
+    """The team's quota of submissions to the benchmark is used up."""
+
+
+class SupersededError(ConflictError):
+    """A younger writer has opened the same stream of the submission; this one may not go on."""
+
+
+class SubmissionEndedError(ConflictError):
+    """The submission is sealed or cancelled and takes no more frames."""
+
+
 class UnsupportedError(VidscoreError):
     """The server does not have this call: it may be older than this client."""
 
@@ -153,7 +165,7 @@ class ClosedError(VidscoreError):
 
 
 class CallbackError(VidscoreError):
-    """The caller's `on_report` raised; ``__cause__`` is what it raised. The stream is cancelled."""
+    """A callback of the caller's raised; ``__cause__`` is what it raised. The stream has ended."""
 
     def __init__(self, message: str) -> None:
         """Say what it raised."""
@@ -180,4 +192,13 @@ ERRORS_BY_CODE: Mapping[str, type[VidscoreError]] = MappingProxyType(
         "UNAUTHENTICATED": AccessDeniedError,
     }
 )
-"""The exception for each canonical code; there is no other place that decides this."""
+"""The exception for each canonical code, unless `ERRORS_BY_REASON` has a narrower one."""
+
+ERRORS_BY_REASON: Mapping[str, type[VidscoreError]] = MappingProxyType(
+    {
+        "EPOCH_STALE": SupersededError,
+        "QUOTA_EXCEEDED": QuotaExceededError,
+        "SUBMISSION_ENDED": SubmissionEndedError,
+    }
+)
+"""The exception for each reason that has one of its own, a kind of the code's exception."""

@@ -113,3 +113,70 @@ class Tls:
         if (self.certificate is None) != (self.private_key is None):
             missing = "certificate" if self.certificate is None else "private_key"
             raise InputError(missing, "none", "certificate and private_key together, or neither")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and how long to try again after a break; each wait is twice the one before.
+
+    Attributes:
+        initial_s: Seconds to wait before the second try; the first one is made at once.
+        maximum_s: Most seconds between two tries.
+        give_up_after_s: Seconds without any progress after which the last error is raised; None
+            for never.
+    """
+
+    initial_s: float = 0.2
+    maximum_s: float = 10.0
+    give_up_after_s: float | None = 600.0
+
+    def __post_init__(self) -> None:
+        """Refuse times that are none."""
+        if not self.initial_s > 0:
+            raise InputError("initial_s", str(self.initial_s), "more than 0")
+        if not self.maximum_s >= self.initial_s:
+            raise InputError("maximum_s", str(self.maximum_s), "initial_s or more")
+        if self.give_up_after_s is not None and not self.give_up_after_s >= 0:
+            raise InputError("give_up_after_s", str(self.give_up_after_s), "0 or more, or None")
+
+
+DEFAULT_RETRY = Retry()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How frames of a submission are held until the server has acknowledged them.
+
+    Frames that are sent and not acknowledged are kept to be sent again after a break, so memory
+    is bounded by this window and the queue of `Batching`.
+
+    Attributes:
+        window_frames: Frames that are sent and not acknowledged at which no further batch is sent.
+        window_bytes: Bytes of these, likewise.
+        acknowledge_timeout_s: Seconds without an acknowledgement after which a connection counts
+            as broken.
+        retry: What happens after a break.
+        on_acknowledged: Called with the number of durable frames of the stream whenever it has
+            grown; of an asyncio stream it may be a coroutine function.
+        unary: Whether each batch is a call of its own, for proxies that take no streams; slower,
+            and otherwise the same.
+    """
+
+    window_frames: int = 4096
+    window_bytes: int = 64 << 20
+    acknowledge_timeout_s: float = 30.0
+    retry: Retry = DEFAULT_RETRY
+    on_acknowledged: Callable[[int], object] | None = None
+    unary: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse numbers with which nothing would ever be sent."""
+        for name in ("window_frames", "window_bytes"):
+            if getattr(self, name) < 1:
+                raise InputError(name, str(getattr(self, name)), "at least 1")
+        if not self.acknowledge_timeout_s > 0:
+            found = str(self.acknowledge_timeout_s)
+            raise InputError("acknowledge_timeout_s", found, "more than 0")
+
+
+DEFAULT_DELIVERY = Delivery()

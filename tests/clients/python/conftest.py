@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
+from tests.clients.python.fake_submissions import FakeSubmissions, taking_submissions
 from tests.clients.python.streaming import Streaming, stream_of_tasks, stream_of_threads
+from tests.clients.python.submitting import (
+    QUICK,
+    Submitting,
+    submit_with_tasks,
+    submit_with_threads,
+)
 
 from vidscore_cli.server_process import ServerProcess
+from vidscore_client import Delivery
 
 
 @pytest.fixture(params=[stream_of_threads, stream_of_tasks], ids=["threads", "asyncio"])
@@ -15,6 +25,25 @@ def streaming(request: pytest.FixtureRequest) -> Streaming:
     """How to open a stream; a test that takes it holds for the synchronous and asyncio one."""
     opened: Streaming = request.param
     return opened
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeSubmissions]:
+    """A scripted server that takes submissions."""
+    with taking_submissions() as server:
+        yield server
+
+
+@pytest.fixture(params=["threads", "asyncio"])
+def submitting(request: pytest.FixtureRequest, fake: FakeSubmissions) -> Submitting:
+    """Opens a stream on the server; a test that takes it holds for both kinds."""
+    kind = submit_with_threads if request.param == "threads" else submit_with_tasks
+
+    def submit(**arguments: Any) -> AbstractContextManager[Any]:
+        arguments.setdefault("delivery", Delivery(retry=QUICK))
+        return kind(fake.target, **arguments)
+
+    return submit
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,325 @@
+"""What an append stream knows, without any I/O: shared by the synchronous and asyncio streams.
+
+Frames go from the outbox into the window when they are sent, and stay there until the server has
+acknowledged them. After a break the window is sent again from the server's next offset on, under
+the epoch of the first opening: a younger writer is never shut out by an older one that comes back.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+from vidscore_client._outbox import Item, Outbox, item_size
+from vidscore_client._retrying import Retrying, is_break
+from vidscore_client._single_frame import SingleFrame
+from vidscore_client.errors import (
+    BackPressureError,
+    CallbackError,
+    ClosedError,
+    ConflictError,
+    DeadlineError,
+    InternalError,
+    SupersededError,
+    UnavailableError,
+    VidscoreError,
+)
+from vidscore_client.frames import Frames
+from vidscore_client.hosting import StreamInfo
+from vidscore_client.settings import Batching, Delivery
+
+
+class Sent(NamedTuple):
+    """A batch of frames, and the offset of the first of them in the stream."""
+
+    offset: int
+    frames: Frames
+
+    @property
+    def end(self) -> int:
+        """Offset of the frame after the last one."""
+        return self.offset + self.frames.frame_count
+
+
+class AppendState:
+    """The state of one append stream.
+
+    Args:
+        opened: The stream as the server opened it.
+        batching: Sizes and times of what is sent.
+        delivery: How frames are held until they are acknowledged.
+        replay: Whether the caller sends from its first frame again, so that the frames that were
+            durable at opening are to be left out.
+    """
+
+    def __init__(
+        self, opened: StreamInfo, batching: Batching, delivery: Delivery, *, replay: bool
+    ) -> None:
+        """Start as a stream that has just been opened."""
+        self.acknowledged = opened.next_offset
+        self.closing = False
+        self.ended = False
+        self.broken = False
+        self.outbox = Outbox(batching)
+        self._opened = opened
+        self._batching = batching
+        self._delivery = delivery
+        self._retrying = Retrying(delivery.retry)
+        self._to_skip = opened.next_offset if replay else 0
+        self._window: deque[Sent] = deque()
+        self._window_frames = 0
+        self._window_bytes = 0
+        self._sent = 0  # how many batches of the window were sent over the present connection
+        self._taken = opened.next_offset  # offset after the last frame that entered the window
+        self._quiet_since_s = 0.0
+        self._error: VidscoreError | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether every frame is durable, or the stream has failed."""
+        return self.ended or self.idle
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to deliver, so that no connection is needed."""
+        return not (self._window or self.outbox.frames)
+
+    @property
+    def stalled_at_s(self) -> float | None:
+        """Time at which the connection counts as broken; None where no answer is due."""
+        if not self._sent:
+            return None
+        return self._quiet_since_s + self._delivery.acknowledge_timeout_s
+
+    @property
+    def due_s(self) -> float | None:
+        """Time at which `take` has something; None where nothing waits or the window is full."""
+        if self._sent < len(self._window):
+            return float("-inf")
+        return self.outbox.due_s if self._has_room else None
+
+    def admit(self, item: Item, now_s: float) -> bool:
+        """Take in frames where there is room.
+
+        Returns:
+            Whether they were taken in, or are durable already.
+
+        Raises:
+            VidscoreError: What the stream failed with.
+            ClosedError: If it has been closed.
+        """
+        self.raise_error()
+        if self.closing or self.ended:
+            raise ClosedError("the stream is closed and takes no more frames")
+        count = item.frame_count if isinstance(item, Frames) else 1
+        if count <= self._to_skip:
+            self._to_skip -= count
+            return True
+        # A single frame is skipped or not; of a batch the rest is left.
+        rest = item if isinstance(item, SingleFrame) else item.part(self._to_skip, count)
+        if not self.outbox.offer("detections", rest, now_s):
+            return False
+        self._to_skip = 0
+        return True
+
+    def refusal(self, waited_s: float | None) -> BackPressureError:
+        """The error for frames that were not taken in.
+
+        Args:
+            waited_s: How long the caller has waited for room; None where it did not.
+        """
+        waited = "" if waited_s is None else f" for {waited_s:g} s"
+        return BackPressureError(
+            f"the queue has been full{waited}: {self.outbox.frames} frames wait to be sent and "
+            f"{self._window_frames} to be acknowledged, "
+            f"queue_frames is {self._batching.queue_frames}, "
+            f"window_frames is {self._delivery.window_frames}"
+        )
+
+    def take(self, now_s: float) -> Sent | None:
+        """The next batch to send; None where none is due or the window is full."""
+        if self.ended:
+            return None
+        if self._sent == len(self._window) and not self._fill(now_s):
+            return None
+        if not self._sent:
+            self._quiet_since_s = now_s
+        self._sent += 1
+        return self._window[self._sent - 1]
+
+    def acknowledge(self, next_offset: int, now_s: float) -> bool:
+        """Let go of the frames before an offset, which are durable.
+
+        Returns:
+            Whether there are any that were not known to be.
+
+        Raises:
+            InternalError: If frames are said to be durable that were never sent.
+        """
+        if next_offset > self._taken:
+            raise InternalError(
+                f"the server acknowledged {next_offset} frames of which {self._taken} were sent"
+            )
+        self._quiet_since_s = now_s
+        if next_offset <= self.acknowledged:
+            return False
+        self._retrying.progress()
+        self.acknowledged = next_offset
+        while self._window and self._window[0].end <= next_offset:
+            self._release()
+        if self._window and self._window[0].offset < next_offset:
+            self._cut(next_offset)
+        return True
+
+    def resume(self, known: StreamInfo | None, now_s: float) -> bool:
+        """Go on over a new connection.
+
+        Args:
+            known: The stream as the server knows it; None where it does not.
+            now_s: The time.
+
+        Returns:
+            Whether more frames are durable than was known.
+
+        Raises:
+            SupersededError: If a younger writer has opened the stream.
+            ConflictError: If the server has lost frames that it had acknowledged.
+        """
+        if known is not None and known.epoch != self._opened.epoch:
+            raise SupersededError(
+                f"another writer has opened stream {known.stream!r} under epoch {known.epoch}; "
+                f"this one has epoch {self._opened.epoch} and may not go on",
+                code="ABORTED",
+                reason="EPOCH_STALE",
+            )
+        found = 0 if known is None else known.next_offset
+        if found < self.acknowledged:
+            raise ConflictError(
+                f"the server has {found} frames of the stream and had acknowledged "
+                f"{self.acknowledged}: it was set back",
+                reason="STREAM_SET_BACK",
+            )
+        grown = self.acknowledge(found, now_s)
+        self._sent = 0
+        self.broken = False
+        return grown
+
+    def disconnect(self) -> None:
+        """Note that nothing more comes over the connection there was."""
+        self._sent = 0
+
+    def delay_s(self, error: VidscoreError, now_s: float) -> float:
+        """Note a break.
+
+        Returns:
+            Seconds to wait before going on.
+
+        Raises:
+            VidscoreError: Where there is no going on.
+        """
+        self.broken = True
+        self._sent = 0
+        if self.idle and is_break(error):
+            return 0.0  # there is nothing to try again until there are frames
+        return self._retrying.delay_s(error, now_s)
+
+    def flush(self) -> None:
+        """Let nothing wait for others any longer."""
+        self.outbox.flush()
+
+    def close(self) -> None:
+        """Take in no more frames."""
+        self.closing = True
+        self.flush()
+
+    def end(self, error: VidscoreError | None = None) -> None:
+        """Note that nothing more is delivered; the first one to say so is right."""
+        if not self.ended:
+            self.ended = self.closing = True
+            self._error = error
+
+    def raise_error(self) -> None:
+        """Raise what the stream failed with, if it did."""
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+
+    def check_delivered(self) -> None:
+        """Raise what the stream failed with, if there are frames that it has not delivered."""
+        if not self.idle:
+            self.raise_error()
+
+    @property
+    def _has_room(self) -> bool:
+        return not self._window or (
+            self._window_frames < self._delivery.window_frames
+            and self._window_bytes < self._delivery.window_bytes
+        )
+
+    def _fill(self, now_s: float) -> bool:
+        """Move the batch that is due, if there is one, into the window."""
+        batch = self.outbox.take(now_s) if self._has_room else None
+        if batch is None:
+            return False
+        self._window.append(Sent(self._taken, batch.frames))
+        self._taken = self._window[-1].end
+        self._window_frames += batch.frames.frame_count
+        self._window_bytes += item_size(batch.frames)
+        return True
+
+    def _release(self) -> None:
+        frames = self._window.popleft().frames
+        self._window_frames -= frames.frame_count
+        self._window_bytes -= item_size(frames)
+        self._sent = max(0, self._sent - 1)
+
+    def _cut(self, offset: int) -> None:
+        """Keep of the oldest batch what comes from an offset on."""
+        oldest, sent = self._window[0], self._sent
+        self._release()
+        rest = oldest.frames.part(offset - oldest.offset, oldest.frames.frame_count)
+        self._window.appendleft(Sent(offset, rest))
+        self._window_frames += rest.frame_count
+        self._window_bytes += item_size(rest)
+        self._sent = sent
+
+
+def ended_early() -> UnavailableError:
+    """The break of a call that the server ended well while frames were waiting."""
+    return UnavailableError("the server ended the call", code="UNAVAILABLE")
+
+
+def no_answer(timeout_s: float) -> UnavailableError:
+    """The break of a connection over which no acknowledgement comes."""
+    return UnavailableError(
+        f"the server has acknowledged nothing for {timeout_s:g} s", code="UNAVAILABLE"
+    )
+
+
+def cannot_send(error: Exception) -> InternalError:
+    """The error of a stream that fails by a mistake of this package's own."""
+    return InternalError(f"frames could not be sent: {error!r}")
+
+
+def detached() -> ClosedError:
+    """The error of a stream that this side has given up."""
+    return ClosedError("the stream was ended by this side")
+
+
+def flush_in_callback() -> CallbackError:
+    """The error of an `on_acknowledged` that waits for acknowledgements, and so for itself."""
+    return CallbackError(
+        "flush, close and seal cannot be called in on_acknowledged: they would wait for themselves"
+    )
+
+
+def not_flushed(timeout_s: float | None) -> DeadlineError:
+    """The error of frames that are not durable in time."""
+    return DeadlineError(
+        f"not every frame was durable within {timeout_s:g} s; the stream goes on",
+        code="DEADLINE_EXCEEDED",
+    )
+
+
+def on_acknowledged_failed(error: Exception) -> CallbackError:
+    """The error of a stream whose `on_acknowledged` raised."""
+    return CallbackError(f"on_acknowledged raised {type(error).__name__}: {error}")

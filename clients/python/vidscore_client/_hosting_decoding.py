@@ -1,0 +1,164 @@
+"""From the messages of hosted benchmarks to this package's types."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from vidscore.v1 import access_service_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_client._decoding import decode_report
+from vidscore_client._definition import decode_definition
+from vidscore_client.hosting import (
+    AuditRecord,
+    Benchmark,
+    LeaderboardRow,
+    Role,
+    ScoreDifference,
+    StreamInfo,
+    Submission,
+    SubmissionScore,
+    SubmissionState,
+    SubmissionUpdate,
+    Token,
+    TruthRevision,
+)
+
+_STATES = {
+    number: SubmissionState(name.removeprefix("SUBMISSION_STATE_").lower())
+    for name, number in submission_service_pb2.SubmissionState.items()
+    if number
+}
+_ROLES = {
+    number: Role(name.removeprefix("ROLE_").lower())
+    for name, number in access_service_pb2.Role.items()
+    if number
+}
+ROLE_NUMBERS = {role: number for number, role in _ROLES.items()}
+
+
+def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:
+    """One benchmark."""
+    return Benchmark(
+        name=message.name.removeprefix("benchmarks/"),
+        definition=decode_definition(message),
+        create_time=_time(message, "create_time"),
+        update_time=_time(message, "update_time"),
+        truth_revision=message.truth_revision,
+        truth_digest=message.truth_digest,
+    )
+
+
+def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> TruthRevision:
+    """One revision of a truth."""
+    return TruthRevision(
+        revision=message.revision,
+        digest=message.digest,
+        create_time=_time(message, "create_time"),
+        frame_count=message.frame_count,
+        complete=message.complete,
+        comment=message.comment,
+    )
+
+
+def decode_submission(message: submission_service_pb2.Submission) -> Submission:
+    """One submission."""
+    return Submission(
+        name=message.name,
+        team=message.team,
+        title=message.title,
+        state=_STATES.get(message.state, SubmissionState.UNKNOWN),
+        state_reason=message.state_reason,
+        state_message=message.state_message,
+        state_time=_time(message, "state_time"),
+        create_time=_time(message, "create_time"),
+        seal_time=_time(message, "seal_time"),
+        frame_count=message.frame_count,
+        streams=tuple(decode_stream(stream) for stream in message.streams),
+        revision=message.revision,
+    )
+
+
+def decode_stream(message: submission_service_pb2.StreamInfo) -> StreamInfo:
+    """One append stream."""
+    return StreamInfo(message.stream, message.epoch, message.next_offset)
+
+
+def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionScore:
+    """One score of a submission."""
+    return SubmissionScore(
+        name=message.name,
+        create_time=_time(message, "create_time"),
+        truth_revision=message.truth_revision,
+        report=decode_report(message.report),
+        partial=message.partial,
+        current=message.current,
+    )
+
+
+def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
+    """What a watcher is told."""
+    return SubmissionUpdate(
+        submission=decode_submission(message.submission),
+        scores=tuple(decode_score(score) for score in message.scores),
+    )
+
+
+def decode_difference(message: benchmark_service_pb2.ScoreDifference) -> ScoreDifference:
+    """One difference that a re-scoring made."""
+    return ScoreDifference(
+        submission=message.submission,
+        evaluator=message.evaluator,
+        measure=message.measure,
+        before=_present(message, "before"),
+        after=_present(message, "after"),
+        rank_before=_present(message, "rank_before"),
+        rank_after=_present(message, "rank_after"),
+    )
+
+
+def decode_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
+    """One row of a board."""
+    return LeaderboardRow(
+        rank=message.rank,
+        team=message.team,
+        submission=message.submission,
+        title=message.title,
+        seal_time=_time(message, "seal_time"),
+        scores={score.measure: _present(score, "value") for score in message.scores},
+    )
+
+
+def decode_token(message: access_service_pb2.Token) -> Token:
+    """One token."""
+    return Token(
+        name=message.name,
+        role=_ROLES.get(message.role, Role.UNKNOWN),
+        team=message.team,
+        comment=message.comment,
+        create_time=_time(message, "create_time"),
+        expire_time=_time(message, "expire_time"),
+        revoke_time=_time(message, "revoke_time"),
+    )
+
+
+def decode_audit_record(message: access_service_pb2.AuditRecord) -> AuditRecord:
+    """One entry of the audit record."""
+    return AuditRecord(
+        number=message.number,
+        time=_time(message, "time"),
+        actor=message.actor,
+        action=message.action,
+        resource=message.resource,
+        detail=message.detail,
+    )
+
+
+def _time(message: Any, field: str) -> datetime | None:
+    if not message.HasField(field):
+        return None
+    time: datetime = getattr(message, field).ToDatetime(tzinfo=UTC)
+    return time
+
+
+def _present(message: Any, field: str) -> Any:
+    return getattr(message, field) if message.HasField(field) else None

@@ -1,0 +1,46 @@
+"""Full resource names out of what people type: ``streets``, ``streets/run-7``."""
+
+from __future__ import annotations
+
+from vidscore_client.errors import InputError
+from vidscore_client.frames import text
+
+DEFAULT_STREAM = "default"
+
+
+def benchmark_name(benchmark: str) -> str:
+    """``benchmarks/{benchmark}``, from itself or its last part.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    return f"benchmarks/{_parts('benchmark', benchmark, ('benchmarks',))[0]}"
+
+
+def submission_name(submission: str) -> str:
+    """``benchmarks/{b}/submissions/{s}``, from itself or ``{b}/{s}``.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    benchmark, own = _parts("submission", submission, ("benchmarks", "submissions"))
+    return f"benchmarks/{benchmark}/submissions/{own}"
+
+
+def token_name(token: str) -> str:
+    """``tokens/{token}``, from itself or its last part.
+
+    Raises:
+        InputError: If it is neither.
+    """
+    return f"tokens/{_parts('token', token, ('tokens',))[0]}"
+
+
+def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:
+    parts = text(argument, name).split("/")
+    if len(parts) == 2 * len(collections) and tuple(parts[::2]) == collections:
+        parts = parts[1::2]
+    if len(parts) != len(collections) or not all(parts):
+        shown = "/".join("{" + word.removesuffix("s") + "}" for word in collections)
+        raise InputError(argument, repr(name)[:80], f"a name as {shown}")
+    return parts

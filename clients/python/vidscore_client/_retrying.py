@@ -1,0 +1,67 @@
+"""When a call is made again; pure: whoever drives it passes the time and does the waiting."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from vidscore_client.errors import InternalError, VidscoreError
+from vidscore_client.settings import Retry
+
+BREAKS = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
+"""Codes of a connection that broke, of whatever hop, and of a server that is restarted."""
+
+PASSING_REASONS = frozenset({"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"})
+"""Reasons of a server that go with another offset, or with time."""
+
+
+def is_break(error: VidscoreError) -> bool:
+    """Whether the same may succeed over another connection, or later."""
+    if isinstance(error, InternalError) and "incident" in error.metadata:
+        return False  # the server itself failed at this very request, and would again
+    return error.code in BREAKS or error.reason in PASSING_REASONS
+
+
+class Retrying:
+    """Counts tries.
+
+    Args:
+        retry: How often and how long.
+        chance: Gives numbers from 0 to 1, so that many clients do not come back all at once.
+    """
+
+    def __init__(self, retry: Retry, chance: Callable[[], float] = random.random) -> None:
+        """Start as if everything had gone well so far."""
+        self._retry = retry
+        self._chance = chance
+        self._breaks = 0
+        self._since_s: float | None = None
+
+    def progress(self) -> None:
+        """Note that something has succeeded."""
+        self._breaks = 0
+        self._since_s = None
+
+    def delay_s(self, error: VidscoreError, now_s: float) -> float:
+        """Seconds to wait before the next try.
+
+        Args:
+            error: What the last one failed with.
+            now_s: The time.
+
+        Raises:
+            VidscoreError: `error`, where another try makes no sense or takes too long.
+        """
+        if not is_break(error):
+            raise error
+        if self._since_s is None:
+            self._since_s = now_s
+        limit_s = self._retry.give_up_after_s
+        if limit_s is not None and now_s - self._since_s >= limit_s and self._breaks:
+            raise error
+        self._breaks += 1
+        if self._breaks == 1:
+            return 0.0
+        doublings = min(self._breaks - 2, 60)  # bounded, so that the power stays a number
+        whole_s = min(self._retry.maximum_s, self._retry.initial_s * 2.0**doublings)
+        return whole_s * (1 + self._chance()) / 2

@@ -1,0 +1,193 @@
+"""The unary calls of submissions, each written once for both clients; see `_operations`."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_client._append_state import Sent
+from vidscore_client._encoding import encode_frames
+from vidscore_client._hosting_decoding import (
+    decode_benchmark,
+    decode_score,
+    decode_stream,
+    decode_submission,
+)
+from vidscore_client._names import benchmark_name, submission_name
+from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client.errors import ConflictError, NotFoundError
+from vidscore_client.frames import ARITIES, text
+from vidscore_client.hosting import Benchmark, StreamInfo, Submission, SubmissionScore
+
+_SUBMISSIONS = "/vidscore.v1.SubmissionService/"
+NAME_TAKEN = "NAME_TAKEN"
+
+
+def create_submission(benchmark: str, submission: str, title: str) -> Operation[Submission]:
+    """Open a submission; the server names it where no name is given."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "CreateSubmission",
+        submission_service_pb2.CreateSubmissionRequest(
+            benchmark=benchmark_name(benchmark),
+            submission_id=text("submission", submission),
+            title=text("title", title),
+            request_id=str(uuid.uuid4()),
+        ),
+        submission_service_pb2.CreateSubmissionResponse,
+    )
+    return decode_submission(response.submission)
+
+
+def get_submission(submission: str) -> Operation[Submission]:
+    """One submission."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "GetSubmission",
+        submission_service_pb2.GetSubmissionRequest(name=submission_name(submission)),
+        submission_service_pb2.GetSubmissionResponse,
+    )
+    return decode_submission(response.submission)
+
+
+def list_submissions(benchmark: str) -> Operation[list[Submission]]:
+    """Every submission that may be seen, page by page."""
+    found: list[Submission] = []
+    token = ""
+    while True:
+        response = yield UnaryRequest(
+            _SUBMISSIONS + "ListSubmissions",
+            submission_service_pb2.ListSubmissionsRequest(
+                benchmark=benchmark_name(benchmark), page_token=token
+            ),
+            submission_service_pb2.ListSubmissionsResponse,
+        )
+        found.extend(decode_submission(submission) for submission in response.submissions)
+        token = response.next_page_token
+        if not token:
+            return found
+
+
+def seal_submission(submission: str, expected_frame_count: int | None) -> Operation[Submission]:
+    """Take no more frames; the submission is scored then."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "SealSubmission",
+        submission_service_pb2.SealSubmissionRequest(
+            name=submission_name(submission), expected_frame_count=expected_frame_count
+        ),
+        submission_service_pb2.SealSubmissionResponse,
+    )
+    return decode_submission(response.submission)
+
+
+def cancel_submission(submission: str) -> Operation[Submission]:
+    """Give a submission up."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "CancelSubmission",
+        submission_service_pb2.CancelSubmissionRequest(name=submission_name(submission)),
+        submission_service_pb2.CancelSubmissionResponse,
+    )
+    return decode_submission(response.submission)
+
+
+def list_scores(submission: str) -> Operation[list[SubmissionScore]]:
+    """Every score that may be seen, page by page."""
+    found: list[SubmissionScore] = []
+    token = ""
+    while True:
+        response = yield UnaryRequest(
+            _SUBMISSIONS + "ListScores",
+            submission_service_pb2.ListScoresRequest(
+                submission=submission_name(submission), page_token=token
+            ),
+            submission_service_pb2.ListScoresResponse,
+        )
+        found.extend(decode_score(score) for score in response.scores)
+        token = response.next_page_token
+        if not token:
+            return found
+
+
+@dataclass(frozen=True)
+class OpenedStream:
+    """An append stream that was opened for this writer.
+
+    Attributes:
+        submission: The submission.
+        stream: The stream, with the epoch to write under and the offset to go on from.
+        arity: Coordinates that a detection has.
+    """
+
+    submission: Submission
+    stream: StreamInfo
+    arity: int
+
+    @property
+    def stream_name(self) -> str:
+        """Full name of the stream."""
+        return f"{self.submission.name}/streams/{self.stream.stream}"
+
+    def append(self, batch: Sent) -> submission_service_pb2.Append:
+        """What is sent for a batch; the same batch is the same bytes each time."""
+        return submission_service_pb2.Append(
+            stream=self.stream_name,
+            epoch=self.stream.epoch,
+            offset=batch.offset,
+            detections=encode_frames(batch.frames),
+        )
+
+    def request(self, batch: Sent) -> submission_service_pb2.AppendFramesRequest:
+        """One message of an append call."""
+        return submission_service_pb2.AppendFramesRequest(append=self.append(batch))
+
+
+def open_stream(
+    benchmark: str, submission: str | None, stream: str, title: str
+) -> Operation[OpenedStream]:
+    """Find or create a submission, and open one of its append streams."""
+    hosted = yield from _benchmark(benchmark)
+    found = yield from _find_or_create(hosted.name, submission, title)
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "OpenStream",
+        submission_service_pb2.OpenStreamRequest(
+            submission=found.name, stream=text("stream", stream)
+        ),
+        submission_service_pb2.OpenStreamResponse,
+    )
+    return OpenedStream(found, decode_stream(response.stream), ARITIES[hosted.detection_geometry])
+
+
+def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:
+    """Append one batch; the offset of the next frame."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "AppendBatch",
+        submission_service_pb2.AppendBatchRequest(append=opened.append(batch)),
+        submission_service_pb2.AppendBatchResponse,
+    )
+    next_offset: int = response.next_offset
+    return next_offset
+
+
+def _benchmark(benchmark: str) -> Operation[Benchmark]:
+    response = yield UnaryRequest(
+        "/vidscore.v1.BenchmarkService/GetBenchmark",
+        benchmark_service_pb2.GetBenchmarkRequest(name=benchmark_name(benchmark)),
+        benchmark_service_pb2.GetBenchmarkResponse,
+    )
+    return decode_benchmark(response.benchmark)
+
+
+def _find_or_create(benchmark: str, submission: str | None, title: str) -> Operation[Submission]:
+    if submission is None:
+        return (yield from create_submission(benchmark, "", title))
+    name = f"{benchmark}/{text('submission', submission)}"
+    try:
+        return (yield from get_submission(name))
+    except NotFoundError:
+        pass
+    try:
+        return (yield from create_submission(benchmark, submission, title))
+    except ConflictError as error:
+        if error.reason != NAME_TAKEN:
+            raise
+        # Somebody has just created it: another process of the same submission.
+        return (yield from get_submission(name))

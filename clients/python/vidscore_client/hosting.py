@@ -1,0 +1,309 @@
+"""Hosted benchmarks as a client sees them: benchmarks, submissions, boards and tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from vidscore_client.frames import Geometry
+from vidscore_client.reports import Report
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A specification, truth and a policy, hosted.
+
+    Attributes:
+        name: Its name, such as ``streets``.
+        definition: What `create` takes and `update` changes: the keys of a specification beside
+            ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time`` and
+            ``policy``.
+        create_time: When it was created.
+        update_time: When it was last changed.
+        truth_revision: Newest revision of the truth, which organisers alone are told; 0 for none.
+        truth_digest: Digest of it, keyed with a secret of the server.
+    """
+
+    name: str
+    definition: Mapping[str, Any]
+    create_time: datetime | None
+    update_time: datetime | None
+    truth_revision: int
+    truth_digest: str
+
+    @property
+    def title(self) -> str:
+        """Title for people."""
+        return str(self.definition.get("title", ""))
+
+    @property
+    def truth_geometry(self) -> Geometry:
+        """Shape of the truth's objects."""
+        geometry: Geometry = self.definition["truth_geometry"]
+        return geometry
+
+    @property
+    def detection_geometry(self) -> Geometry:
+        """Shape of detections."""
+        geometry: Geometry = self.definition["detection_geometry"]
+        return geometry
+
+
+@dataclass(frozen=True)
+class TruthRevision:
+    """A state of a benchmark's truth; it never changes.
+
+    Attributes:
+        revision: Number, from 1 on.
+        digest: Digest, keyed with a secret of the server.
+        create_time: When it came.
+        frame_count: Frames that it has.
+        complete: Whether it is complete, so that nothing waits for more.
+        comment: Why it came.
+    """
+
+    revision: int
+    digest: str
+    create_time: datetime | None
+    frame_count: int
+    complete: bool
+    comment: str
+
+
+class SubmissionState(StrEnum):
+    """Where a submission stands."""
+
+    UNKNOWN = "unknown"
+    OPEN = "open"
+    RECEIVING = "receiving"
+    SEALED = "sealed"
+    WAITING_FOR_TRUTH = "waiting_for_truth"
+    SCORING = "scoring"
+    SCORED = "scored"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nothing more happens by itself."""
+        return self in {self.SCORED, self.FAILED, self.CANCELLED}
+
+
+@dataclass(frozen=True)
+class StreamInfo:
+    """An append stream: its name, the epoch of its writer, the offset of its next frame."""
+
+    stream: str
+    epoch: int
+    next_offset: int
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One system's detections for a benchmark.
+
+    Attributes:
+        name: Full name: ``benchmarks/{benchmark}/submissions/{submission}``.
+        team: Team that it belongs to.
+        title: Title for people.
+        state: Where it stands.
+        state_reason: Why it stands there: a stable code.
+        state_message: The same for people.
+        state_time: Since when.
+        create_time: When it was created.
+        seal_time: When it was sealed; None while it is not.
+        frame_count: Frames that are durable, in all streams together.
+        streams: Its append streams.
+        revision: Goes up whenever anything of it changes.
+    """
+
+    name: str
+    team: str
+    title: str
+    state: SubmissionState
+    state_reason: str
+    state_message: str
+    state_time: datetime | None
+    create_time: datetime | None
+    seal_time: datetime | None
+    frame_count: int
+    streams: tuple[StreamInfo, ...]
+    revision: int
+
+    @property
+    def benchmark(self) -> str:
+        """Name of the benchmark."""
+        return self.name.split("/")[1]
+
+    @property
+    def submission(self) -> str:
+        """Last part of the name."""
+        return self.name.rpartition("/")[2]
+
+    def stream(self, name: str) -> StreamInfo | None:
+        """One of its streams; None where it is not there."""
+        return next((known for known in self.streams if known.stream == name), None)
+
+
+@dataclass(frozen=True)
+class SubmissionScore:
+    """A score of a submission; it never changes.
+
+    Attributes:
+        name: Full name; empty for a live score.
+        create_time: When it was made.
+        truth_revision: Revision of the truth, which organisers alone are told; otherwise 0.
+        report: The report, as far as the caller may see it.
+        partial: Whether the truth was not complete: frames without truth were left out.
+        current: Whether it is the newest of its evaluator.
+    """
+
+    name: str
+    create_time: datetime | None
+    truth_revision: int
+    report: Report
+    partial: bool
+    current: bool
+
+
+@dataclass(frozen=True)
+class SubmissionUpdate:
+    """A submission at a revision, and the scores that may be seen then."""
+
+    submission: Submission
+    scores: tuple[SubmissionScore, ...]
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """A score before and after a re-scoring.
+
+    Attributes:
+        submission: Full name of the submission.
+        evaluator: Evaluator.
+        measure: Measure over everything.
+        before: Value before; None where it was undefined, or there was none.
+        after: Value after; None where it is undefined.
+        rank_before: Rank before; None where it was not on the board.
+        rank_after: Rank after, likewise.
+    """
+
+    submission: str
+    evaluator: str
+    measure: str
+    before: float | None
+    after: float | None
+    rank_before: int | None
+    rank_after: int | None
+
+
+@dataclass(frozen=True)
+class RescoreProgress:
+    """How far a re-scoring has come: submissions that are scored, and those to score in all."""
+
+    submissions_done: int
+    submissions_in_all: int
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One submission on the board.
+
+    Attributes:
+        rank: Rank from 1 on; equal scores share one.
+        team: Team.
+        submission: Full name of the submission, where it may be seen; otherwise empty.
+        title: Its title.
+        seal_time: When it was sealed.
+        scores: Released measures by name; None where one is undefined.
+    """
+
+    rank: int
+    team: str
+    submission: str
+    title: str
+    seal_time: datetime | None
+    scores: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Submissions in rank order.
+
+    Attributes:
+        rows: The rows, best rank first.
+        ranking: Measures that rank, first one first.
+        truth_revision: Revision of the truth, which organisers alone are told; otherwise 0.
+    """
+
+    rows: tuple[LeaderboardRow, ...]
+    ranking: tuple[str, ...]
+    truth_revision: int
+
+
+class Role(StrEnum):
+    """What the bearer of a token may do."""
+
+    UNKNOWN = "unknown"
+    ORGANISER = "organiser"
+    PERFORMER = "performer"
+    VIEWER = "viewer"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A key to the server, without its secret.
+
+    Attributes:
+        name: Full name: ``tokens/{token}``.
+        role: What its bearer may do.
+        team: Team that a performer submits for.
+        comment: What it is for.
+        create_time: When it was created.
+        expire_time: When it ends; None for never.
+        revoke_time: When it was revoked; None where it is not.
+    """
+
+    name: str
+    role: Role
+    team: str
+    comment: str
+    create_time: datetime | None
+    expire_time: datetime | None
+    revoke_time: datetime | None
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A new token and its secret, which is told this once."""
+
+    token: Token
+    secret: str
+
+    def __repr__(self) -> str:
+        """The token without the secret: representations end up in logs."""
+        return f"NewToken(token={self.token!r})"
+
+
+@dataclass(frozen=True)
+class AuditRecord:
+    """One thing that somebody did.
+
+    Attributes:
+        number: Number, from 1 on.
+        time: When.
+        actor: Full name of the token that did it, or ``server``.
+        action: What.
+        resource: What it was done to.
+        detail: Further facts.
+    """
+
+    number: int
+    time: datetime | None
+    actor: str
+    action: str
+    resource: str
+    detail: str

@@ -1,0 +1,297 @@
+"""Streams into submissions: what is sent once is stored once, in order, and told."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import grpc
+import pytest
+from tests.clients.python.fake_server import WAIT_S
+from tests.clients.python.fake_submissions import (
+    NAME,
+    FakeSubmissions,
+    lose_the_connection,
+)
+from tests.clients.python.streaming import (
+    BOX,
+    eventually,
+    frames,
+    stream_threads,
+)
+from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
+
+from vidscore.v1 import submission_service_pb2
+from vidscore_client import (
+    BackPressureError,
+    Batching,
+    CallbackError,
+    ClosedError,
+    ConflictError,
+    DeadlineError,
+    Delivery,
+    InputError,
+    NotFoundError,
+    QuotaExceededError,
+    SubmissionEndedError,
+    SubmissionState,
+    SubmissionStream,
+    connect,
+)
+
+
+def test_frames_are_stored_in_their_order_and_acknowledged(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    with submitting() as stream:
+        assert (stream.submission, stream.next_offset) == (NAME, 0)
+        send(stream, range(500))
+        assert stream.flush(WAIT_S) == stream.acknowledged_frames == 500
+    assert numbers_of(fake) == list(range(500))
+
+
+def test_a_submission_is_created_once_and_found_again_by_its_name(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    for expected in (0, 3):
+        with submitting() as stream:
+            assert stream.next_offset == expected
+            send(stream, range(expected, expected + 3))
+    assert fake.creations == ["run"]
+    assert numbers_of(fake) == list(range(6))
+
+
+def test_a_program_that_starts_again_may_send_everything_again(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    """Frames one by one and in batches: exactly those that are durable are left out."""
+    with submitting() as stream:
+        send(stream, range(5))
+    with submitting(replay=True) as stream:
+        send(stream, range(3))
+        stream.send_batch(frames(10).part(3, 10))
+        send(stream, range(10, 12))
+    assert numbers_of(fake) == list(range(12))
+
+
+def test_leaving_the_block_waits_until_every_frame_is_durable(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    with submitting(batching=Batching(batch_interval_s=3600.0)) as stream:
+        send(stream, range(3))
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+def test_leaving_the_block_with_an_exception_does_not_wait(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.go_on.clear()
+    failing = pytest.raises(ZeroDivisionError)
+    with failing, submitting() as stream:
+        send(stream, range(3))
+        raise ZeroDivisionError
+    assert fake.stored == []
+
+
+@pytest.mark.parametrize("reason", ["QUOTA_EXCEEDED"])
+def test_a_quota_that_is_used_up_is_told_at_opening(
+    submitting: Submitting, fake: FakeSubmissions, reason: str
+) -> None:
+    fake.refuse_creation = (grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
+    with pytest.raises(QuotaExceededError) as caught:
+        submitting().__enter__()
+    assert caught.value.reason == reason
+
+
+def test_a_submission_that_another_process_creates_at_the_same_time_is_found(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.refuse_creation = (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
+    fake.created_by_another = True
+    with submitting() as stream:
+        send(stream, range(3))
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+def test_a_benchmark_that_is_not_there_is_told_at_opening(
+    fake: FakeSubmissions,
+) -> None:
+    with connect(fake.target) as client, pytest.raises(NotFoundError):
+        client.submit("roads")
+
+
+def test_a_submission_that_has_ended_is_told_at_opening(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.state = submission_service_pb2.SUBMISSION_STATE_SCORED
+    with pytest.raises(SubmissionEndedError):
+        submitting().__enter__()
+
+
+def test_no_more_is_sent_than_the_window_holds(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    """Frames beyond the window wait in the queue, and frames beyond that are refused."""
+    fake.go_on.clear()
+    batching = Batching(batch_frames=1, queue_frames=4, policy="raise")
+    delivery = Delivery(window_frames=3, retry=QUICK)
+    with submitting(batching=batching, delivery=delivery) as stream:
+        for number in range(3 + 4):
+            send_patiently(stream, number)
+        with pytest.raises(BackPressureError, match="queue_frames is 4, window_frames is 3"):
+            send_patiently(stream, 7)
+        fake.go_on.set()
+        assert stream.flush(WAIT_S) == 7
+
+
+def send_patiently(stream: SubmissionStream, number: int) -> None:
+    """Send a frame; give the stream time to move others from the queue into the window."""
+    deadline_s = time.monotonic() + 0.3
+    while True:
+        try:
+            return stream.send("a", number, BOX)
+        except BackPressureError:
+            if time.monotonic() > deadline_s:
+                raise
+            time.sleep(0.01)
+
+
+def test_a_full_queue_blocks_until_there_is_room(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.go_on.clear()
+    threading.Timer(0.2, fake.go_on.set).start()
+    batching = Batching(batch_frames=1, queue_frames=1)
+    with submitting(batching=batching, delivery=Delivery(window_frames=1)) as stream:
+        send(stream, range(10))
+    assert numbers_of(fake) == list(range(10))
+
+
+def test_acknowledgements_are_told_as_they_come(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    told: list[int] = []
+    delivery = Delivery(on_acknowledged=told.append, retry=QUICK)
+    with submitting(batching=ONE_BY_ONE, delivery=delivery) as stream:
+        fake.faults.after = [lose_the_connection]
+        send(stream, range(4))
+    assert told == [1, 2, 3, 4]
+
+
+def test_a_callback_that_raises_ends_the_stream(submitting: Submitting) -> None:
+    delivery = Delivery(on_acknowledged=lambda _count: 1 // 0, retry=QUICK)
+    failing = pytest.raises(CallbackError, match="ZeroDivisionError")
+    with failing as caught, submitting(batching=ONE_BY_ONE, delivery=delivery) as stream:
+        send(stream, range(2))
+        eventually(lambda: fails(stream))
+        stream.send("a", 3, BOX)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def fails(stream: SubmissionStream) -> bool:
+    """Whether the stream has failed."""
+    try:
+        stream.send_batch(frames(0))
+        stream.send("b", int(time.monotonic_ns()), BOX)
+    except CallbackError:
+        return True
+    return False
+
+
+def test_a_flush_that_takes_too_long_leaves_the_stream_going(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.go_on.clear()
+    with submitting() as stream:
+        send(stream, range(3))
+        with pytest.raises(DeadlineError, match=r"within 0\.05 s"):
+            stream.flush(0.05)
+        fake.go_on.set()
+        assert stream.flush(WAIT_S) == 3
+
+
+def test_sealing_delivers_everything_first(submitting: Submitting, fake: FakeSubmissions) -> None:
+    with submitting(batching=Batching(batch_interval_s=3600.0)) as stream:
+        send(stream, range(3))
+        assert stream.seal(expected_frame_count=3).state is SubmissionState.SEALED
+        with pytest.raises(ClosedError):
+            stream.send("a", 3, BOX)
+    assert (fake.expected, numbers_of(fake)) == (3, [0, 1, 2])
+
+
+def test_a_submission_with_another_number_of_frames_is_not_sealed(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    with submitting() as stream:
+        send(stream, range(3))
+        with pytest.raises(ConflictError) as caught:
+            stream.seal(expected_frame_count=4)
+    assert caught.value.reason == "FRAME_COUNT_DIFFERS"
+    assert fake.state == submission_service_pb2.SUBMISSION_STATE_OPEN
+
+
+def update(state: str, revision: int) -> submission_service_pb2.WatchSubmissionResponse:
+    """What a watcher is told."""
+    return submission_service_pb2.WatchSubmissionResponse(
+        submission=submission_service_pb2.Submission(
+            name=NAME,
+            state=f"SUBMISSION_STATE_{state}",
+            revision=revision,
+        )
+    )
+
+
+def test_waiting_goes_on_after_a_break_from_the_revision_that_is_known(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.watch_script = [
+        [update("SEALED", 8), None],
+        [update("SCORING", 9)],
+        [update("SCORED", 11)],
+    ]
+    seen = []
+    with submitting() as stream:
+        ended = stream.wait(WAIT_S, lambda change: seen.append(change.submission.state.value))
+        assert [score.name for score in stream.scores()] == [f"{NAME}/scores/1"]
+    assert ended.state is SubmissionState.SCORED
+    assert seen == ["sealed", "scoring", "scored"]
+    assert fake.watches == [0, 8, 9]
+
+
+def test_waiting_ends_when_the_time_is_up(submitting: Submitting, fake: FakeSubmissions) -> None:
+    fake.watch_script = [[] for _ in range(100)]
+    with submitting() as stream, pytest.raises(DeadlineError, match=r"within 0\.2 s"):
+        stream.wait(0.2)
+
+
+def test_detections_of_another_shape_are_refused_before_they_are_sent(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    with submitting() as stream:
+        with pytest.raises(InputError, match=r"found shape \(1, 2\)"):
+            stream.send("a", 0, [[1.0, 2.0]])
+        with pytest.raises(InputError, match="expected Frames"):
+            stream.send_batch("a")  # type: ignore[arg-type]
+    assert fake.offsets == []
+
+
+def test_no_thread_outlives_its_stream(fake: FakeSubmissions) -> None:
+    before = stream_threads()
+    with connect(fake.target) as client:
+        for _ in range(2):
+            with client.submit("streets", "run", replay=True) as stream:
+                send(stream, range(3))
+        assert stream_threads() == before
+        forgotten = client.submit("streets", "run")
+        assert stream_threads() != before
+        del forgotten
+        gc.collect()
+        eventually(lambda: stream_threads() == before)
+
+
+def test_a_client_that_is_closed_ends_its_streams(fake: FakeSubmissions) -> None:
+    with connect(fake.target) as client:
+        stream = client.submit("streets", "run")
+    with pytest.raises(ClosedError):
+        stream.send("a", 0, BOX)

@@ -1,0 +1,233 @@
+"""Streams into submissions: what breaks is gone over, and what cannot be mended is told."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import grpc
+import pytest
+from tests.clients.python.fake_server import WAIT_S
+from tests.clients.python.fake_submissions import (
+    FakeSubmissions,
+    lose_the_connection,
+    refuse,
+    refusing,
+)
+from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
+
+from vidscore_client import (
+    ConflictError,
+    Delivery,
+    InternalError,
+    Retry,
+    SubmissionEndedError,
+    SupersededError,
+    UnavailableError,
+)
+
+
+def test_a_connection_that_is_cut_before_a_batch_is_stored_loses_nothing(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.faults.before = [None, lose_the_connection, None, lose_the_connection]
+    with submitting(batching=ONE_BY_ONE) as stream:
+        send(stream, range(20))
+    assert numbers_of(fake) == list(range(20))
+
+
+def test_a_lost_acknowledgement_stores_nothing_twice(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.faults.after = [None, lose_the_connection, lose_the_connection]
+    with submitting(batching=ONE_BY_ONE) as stream:
+        send(stream, range(20))
+    assert numbers_of(fake) == list(range(20))
+    assert stream.acknowledged_frames == 20
+
+
+@pytest.mark.parametrize("code", ["UNAVAILABLE", "INTERNAL", "UNKNOWN", "CANCELLED"])
+def test_a_break_of_any_kind_is_gone_over(
+    submitting: Submitting, fake: FakeSubmissions, code: str
+) -> None:
+    fake.faults.before = [refusing(grpc.StatusCode[code])]
+    with submitting() as stream:
+        send(stream, range(3))
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+def test_a_full_disk_is_waited_for(submitting: Submitting, fake: FakeSubmissions) -> None:
+    full = refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+    fake.faults.before = [full] * 3
+    with submitting() as stream:
+        send(stream, range(3))
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("reason", ["OFFSET_GAP", "OFFSET_STRADDLES"])
+def test_an_offset_that_the_server_does_not_share_rewinds_to_its_own(
+    submitting: Submitting, fake: FakeSubmissions, reason: str
+) -> None:
+    """As after a server lost a batch that it had not acknowledged."""
+    fake.faults.before = [None, refusing(grpc.StatusCode.OUT_OF_RANGE, reason)]
+    with submitting(batching=ONE_BY_ONE) as stream:
+        send(stream, range(5))
+    assert numbers_of(fake) == list(range(5))
+    again = [offset for offset, _ in fake.offsets]
+    assert again.count(1) == 2
+
+
+def test_a_server_that_is_restarted_is_found_again(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    with submitting() as stream:
+        send(stream, range(100))
+        stream.flush(WAIT_S)
+        fake.stop()
+        send(stream, range(100, 150))
+        time.sleep(0.05)
+        fake.start()
+        send(stream, range(150, 200))
+        assert stream.flush(WAIT_S) == 200
+    assert numbers_of(fake) == list(range(200))
+
+
+def test_a_break_while_nothing_is_sent_costs_no_patience(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.2))
+    with submitting(delivery=impatient) as stream:
+        send(stream, range(3))
+        stream.flush(WAIT_S)
+        fake.stop()
+        time.sleep(0.3)
+        fake.start()
+        send(stream, range(3, 6))
+        assert stream.flush(WAIT_S) == 6
+
+
+def test_a_server_that_stays_away_is_given_up(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.1))
+    failing = pytest.raises(UnavailableError)
+    with failing, submitting(delivery=impatient) as stream:
+        fake.stop()
+        send(stream, range(3))
+        stream.flush(WAIT_S)
+
+
+def test_an_older_writer_is_told_that_it_is_superseded(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    failing = pytest.raises(SupersededError)
+    with failing as caught, submitting() as older:
+        send(older, range(3))
+        older.flush(WAIT_S)
+        with submitting() as younger:
+            send(older, range(3, 6))
+            try:
+                older.flush(WAIT_S)
+            finally:
+                send(younger, range(3, 9))
+                assert younger.flush(WAIT_S) == 9
+    assert caught.value.reason == "EPOCH_STALE"
+    assert numbers_of(fake) == list(range(9))
+
+
+def test_an_older_writer_that_comes_back_does_not_shut_the_younger_one_out(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.faults.before = [lose_the_connection]
+    fake.go_on.clear()
+    superseded = pytest.raises(SupersededError, match="under epoch 2; this one has epoch 1")
+    with superseded, submitting() as older:
+        send(older, range(1))
+        with submitting() as younger:
+            fake.go_on.set()
+            try:
+                older.flush(WAIT_S)
+            finally:
+                send(younger, range(3))
+                assert younger.flush(WAIT_S) == 3
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "kind"),
+    [
+        ("ALREADY_EXISTS", "FRAME_EXISTS", ConflictError),
+        ("ALREADY_EXISTS", "CONTENT_DIFFERS", ConflictError),
+        ("FAILED_PRECONDITION", "SUBMISSION_ENDED", SubmissionEndedError),
+    ],
+)
+def test_what_no_repetition_can_mend_ends_the_stream(
+    submitting: Submitting,
+    fake: FakeSubmissions,
+    code: str,
+    reason: str,
+    kind: type[Exception],
+) -> None:
+    fake.faults.before = [refusing(grpc.StatusCode[code], reason)]
+    failing = pytest.raises(kind)
+    with failing as caught, submitting() as stream:
+        send(stream, range(3))
+        stream.flush(WAIT_S)
+    assert (caught.value.reason, len(fake.offsets)) == (reason, 1)  # type: ignore[attr-defined]
+
+
+def test_a_mistake_of_the_servers_own_is_not_repeated(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.faults.before = [
+        lambda _append, context: refuse(
+            context, grpc.StatusCode.INTERNAL, "INTERNAL", incident="12"
+        )
+    ]
+    failing = pytest.raises(InternalError)
+    with failing, submitting() as stream:
+        send(stream, range(3))
+        stream.flush(WAIT_S)
+    assert len(fake.offsets) == 1
+
+
+def test_a_server_that_was_set_back_is_told_rather_than_left_with_a_hole(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    failing = pytest.raises(ConflictError)
+    with failing as caught, submitting() as stream:
+        send(stream, range(3))
+        stream.flush(WAIT_S)
+        del fake.stored[1:]
+        fake.faults.before = [lose_the_connection]
+        send(stream, range(3, 5))
+        stream.flush(WAIT_S)
+    assert caught.value.reason == "STREAM_SET_BACK"
+
+
+def test_a_connection_over_which_no_answer_comes_is_replaced(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    answered = threading.Event()
+
+    def say_nothing(_append: object, _context: object) -> None:
+        answered.wait(WAIT_S)
+
+    fake.faults.before = [say_nothing]
+    delivery = Delivery(acknowledge_timeout_s=0.2, retry=QUICK)
+    try:
+        with submitting(delivery=delivery) as stream:
+            send(stream, range(3))
+            assert stream.flush(WAIT_S) == 3
+    finally:
+        answered.set()
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+def test_unary_calls_deliver_the_same(submitting: Submitting, fake: FakeSubmissions) -> None:
+    fake.faults.before = [None, lose_the_connection]
+    fake.faults.after = [None, None, lose_the_connection]
+    delivery = Delivery(unary=True, retry=QUICK)
+    with submitting(batching=ONE_BY_ONE, delivery=delivery) as stream:
+        send(stream, range(10))
+    assert numbers_of(fake) == list(range(10))

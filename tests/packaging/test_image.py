@@ -14,8 +14,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,26 +61,27 @@ def test_everything_that_is_copied_is_let_through_to_the_build() -> None:
 
 
 @pytest.fixture(scope="module")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """What the build stage leaves at PREFIX."""
-    folder = tmp_path_factory.mktemp("image")
-    source = folder / "source"
-    for copy in instructions(STAGES[0], "COPY"):
-        for name in copy.split()[:-1]:
-            copy_tracked(ROOT / name, source)
-    (folder / "home").mkdir()
-    if os.geteuid() == 0:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, NOBODY, NOBODY)
-        for parent in (folder, folder.parent, folder.parent.parent):
-            parent.chmod(0o755)
-    python = usable_python(folder)
-    for command in instructions(STAGES[0], "RUN"):
-        environment = {"PREFIX": str(folder / "prefix"), "PATH": path_with(python, folder)}
-        done = unprivileged(["sh", "-c", command], source, environment)
-        assert done.returncode == 0, done.stdout + done.stderr
-    yield folder / "prefix"
-    shutil.rmtree(folder, ignore_errors=True)
+def prefix() -> Iterator[Path]:
+    """What the build stage leaves at PREFIX.
+
+    Not in a folder of pytest, into which nobody but its own user may look.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source = folder / "source"
+        for copy in instructions(STAGES[0], "COPY"):
+            for file in copy.split()[:-1]:
+                copy_tracked(ROOT / file, source)
+        (folder / "home").mkdir()
+        if os.geteuid() == 0:
+            for path in (folder, *folder.rglob("*")):
+                os.chown(path, NOBODY, NOBODY)
+        python = usable_python(folder)
+        variables = {"PREFIX": str(folder / "prefix"), "PATH": path_with(python, folder)}
+        for command in instructions(STAGES[0], "RUN"):
+            done = unprivileged(["sh", "-c", command], source, variables)
+            assert done.returncode == 0, done.stdout + done.stderr
+        yield folder / "prefix"
 
 
 def copy_tracked(wanted: Path, target: Path) -> None:
@@ -96,12 +97,16 @@ def usable_python(folder: Path) -> Path:
     """A Python that the unprivileged user may run and that can make environments."""
     own = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
     others = [Path(f"/usr/bin/python3.{minor}") for minor in range(11, 20)]
+    usable = next((python for python in (own, *others) if can_run(python, folder)), None)
+    return usable or missing("a Python with ensurepip that a user without privileges may run")
+
+
+def can_run(python: Path, folder: Path) -> bool:
     program = "import sys, ensurepip; sys.exit(sys.version_info < (3, 11))"
-    for python in (own, *others):
-        with suppress(OSError):
-            if unprivileged([str(python), "-c", program], folder, {}).returncode == 0:
-                return python
-    missing("a Python with ensurepip that a user without privileges may run")
+    try:
+        return unprivileged([str(python), "-c", program], folder, {}).returncode == 0
+    except OSError:
+        return False
 
 
 def path_with(python: Path, folder: Path) -> str:
@@ -162,7 +167,7 @@ def command_of(instruction: str, prefix: Path) -> list[str]:
 
 
 @pytest.mark.campaign
-def test_what_the_steps_install_serves_and_is_healthy(prefix: Path, tmp_path: Path) -> None:
+def test_what_the_steps_install_serves_and_is_healthy(prefix: Path) -> None:
     """The entry point listens, the health check succeeds, and SIGTERM ends it well."""
     variables = {**image_environment(prefix), "VIDSCORE_SERVER_LISTEN": "127.0.0.1:0"}
     environment = environment_with(variables, prefix.parent / "home")

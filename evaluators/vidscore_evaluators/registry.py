@@ -33,6 +33,10 @@ _BUILT_IN = {
     "clear": "vidscore_evaluators.criteria.clear:Clear",
     "identity": "vidscore_evaluators.criteria.identity:Identity",
     "hota": "vidscore_evaluators.criteria.hota:Hota",
+    "track-hausdorff": "vidscore_evaluators.criteria.track_sets:TrackHausdorff",
+    "track-emd": "vidscore_evaluators.criteria.track_sets:TrackEmd",
+    "track-ospa": "vidscore_evaluators.criteria.track_sets:TrackOspa",
+    "ospa2": "vidscore_evaluators.criteria.ospa2:Ospa2",
 }
 """Module and class by name; imported when asked for, so that start-up costs nothing."""
 

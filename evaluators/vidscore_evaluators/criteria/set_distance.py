@@ -130,38 +130,53 @@ class SetDistance(Criterion[ParametersType]):
         """Sums of distances by sequence and class, and frames by sequence."""
         scene = self.scene(aligned)
         return {
-            SETS: self._set_table(scene),
-            FRAMES: _frame_table(scene),
+            SETS: self.set_table(scene),
+            FRAMES: frame_table(scene),
             LEFT_OUT: left_out_table(scene),
         }
 
     def scores(self, tally: Tally) -> Scores:
         """Means of distances."""
-        sets = _Sets(tally, self.parts, self.parameters.frames)
+        sets = SetFigures(tally, self.parts, self.parameters.frames)
         blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
         return Scores(blocks, warnings=left_out_warnings(tally.tables[LEFT_OUT]))
 
-    def _set_table(self, scene: Scene) -> Table:
+    def set_table(self, scene: Scene) -> Table:
+        """Distances and counts of the sets of a scene, by sequence and class."""
         sums = np.zeros((len(self.parts), scene.group_count))
         for groups, base in base_distances(scene, self.parameters.similarity):
             sums[:, groups] = self.distances(base)
-        domains = [key.domain for key in scene.sequences]
-        names = [key.sequence for key in scene.sequences]
-        return build_table(
-            TableSchema(("domain", "sequence", "class"), (), _COUNTS, self.parts),
-            [*domains, *names, *scene.classes],
-            [
-                scene.group_sequences,
-                scene.group_sequences + len(domains),
-                scene.group_classes + len(domains) + len(names),
-            ],
-            counts=[
-                (scene.truth.counts > 0) | (scene.detections.counts > 0),
-                scene.truth.counts,
-                scene.detections.counts,
-            ],
-            sums=list(sums),
-        )
+        counts = (scene.truth.counts, scene.detections.counts)
+        distances = dict(zip(self.parts, sums, strict=True))
+        return set_table(scene, scene.group_sequences, scene.group_classes, counts, distances)
+
+
+def set_table(
+    scene: Scene,
+    sequences: IntArray,
+    classes: IntArray,
+    counts: tuple[IntArray, IntArray],
+    distances: Mapping[str, FloatArray],
+) -> Table:
+    """Sum K pairs of sets by sequence and class.
+
+    Args:
+        scene: Names the sequences and classes.
+        sequences: (K,) sequence of each.
+        classes: (K,) class of each.
+        counts: (K,) references, and predictions, of each.
+        distances: (K,) distances, by part.
+    """
+    domains = [key.domain for key in scene.sequences]
+    names = [key.sequence for key in scene.sequences]
+    references, predictions = counts
+    return build_table(
+        TableSchema(("domain", "sequence", "class"), (), _COUNTS, tuple(distances)),
+        [*domains, *names, *scene.classes],
+        [sequences, sequences + len(domains), classes + len(domains) + len(names)],
+        counts=[(references > 0) | (predictions > 0), references, predictions],
+        sums=list(distances.values()),
+    )
 
 
 def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntArray, FloatArray]]:
@@ -203,7 +218,7 @@ def _matrices(
     return similarity.distances(similarities).reshape(shape)
 
 
-def _frame_table(scene: Scene) -> Table:
+def frame_table(scene: Scene) -> Table:
     """Count evaluated frames by sequence."""
     domains = [key.domain for key in scene.sequences]
     names = [key.sequence for key in scene.sequences]
@@ -231,7 +246,7 @@ _Place = tuple[str | None, str | None]
 """Domain and sequence; None for all."""
 
 
-class _Sets:
+class SetFigures:
     """What a tally holds, summed for all that a report has rows of."""
 
     def __init__(self, tally: Tally, parts: tuple[str, ...], frames: Frames) -> None:
@@ -255,7 +270,9 @@ class _Sets:
             cells = self._cells.get((domain, None), {})
             for class_ in named(cells):
                 cell, frames = cells[class_], self._frames[domain, None]
-                yield Figures(domain, class_, None, self._values([cell], [cell], frames))
+                # A class may have had nothing but what don't-care took away.
+                present = [cell] if cell.counts["occupied"] else []
+                yield Figures(domain, class_, None, self._values([cell], present, frames))
 
     def _scope(self, domain: str | None, sequence: str | None, place: _Place) -> Figures:
         cells = list(self._cells.get(place, {}).values())

@@ -53,3 +53,33 @@ class TestHotaOnEnclosingBoxes(Variant):
 
 class TestIdentityOfTheMotChallenge(Variant):
     evaluator = create_evaluator("identity", {"dont_care": "motchallenge", "classes": "ignore"})
+
+
+class TestTrackHausdorff(Tracking):
+    evaluator = create_evaluator("track-hausdorff")
+
+
+class TestTrackEmd(Tracking):
+    evaluator = create_evaluator("track-emd")
+
+
+class TestTrackOspa(Tracking):
+    evaluator = create_evaluator("track-ospa")
+
+
+class TestTrackOspaOfSolids(Variant):
+    evaluator = create_evaluator(
+        "track-ospa",
+        {"base": "giou", "confidence_extended": True, "cutoff": 0.4, "order": 2.0},
+    )
+    # Truth has the confidence 1, as these detections have not all.
+
+
+class TestOspa2(Tracking):
+    evaluator = create_evaluator("ospa2", {"window_frames": 3})
+
+
+class TestOspa2OnPoints(Variant):
+    evaluator = create_evaluator(
+        "ospa2", {"base": "euclidean", "frames": "occupied", "classes": "ignore", "cutoff": 0.7}
+    )

@@ -135,7 +135,8 @@ def check_definition(
     policy = checker.policy(values.get("policy", {}))
     if not known_faults:
         evaluators = checker.evaluators(specification, arities)
-        checker.measures(policy, evaluators)
+        if len(evaluators) == len(specification.evaluators):
+            checker.measures(policy, evaluators)
     faults = [*(known_faults or ()), *checker.faults]
     if faults:
         raise SpecificationError(faults)

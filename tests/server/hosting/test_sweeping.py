@@ -1,0 +1,36 @@
+"""What time alone does to a submission."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.server.store import records as r
+
+from vidscore_server.hosting.policy import Policy
+from vidscore_server.hosting.states import Event
+from vidscore_server.hosting.sweeper import due_event
+
+SEAL = Policy(quiet_timeout_s=30.0)
+CANCEL = replace(SEAL, quiet_action="cancel")
+
+
+@pytest.mark.parametrize(
+    ("policy", "now_s", "event"),
+    [
+        (SEAL, 29.9, None),
+        (SEAL, 30.0, Event.SEALED_WHEN_QUIET),
+        (CANCEL, 30.0, Event.CANCELLED_WHEN_QUIET),
+        (SEAL, 60.0, Event.SEALED_AT_CLOSING),
+        (CANCEL, 60.0, Event.CANCELLED_AT_CLOSING),
+    ],
+)
+def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
+    policy: Policy, now_s: float, event: Event | None
+) -> None:
+    assert due_event(r.submission(), r.benchmark(), policy, r.later(now_s)) is event
+
+
+def test_what_came_last_counts_and_not_what_came_first() -> None:
+    active = replace(r.submission(), activity_time=r.later(20))
+    assert due_event(active, r.benchmark(), SEAL, r.later(49)) is None

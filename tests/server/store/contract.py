@@ -1,0 +1,415 @@
+"""The contract of stores, as tests: a store's own tests inherit it and give the fixture `store`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tests.server.store import records as r
+
+from vidscore_server.store.contract import (
+    AlreadyExistsError,
+    NotFoundError,
+    Reader,
+    Store,
+    StoreError,
+    Transaction,
+)
+from vidscore_server.store.records import SubmissionState
+
+
+def put(store: Store, *commands: Callable[[Transaction], object]) -> None:
+    """Run commands one after the other, each in a commit of its own."""
+    for command in commands:
+        store.submit(command).result(10)
+
+
+def populate(transaction: Transaction) -> None:
+    """A benchmark with a submission and an opened stream."""
+    transaction.insert_benchmark(r.benchmark())
+    transaction.insert_submission(r.submission())
+    transaction.raise_epoch("b", "s", "default")
+
+
+def append(offset: int, *frames: int, stream: str = "default") -> Callable[[Transaction], None]:
+    """Appends frames of one sequence."""
+
+    def command(transaction: Transaction) -> None:
+        names = [("d", "q", frame) for frame in frames]
+        transaction.append_batch("b", "s", r.batch(offset, len(frames), stream), names)
+
+    return command
+
+
+class StoreContract:
+    """What every store promises."""
+
+    # --- commands ---------------------------------------------------------------------------
+
+    def test_commands_run_in_the_order_in_which_they_were_queued(self, store: Store) -> None:
+        seen: list[int] = []
+        futures = [store.submit(lambda _, n=n: seen.append(n)) for n in range(100)]  # type: ignore[misc]
+        for future in futures:
+            future.result(10)
+        assert seen == list(range(100))
+
+    def test_a_command_that_raises_leaves_nothing_behind(self, store: Store) -> None:
+        def failing(transaction: Transaction) -> None:
+            transaction.insert_benchmark(r.benchmark())
+            raise ValueError("no")
+
+        with pytest.raises(ValueError, match="no"):
+            store.submit(failing).result(10)
+        with store.read() as reader:
+            assert reader.benchmark("b") is None
+
+    def test_commands_that_were_queued_with_a_failing_one_are_kept(self, store: Store) -> None:
+        gate = threading.Event()
+        store.submit(lambda _: gate.wait(10))
+
+        def failing(transaction: Transaction) -> None:
+            transaction.insert_benchmark(r.benchmark("second"))
+            raise ValueError("no")
+
+        before = store.submit(lambda t: t.insert_benchmark(r.benchmark("first")))
+        broken = store.submit(failing)
+        after = store.submit(lambda t: t.insert_benchmark(r.benchmark("third")))
+        gate.set()
+        before.result(10)
+        after.result(10)
+        assert isinstance(broken.exception(10), ValueError)
+        with store.read() as reader:
+            assert [b.benchmark for b in reader.benchmarks("", 9)] == ["first", "third"]
+
+    def test_a_command_sees_what_it_has_written(self, store: Store) -> None:
+        def command(transaction: Transaction) -> bool:
+            transaction.insert_benchmark(r.benchmark())
+            return transaction.benchmark("b") == r.benchmark()
+
+        assert store.submit(command).result(10)
+
+    def test_a_reader_keeps_the_state_that_it_began_with(self, store: Store) -> None:
+        put(store, lambda t: t.insert_benchmark(r.benchmark("first")))
+        with store.read() as reader:
+            assert len(reader.benchmarks("", 9)) == 1
+            put(store, lambda t: t.insert_benchmark(r.benchmark("second")))
+            assert len(reader.benchmarks("", 9)) == 1
+
+    def test_a_closed_store_takes_no_commands(self, store: Store) -> None:
+        store.close()
+        with pytest.raises(StoreError):
+            store.submit(lambda _: None)
+        store.close()
+
+    def test_what_was_queued_before_the_close_is_kept(self, store: Store) -> None:
+        future = store.submit(populate)
+        store.close()
+        assert future.done()
+        assert future.exception() is None
+
+    # --- keys -------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize(
+        "insert",
+        [
+            lambda t: t.insert_benchmark(r.benchmark()),
+            lambda t: t.insert_submission(r.submission()),
+            lambda t: t.insert_truth_revision(r.truth_revision(), []),
+            lambda t: t.insert_token(r.token()),
+            lambda t: t.insert_operation(r.operation()),
+            lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
+        ],
+    )
+    def test_what_is_keyed_stands_once(
+        self, store: Store, insert: Callable[[Transaction], None]
+    ) -> None:
+        def make(transaction: Transaction) -> None:
+            if transaction.benchmark("b") is None:
+                transaction.insert_benchmark(r.benchmark())
+
+        put(store, make)
+        first = store.submit(insert).exception(10)
+        assert first is None or isinstance(first, AlreadyExistsError)
+        assert isinstance(store.submit(insert).exception(10), AlreadyExistsError)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda t: t.update_benchmark(r.benchmark()),
+            lambda t: t.delete_benchmark("b"),
+            lambda t: t.insert_truth_revision(r.truth_revision(), []),
+            lambda t: t.insert_submission(r.submission()),
+            lambda t: t.update_submission(r.submission()),
+            lambda t: t.raise_epoch("b", "s", "default"),
+            lambda t: t.append_batch("b", "s", r.batch(), []),
+            lambda t: t.insert_score(r.score()),
+            lambda t: t.put_release(r.release()),
+            lambda t: t.update_token(r.token()),
+            lambda t: t.update_operation(r.operation()),
+            lambda t: t.delete_operation("o"),
+        ],
+    )
+    def test_what_is_not_there_cannot_be_changed(
+        self, store: Store, change: Callable[[Transaction], object]
+    ) -> None:
+        assert isinstance(store.submit(change).exception(10), NotFoundError)
+
+    @pytest.mark.parametrize(
+        "get",
+        [
+            lambda reader: reader.benchmark("b"),
+            lambda reader: reader.truth_revision("b", 1),
+            lambda reader: reader.submission("b", "s"),
+            lambda reader: reader.append_point("b", "s", "default"),
+            lambda reader: reader.batch_at("b", "s", "default", 0),
+            lambda reader: reader.token("t"),
+            lambda reader: reader.operation("o"),
+            lambda reader: reader.response("t", "id"),
+        ],
+    )
+    def test_a_getter_gives_none_for_what_is_not_there(
+        self, store: Store, get: Callable[[Reader], object]
+    ) -> None:
+        with store.read() as reader:
+            assert get(reader) is None
+
+    # --- what is written is read ------------------------------------------------------------
+
+    def test_the_secret_is_32_bytes_and_stays(self, store: Store) -> None:
+        with store.read() as reader:
+            secret = reader.secret()
+        put(store, populate)
+        with store.read() as reader:
+            assert reader.secret() == secret
+        assert len(secret) == 32
+
+    def test_a_benchmark_is_read_as_it_was_written_last(self, store: Store) -> None:
+        changed = replace(r.benchmark(), definition='{"a":1}', close_time=None, revision=2)
+        put(store, populate, lambda t: t.update_benchmark(changed))
+        with store.read() as reader:
+            assert reader.benchmark("b") == changed
+
+    def test_benchmarks_are_listed_by_name_in_pages(self, store: Store) -> None:
+        for name in ("c", "a", "b"):
+            put(store, lambda t, name=name: t.insert_benchmark(r.benchmark(name)))  # type: ignore[misc]
+        with store.read() as reader:
+            assert [b.benchmark for b in reader.benchmarks("", 2)] == ["a", "b"]
+            assert [b.benchmark for b in reader.benchmarks("b", 2)] == ["c"]
+
+    def test_a_deleted_benchmark_takes_all_with_it_but_the_audit_record(self, store: Store) -> None:
+        put(
+            store,
+            populate,
+            append(0, 1, 2),
+            lambda t: t.insert_truth_revision(r.truth_revision(), [b"x"]),
+            lambda t: t.insert_score(r.score()),
+            lambda t: t.put_release(r.release()),
+            lambda t: t.append_audit(r.audit()),
+            lambda t: t.delete_benchmark("b"),
+            populate,
+        )
+        with store.read() as reader:
+            assert reader.truth_revision("b", 1) is None
+            assert list(reader.detection_payloads("b", "s")) == []
+            assert reader.stored_frames("b", "s", [("d", "q", 1)]) == []
+            assert reader.scores("b", "s", None, 9) == []
+            assert reader.releases("b", "f1") == []
+            assert len(reader.audit_records(None, 9)) == 1
+
+    def test_truth_is_read_in_the_order_in_which_it_was_given(self, store: Store) -> None:
+        payloads = [f"batch {number}".encode() for number in range(40)]
+        put(
+            store,
+            populate,
+            lambda t: t.insert_truth_revision(r.truth_revision(), iter(payloads)),
+            lambda t: t.insert_truth_revision(r.truth_revision(2), [b"new"]),
+        )
+        with store.read() as reader:
+            assert list(reader.truth_payloads("b", 1)) == payloads
+            assert list(reader.truth_payloads("b", 2)) == [b"new"]
+            assert reader.truth_revision("b", 1) == r.truth_revision()
+            assert [x.revision for x in reader.truth_revisions("b", None, 9)] == [2, 1]
+            assert [x.revision for x in reader.truth_revisions("b", 2, 9)] == [1]
+
+    def test_a_submission_is_read_as_it_was_written_last(self, store: Store) -> None:
+        changed = replace(
+            r.submission(),
+            state=SubmissionState.SEALED,
+            state_reason="sealed_by_team",
+            seal_time=r.later(5),
+            frame_count=7,
+            revision=3,
+            attempts=1,
+        )
+        put(store, populate, lambda t: t.update_submission(changed))
+        with store.read() as reader:
+            assert reader.submission("b", "s") == changed
+            assert reader.submissions_in([SubmissionState.SEALED]) == [changed]
+            assert reader.submissions_in([SubmissionState.OPEN]) == []
+
+    def test_submissions_are_listed_newest_first_in_pages_of_a_team(self, store: Store) -> None:
+        def insert(transaction: Transaction) -> None:
+            transaction.insert_benchmark(r.benchmark())
+            for name, team, seconds in (("x", "red", 0), ("z", "red", 9), ("y", "red", 9)):
+                transaction.insert_submission(r.submission(name, team, r.later(seconds)))
+            transaction.insert_submission(r.submission("other", "blue"))
+
+        put(store, insert)
+        with store.read() as reader:
+            page = reader.submissions("b", "red", None, 2)
+            assert [s.submission for s in page] == ["y", "z"]
+            after = (page[-1].create_time, page[-1].submission)
+            assert [s.submission for s in reader.submissions("b", "red", after, 2)] == ["x"]
+            assert len(reader.submissions("b", None, None, 9)) == 4
+
+    def test_what_failed_or_was_cancelled_is_not_counted(self, store: Store) -> None:
+        def insert(transaction: Transaction) -> None:
+            transaction.insert_benchmark(r.benchmark())
+            for state in SubmissionState:
+                transaction.insert_submission(
+                    r.submission(state.value.replace("_", "-"), state=state, sealed=r.later(10))
+                )
+            transaction.insert_submission(r.submission("yesterday", sealed=r.later(-90_000)))
+
+        put(store, insert)
+        with store.read() as reader:
+            assert reader.scored_count("b", "red", None) == len(SubmissionState) - 2 + 1
+            assert reader.scored_count("b", "red", r.NOON) == len(SubmissionState) - 2
+            assert reader.scored_count("b", "blue", None) == 0
+
+    # --- appends ----------------------------------------------------------------------------
+
+    def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: Store) -> None:
+        put(store, populate, append(0, 1, 2))
+        stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(10)
+        assert (stream.epoch, stream.next_offset) == (2, 2)
+
+    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: Store) -> None:
+        put(store, populate, append(0, 1, 2), append(2, 3))
+        with store.read() as reader:
+            point = reader.append_point("b", "s", "default")
+            assert point is not None
+            assert point[0] == r.submission()
+            assert point[1].next_offset == 3
+            assert [s.next_offset for s in reader.streams("b", "s")] == [3]
+            found = reader.batch_at("b", "s", "default", 1)
+            assert found == replace(r.batch(0, 2), payload=b"")
+            assert reader.batch_at("b", "s", "default", 3) is None
+
+    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: Store) -> None:
+        put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
+        refused = store.submit(append(0, 2, 1, stream="other")).exception(10)
+        assert isinstance(refused, AlreadyExistsError)
+        with store.read() as reader:
+            asked = [("d", "q", 2), ("d", "q", 1), ("d", "r", 1)]
+            assert reader.stored_frames("b", "s", asked) == [("d", "q", 1)]
+            assert [s.next_offset for s in reader.streams("b", "s")] == [1, 0]
+
+    def test_the_same_frame_may_be_in_two_submissions(self, store: Store) -> None:
+        put(store, populate, append(0, 1))
+
+        def other(transaction: Transaction) -> None:
+            transaction.insert_submission(r.submission("s2"))
+            transaction.raise_epoch("b", "s2", "default")
+            transaction.append_batch("b", "s2", r.batch(), [("d", "q", 1)])
+
+        put(store, other)
+        with store.read() as reader:
+            assert reader.stored_frames("b", "s2", [("d", "q", 1)]) == [("d", "q", 1)]
+
+    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: Store) -> None:
+        put(store, populate)
+        assert isinstance(store.submit(append(0, 1, stream="x")).exception(10), NotFoundError)
+
+    def test_many_frames_are_found_again(self, store: Store) -> None:
+        frames = range(0, 3000, 2)
+        put(store, populate, append(0, *frames))
+        with store.read() as reader:
+            asked = [("d", "q", number) for number in range(3000)]
+            assert [f[2] for f in reader.stored_frames("b", "s", asked)] == list(frames)
+
+    def test_batches_are_read_by_stream_and_offset(self, store: Store) -> None:
+        def write(transaction: Transaction) -> None:
+            transaction.raise_epoch("b", "s", "a")
+            for offset, stream in ((0, "default"), (0, "a"), (1, "default"), (1, "a")):
+                payload = f"{stream} {offset}".encode()
+                frames = [("d", stream, offset)]
+                transaction.append_batch("b", "s", r.batch(offset, 1, stream, payload), frames)
+
+        put(store, populate, write)
+        with store.read() as reader:
+            found = list(reader.detection_payloads("b", "s"))
+        assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]
+
+    # --- scores, releases, tokens, operations, audit, responses -------------------------------
+
+    def test_scores_are_numbered_and_listed_newest_first(self, store: Store) -> None:
+        put(store, populate)
+        numbers = [
+            store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(10).number  # type: ignore[misc]
+            for e in ("f1", "map", "f1")
+        ]
+        assert numbers == [1, 2, 3]
+        with store.read() as reader:
+            assert [s.number for s in reader.scores("b", "s", None, 2)] == [3, 2]
+            assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
+            assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
+            assert [s.number for s in reader.current_scores("b", "f1")] == [3]
+            assert [s.number for s in reader.current_scores("b", "map")] == [2]
+
+    def test_a_release_takes_the_place_of_the_one_before(self, store: Store) -> None:
+        put(
+            store,
+            populate,
+            lambda t: t.put_release(r.release(values="1")),
+            lambda t: t.put_release(r.release(values="2")),
+            lambda t: t.put_release(r.release("blue")),
+        )
+        with store.read() as reader:
+            assert [x.values for x in reader.releases("b", "f1")] == ["{}", "2"]
+
+    def test_tokens_are_listed_newest_first_in_pages(self, store: Store) -> None:
+        for name, seconds in (("x", 0), ("z", 9), ("y", 9)):
+            put(store, lambda t, n=name, s=seconds: t.insert_token(r.token(n, r.later(s))))  # type: ignore[misc]
+        with store.read() as reader:
+            page = reader.tokens(None, 2)
+            assert [t.token for t in page] == ["y", "z"]
+            before = (page[-1].create_time, page[-1].token)
+            assert [t.token for t in reader.tokens(before, 2)] == ["x"]
+
+    def test_a_revoked_token_says_when(self, store: Store) -> None:
+        revoked = replace(r.token(), revoke_time=r.later(1))
+        put(store, lambda t: t.insert_token(r.token()), lambda t: t.update_token(revoked))
+        with store.read() as reader:
+            assert reader.token("t") == revoked
+
+    def test_operations_that_are_not_done_are_found(self, store: Store) -> None:
+        put(
+            store,
+            lambda t: t.insert_operation(r.operation("b")),
+            lambda t: t.insert_operation(r.operation("a", done=True)),
+        )
+        with store.read() as reader:
+            assert [o.operation for o in reader.unfinished_operations()] == ["b"]
+            assert [o.operation for o in reader.operations("", 9)] == ["a", "b"]
+            assert [o.operation for o in reader.operations("a", 9)] == ["b"]
+        put(store, lambda t: t.update_operation(replace(r.operation("b"), done=True, result="[]")))
+        put(store, lambda t: t.delete_operation("a"))
+        with store.read() as reader:
+            assert reader.unfinished_operations() == []
+            assert reader.operations("", 9) == [replace(r.operation("b"), done=True, result="[]")]
+
+    def test_audit_records_are_numbered_from_1_and_listed_newest_first(self, store: Store) -> None:
+        for action in ("one", "two", "three"):
+            put(store, lambda t, action=action: t.append_audit(r.audit(action)))  # type: ignore[misc]
+        with store.read() as reader:
+            assert [a.action for a in reader.audit_records(None, 2)] == ["three", "two"]
+            assert reader.audit_records(2, 9) == [replace(r.audit("one"), number=1)]
+
+    def test_a_response_is_kept_for_its_caller(self, store: Store) -> None:
+        put(store, lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON))
+        with store.read() as reader:
+            assert reader.response("t", "id") == ("digest", b"answer")
+            assert reader.response("other", "id") is None

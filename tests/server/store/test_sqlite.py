@@ -1,0 +1,133 @@
+"""SQLite keeps the contract of stores, and its own promises about the file."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import create_engine, text
+from tests.server.store import records as r
+from tests.server.store.contract import StoreContract, populate, put
+
+from vidscore_server.store.contract import Store, StoreError, StoreInUseError
+from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.sql.tables import metadata
+
+REOPEN = """
+import sys
+from pathlib import Path
+from vidscore_server.store.contract import StoreInUseError
+from vidscore_server.store.sql.sqlite import open_sqlite_store
+try:
+    open_sqlite_store(Path(sys.argv[1]))
+except StoreInUseError:
+    sys.exit(3)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    opened = open_sqlite_store(path)
+    yield opened
+    opened.close()
+
+
+class TestSqliteStore(StoreContract):
+    """The contract."""
+
+
+def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> None:
+    first = open_sqlite_store(path)
+    put(first, populate)
+    with first.read() as reader:
+        secret = reader.secret()
+    first.close()
+    second = open_sqlite_store(path)
+    with second.read() as reader:
+        assert reader.submission("b", "s") == r.submission()
+        assert reader.secret() == secret
+    second.close()
+
+
+def test_a_second_process_is_refused(store: Store, path: Path) -> None:
+    put(store, populate)
+    assert subprocess.run([sys.executable, "-c", REOPEN, str(path)]).returncode == 3
+
+
+def test_a_second_store_in_the_same_process_is_refused(store: Store, path: Path) -> None:
+    del store
+    with pytest.raises(StoreInUseError):
+        open_sqlite_store(path)
+
+
+def test_nobody_else_may_read_the_file(store: Store, path: Path) -> None:
+    put(store, populate)
+    for file in path.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file
+
+
+def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="missing"):
+        open_sqlite_store(tmp_path / "missing" / "store.db")
+
+
+def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/x / ext4 rw 0 0\nserver:/x {tmp_path} nfs4 rw 0 0\n")
+    with pytest.raises(StoreError, match="nfs4"):
+        open_sqlite_store(tmp_path / "store.db", mounts)
+
+
+def test_a_schema_of_a_newer_version_is_refused(path: Path) -> None:
+    open_sqlite_store(path).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match="9999"):
+        open_sqlite_store(path)
+
+
+def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
+    path: Path,
+) -> None:
+    store = open_sqlite_store(path)
+    put(store, populate)
+    with store.read() as reader:
+        pages = reader._connection.execute(text("PRAGMA page_count")).scalar()  # type: ignore[attr-defined]
+    put(
+        store,
+        lambda t: t._connection.execute(text(f"PRAGMA max_page_count = {pages + 5}")),  # type: ignore[attr-defined]
+    )
+    large = [b"x" * 100_000]
+    refused = store.submit(lambda t: t.insert_truth_revision(r.truth_revision(), large))
+    assert "disk is full" in str(refused.exception(10))
+    with store.read() as reader:
+        assert reader.submission("b", "s") == r.submission()
+        assert reader.truth_revision("b", 1) is None
+    put(
+        store,
+        lambda t: t._connection.execute(text("PRAGMA max_page_count = 1000000")),  # type: ignore[attr-defined]
+        lambda t: t.insert_truth_revision(r.truth_revision(), large),
+    )
+    store.close()
+
+
+def test_the_migrations_lead_to_the_tables(path: Path) -> None:
+    open_sqlite_store(path).close()
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()

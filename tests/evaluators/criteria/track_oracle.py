@@ -42,7 +42,7 @@ def hausdorff(first: list[Track], second: list[Track]) -> float:
         return float(bool(first) != bool(second))
     rows = matrix(first, second)
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return max(min(line) for line in [*rows, *columns])
+    return float(max(min(line) for line in [*rows, *columns]))
 
 
 def emd(first: list[Track], second: list[Track], order: float) -> float:

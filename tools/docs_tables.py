@@ -24,9 +24,11 @@ from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_server.application import SERVICES
+from vidscore_server.access.roles import ROLES_BY_RPC
+from vidscore_server.application import HOSTED_SERVICES, SERVICES
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
+from vidscore_server.store.records import Role
 
 PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
@@ -258,12 +260,26 @@ def rpcs() -> str:
             code(service.name),
             f"[`{rpc.name}`](#{rpc.name.lower()})",
             _exchange(rpc.kind),
-            "yes" if f"vidscore.v1.{service.name}" in SERVICES else "not yet",
+            _served(f"vidscore.v1.{service.name}"),
+            _roles(f"/vidscore.v1.{service.name}/{rpc.name}"),
         ]
         for service in _declared("service")
         for rpc in service.members
     ]
-    return table(("service", "RPC", "request and response", "served"), rows)
+    return table(("service", "RPC", "request and response", "served", "who may call it"), rows)
+
+
+def _served(name: str) -> str:
+    if name in SERVICES:
+        return "always"
+    return "with a store" if name in HOSTED_SERVICES else "not yet"
+
+
+def _roles(method: str) -> str:
+    roles = ROLES_BY_RPC.get(method, frozenset())
+    if None in roles:
+        return "anyone"
+    return ", ".join(role.value for role in Role if role in roles)
 
 
 def service(name: str) -> str:

@@ -14,7 +14,7 @@ from tools.proto_comments import declarations
 import vidscore_client
 import vidscore_evaluators
 from vidscore_client import Batching, Live, Tls
-from vidscore_client.errors import ERRORS_BY_CODE
+from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON
 from vidscore_server.settings import setting_names
 
 PROTOS = sorted((ROOT / "protos/vidscore/v1").glob("*.proto"))
@@ -71,7 +71,8 @@ def test_the_client_page_lists_every_exception_with_its_codes() -> None:
     table = section(page("python-client.md"), "## Errors")
     rows = dict(re.findall(r"^\| `(\w+Error)` \|([^|]*)\|", table, re.MULTILINE))
     assert set(rows) == EXCEPTIONS - {"VidscoreError"}
-    codes = {(kind.__name__, code) for code, kind in ERRORS_BY_CODE.items()}
+    chosen = [*ERRORS_BY_CODE.items(), *ERRORS_BY_REASON.items()]
+    codes = {(kind.__name__, word) for word, kind in chosen}
     listed = {(name, code) for name, cell in rows.items() for code in re.findall(r"`(\w+)`", cell)}
     assert listed == codes
 

@@ -255,7 +255,7 @@ def _collect(
 
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
     """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
-    used = np.unique(codes).tolist()
+    used = np.flatnonzero(np.bincount(codes.reshape(-1), minlength=len(words))).tolist()
     kept = tuple(sorted({words[code] for code in used}))
     if kept == words:
         return words, codes

@@ -17,6 +17,9 @@ from vidscore_evaluators.criteria.scene import Items, Scene
 
 _LARGEST_KEY = 1 << 62
 
+_KEYS_A_ROW = 4
+"""Keys that there may be for each row that has one, used or not, so that they count as dense."""
+
 
 @dataclass(frozen=True, eq=False)
 class TrackSet:
@@ -70,7 +73,7 @@ class Tracks:
         """String the objects of a scene together."""
         class_count = max(1, len(scene.classes))
         keys = scene.group_sequences * class_count + scene.group_classes
-        chains, group_chains = np.unique(keys, return_inverse=True)
+        chains, group_chains, _ = numbered(keys)
         return cls(
             scene=scene,
             chain_sequences=chains // class_count,
@@ -136,12 +139,30 @@ class TrackPairs:
         width = max(1, len(tracks.detections))
         truth = tracks.truth.of_objects[candidates.targets]
         keys = truth * width + tracks.detections.of_objects[candidates.detections]
-        pairs, of_candidates, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        pairs, of_candidates, counts = numbered(keys)
         return cls(pairs // width, pairs % width, of_candidates, counts)
 
     def __len__(self) -> int:
         """Number of pairs P."""
         return len(self.truth)
+
+
+def numbered(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Number keys without gaps, in ascending order.
+
+    Args:
+        keys: (N,) keys, 0 or more.
+
+    Returns:
+        The different keys, the number of each of the N, and how often each comes.
+    """
+    if len(keys) == 0 or keys.max() > _KEYS_A_ROW * len(keys):
+        return np.unique(keys, return_inverse=True, return_counts=True)
+    # Where keys are dense, counting all of them costs less than sorting.
+    times = np.bincount(keys)
+    found = np.flatnonzero(times)
+    numbers = np.cumsum(times > 0) - 1
+    return found, numbers[keys], times[found]
 
 
 def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
@@ -152,9 +173,7 @@ def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
         numbers, ids = np.unique(ids, return_inverse=True)
         least, greatest = 0, len(numbers) - 1
     ids, width = ids - least, greatest - least + 1
-    keys, of_objects, lengths = np.unique(
-        chains * width + ids, return_inverse=True, return_counts=True
-    )
+    keys, of_objects, lengths = numbered(chains * width + ids)
     return TrackSet(of_objects, keys // width, lengths)
 
 

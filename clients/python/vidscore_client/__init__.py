@@ -7,6 +7,8 @@ methods. Arguments, reports, settings and errors are the same for both.
 from vidscore_client import aio
 from vidscore_client._operations import Health
 from vidscore_client._version import __version__
+from vidscore_client.access import Tokens
+from vidscore_client.benchmarks import Benchmarks, Rescoring
 from vidscore_client.client import Client, connect
 from vidscore_client.errors import (
     AccessDeniedError,
@@ -60,6 +62,7 @@ __all__ = [
     "BackPressureError",
     "Batching",
     "Benchmark",
+    "Benchmarks",
     "CallCancelledError",
     "CallbackError",
     "Client",
@@ -93,6 +96,7 @@ __all__ = [
     "Report",
     "ReportWarning",
     "RescoreProgress",
+    "Rescoring",
     "Retry",
     "Role",
     "Row",
@@ -110,6 +114,7 @@ __all__ = [
     "SupersededError",
     "Tls",
     "Token",
+    "Tokens",
     "TruthRevision",
     "UnavailableError",
     "UnsupportedError",

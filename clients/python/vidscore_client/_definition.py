@@ -28,11 +28,11 @@ Definition = Mapping[str, Any]
 Show = Callable[[Any, str], Any]
 """Gives the value of a field under a key; None where it is unset."""
 
-_GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
-_TIME_FIELDS = ("open_time", "close_time")
-_OWN_FIELDS = (*_GEOMETRY_FIELDS, *_TIME_FIELDS, "policy")
+GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
+TIME_FIELDS = ("open_time", "close_time")
+_OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "policy")
 
-UPDATABLE = ("specification", *_TIME_FIELDS, "policy")
+UPDATABLE = ("specification", *TIME_FIELDS, "policy")
 """Fields that may be changed once a benchmark is there."""
 
 
@@ -46,10 +46,10 @@ def encode_definition(definition: Definition) -> wire.Benchmark:
         raise InputError("definition", repr(definition)[:80], "a table")
     rest = {key: value for key, value in definition.items() if key not in _OWN_FIELDS}
     message = wire.Benchmark(specification=encode_specification((), rest))
-    for field in _GEOMETRY_FIELDS:
+    for field in GEOMETRY_FIELDS:
         if field in definition:
             setattr(message, field, encode_geometry(field, definition[field]))
-    for field in _TIME_FIELDS:
+    for field in TIME_FIELDS:
         if definition.get(field) is not None:
             getattr(message, field).FromDatetime(_time(field, definition[field]))
     if "policy" in definition:
@@ -62,10 +62,10 @@ def decode_definition(message: wire.Benchmark) -> dict[str, Any]:
     """The dictionary form; what is unset is left out."""
     names = {number: name for name, number in GEOMETRIES.items()}
     definition = decode_specification(message.specification)
-    for field in _GEOMETRY_FIELDS:
+    for field in GEOMETRY_FIELDS:
         if getattr(message, field) in names:
             definition[field] = names[getattr(message, field)]
-    for field in _TIME_FIELDS:
+    for field in TIME_FIELDS:
         if message.HasField(field):
             definition[field] = getattr(message, field).ToDatetime(tzinfo=UTC)
     if message.HasField("policy"):

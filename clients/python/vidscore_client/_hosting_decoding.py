@@ -33,7 +33,6 @@ _ROLES = {
     for name, number in access_service_pb2.Role.items()
     if number
 }
-ROLE_NUMBERS = {role: number for number, role in _ROLES.items()}
 
 
 def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from vidscore_client.errors import (
     ERRORS_BY_CODE,
@@ -28,12 +28,21 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     Args:
         failure: The error that grpc raised, of the synchronous or the asyncio library.
     """
-    code = failure.code().name
-    information, violations = _details(failure.trailing_metadata() or ())
+    status = _status(failure.trailing_metadata() or ())
+    return _error(failure.code().name, failure.details() or "", status)
+
+
+def error_from_status(status: status_pb2.Status) -> VidscoreError:
+    """Build the exception for work that failed after its call, from ``google.rpc.Status``."""
+    return _error(code_pb2.Code.Name(status.code), status.message, status)
+
+
+def _error(code: str, message: str, status: Any) -> VidscoreError:
+    information, violations = _details(status)
     metadata = dict(information.metadata)
     kind = ERRORS_BY_REASON.get(information.reason, ERRORS_BY_CODE[code])
     return kind(
-        failure.details() or f"the call ended with {code}",
+        message or f"the call ended with {code}",
         code=code,
         reason=information.reason,
         violations=violations,
@@ -42,11 +51,11 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     )
 
 
-def _details(metadata: Iterable[Any]) -> tuple[Any, tuple[Any, ...]]:
-    """Read google.rpc.ErrorInfo and google.rpc.BadRequest out of a call's trailing metadata."""
+def _details(status: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Read google.rpc.ErrorInfo and google.rpc.BadRequest out of a status."""
     information = error_details_pb2.ErrorInfo()
     violations: list[FieldViolation] = []
-    for detail in _status(metadata).details:
+    for detail in status.details:
         if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
             found = error_details_pb2.ErrorInfo.FromString(detail.value)
             if found.domain == ERROR_DOMAIN:

@@ -7,16 +7,20 @@ event loop that it is made in.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
 import grpc
 
+from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
+from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
 from vidscore.v1.submission_service_pb2 import WatchSubmissionRequest
 from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
+from vidscore_client._access_operations import list_audit_records
+from vidscore_client._aio_hosting import AsyncBenchmarks, AsyncRescoring, AsyncTokens
 from vidscore_client._aio_stream import AsyncScoreStream
 from vidscore_client._aio_submission_stream import AsyncSubmissionStream
 from vidscore_client._aio_submissions import AsyncSubmissions
@@ -40,6 +44,7 @@ from vidscore_client._upload import UNHURRIED, plan_upload
 from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
+from vidscore_client.hosting import AuditRecord
 from vidscore_client.reports import Report
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
@@ -51,10 +56,13 @@ from vidscore_client.settings import (
 )
 
 __all__ = [
+    "AsyncBenchmarks",
     "AsyncClient",
+    "AsyncRescoring",
     "AsyncScoreStream",
     "AsyncSubmissionStream",
     "AsyncSubmissions",
+    "AsyncTokens",
     "connect",
 ]
 
@@ -101,6 +109,20 @@ class AsyncClient:
     def submissions(self) -> AsyncSubmissions:
         """Submissions to hosted benchmarks."""
         return AsyncSubmissions(self._run, self._open_watch)
+
+    @property
+    def benchmarks(self) -> AsyncBenchmarks:
+        """Hosted benchmarks."""
+        return AsyncBenchmarks(self._run, self._upload_truth)
+
+    @property
+    def tokens(self) -> AsyncTokens:
+        """Tokens, for organisers."""
+        return AsyncTokens(self._run)
+
+    async def audit(self, maximum: int | None = None) -> list[AuditRecord]:
+        """Who did what; see `vidscore_client.Client.audit`."""
+        return await self._run(list_audit_records(maximum))
 
     async def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
@@ -212,6 +234,16 @@ class AsyncClient:
         self._refuse_if_closed()
         stub = ScoringServiceStub(self._channel)
         return stub.Score(timeout=timeout_s, metadata=self._endpoint.metadata)
+
+    async def _upload_truth(
+        self, requests: Iterator[UploadTruthRequest], timeout_s: float | None
+    ) -> UploadTruthResponse:
+        self._refuse_if_closed()
+        stub: Any = BenchmarkServiceStub(self._channel)
+        response: UploadTruthResponse = await stub.UploadTruth(
+            requests, timeout=timeout_s, metadata=self._endpoint.metadata
+        )
+        return response
 
     async def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()

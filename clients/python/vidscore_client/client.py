@@ -10,10 +10,13 @@ from typing import Any, Self
 
 import grpc
 
+from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
 from vidscore.v1.scoring_service_pb2 import ScoreRequest
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
 from vidscore.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
 from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
+from vidscore_client._access_operations import list_audit_records
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
 from vidscore_client._names import DEFAULT_STREAM
@@ -31,9 +34,12 @@ from vidscore_client._status import error_from_failure
 from vidscore_client._stream_plan import StreamPlan, plan_stream
 from vidscore_client._submission_operations import open_stream
 from vidscore_client._upload import UNHURRIED, plan_upload
+from vidscore_client.access import Tokens
+from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
+from vidscore_client.hosting import AuditRecord
 from vidscore_client.reports import Report
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
@@ -101,6 +107,27 @@ class Client:
     def submissions(self) -> Submissions:
         """Submissions to hosted benchmarks."""
         return Submissions(self._run, self._open_watch)
+
+    @property
+    def benchmarks(self) -> Benchmarks:
+        """Hosted benchmarks."""
+        return Benchmarks(self._run, self._upload_truth)
+
+    @property
+    def tokens(self) -> Tokens:
+        """Tokens, for organisers."""
+        return Tokens(self._run)
+
+    def audit(self, maximum: int | None = None) -> list[AuditRecord]:
+        """Who did what, newest first. For organisers.
+
+        Args:
+            maximum: Most records wanted; None for all.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        return self._run(list_audit_records(maximum))
 
     def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server, built-in ones first.
@@ -283,6 +310,11 @@ class Client:
         stream = ScoreStream(plan, open_call, self._endpoint.timeout_s, owner=self)
         self._streams.add(stream)
         return stream
+
+    def _upload_truth(self, requests: Iterator[UploadTruthRequest], timeout_s: float | None) -> Any:
+        self._refuse_if_closed()
+        stub = BenchmarkServiceStub(self._channel)
+        return stub.UploadTruth(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()

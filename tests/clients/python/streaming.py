@@ -118,9 +118,9 @@ async def _other_tasks() -> list[str]:
 
 
 class Blocking:
-    """An asyncio stream whose coroutines are awaited on their loop."""
+    """Something of asyncio's, such as a stream, whose coroutines are awaited on their loop."""
 
-    def __init__(self, stream: aio.AsyncScoreStream, run: Run) -> None:
+    def __init__(self, stream: Any, run: Run) -> None:
         self._stream = stream
         self._run = run
 

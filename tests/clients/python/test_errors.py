@@ -14,9 +14,15 @@ from tests.clients.python.fake_server import bad_request, error_info
 
 from vidscore_client import InvalidArgumentError, VidscoreError
 from vidscore_client._status import error_from_failure
-from vidscore_client.errors import ERRORS_BY_CODE
+from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON
 from vidscore_evaluators.errors import Fault, InputError, LimitError
-from vidscore_server.errors import DrainingError
+from vidscore_server.errors import (
+    DrainingError,
+    EpochStaleError,
+    QuotaError,
+    StateError,
+    SubmissionEndedError,
+)
 from vidscore_server.status import refusal_of, status_of
 
 
@@ -125,3 +131,20 @@ def test_what_the_server_writes_is_what_this_side_reads(
     assert isinstance(error, VidscoreError)
     assert (error.code, error.reason, error.violation_count) == (code, reason, count)
     assert len(error.violations) == min(count, 20)
+
+
+@pytest.mark.parametrize("kind", [EpochStaleError, QuotaError, SubmissionEndedError])
+def test_a_reason_with_an_exception_of_its_own_is_a_kind_of_its_codes(
+    kind: type[StateError],
+) -> None:
+    refusal = refusal_of(kind("why", next_offset="7"))
+    error = error_from_failure(
+        failure(refusal.code, refusal.message, status_of(refusal).SerializeToString())
+    )
+    assert type(error) is ERRORS_BY_REASON[kind.reason]
+    assert isinstance(error, ERRORS_BY_CODE[refusal.code.name])
+    assert (error.reason, error.metadata["next_offset"]) == (kind.reason, "7")
+
+
+def test_every_reason_with_an_exception_of_its_own_is_tested() -> None:
+    assert {"EPOCH_STALE", "QUOTA_EXCEEDED", "SUBMISSION_ENDED"} == set(ERRORS_BY_REASON)

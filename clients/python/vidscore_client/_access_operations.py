@@ -1,0 +1,89 @@
+"""The unary calls of tokens and of the audit record, each written once for both clients."""
+
+from __future__ import annotations
+
+from google.protobuf.duration_pb2 import Duration
+
+from vidscore.v1 import access_service_pb2 as wire
+from vidscore_client._hosting_decoding import decode_audit_record, decode_token
+from vidscore_client._names import token_name
+from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client.errors import InputError
+from vidscore_client.frames import text
+from vidscore_client.hosting import AuditRecord, NewToken, Role, Token
+
+ROLES = tuple(role.value for role in Role if role is not Role.UNKNOWN)
+_ACCESS = "/vidscore.v1.AccessService/"
+
+
+def create_token(
+    role: Role | str, team: str, comment: str, lifetime_s: float | None
+) -> Operation[NewToken]:
+    """Create a token."""
+    if role not in ROLES:
+        raise InputError("role", repr(role)[:80], " or ".join(ROLES))
+    response = yield UnaryRequest(
+        _ACCESS + "CreateToken",
+        wire.CreateTokenRequest(
+            role=f"ROLE_{role.upper()}",
+            team=text("team", team),
+            comment=text("comment", comment),
+            lifetime=_duration(lifetime_s),
+        ),
+        wire.CreateTokenResponse,
+    )
+    return NewToken(decode_token(response.token), response.secret)
+
+
+def list_tokens() -> Operation[list[Token]]:
+    """Every token, newest first, page by page."""
+    found: list[Token] = []
+    page = ""
+    while True:
+        response = yield UnaryRequest(
+            _ACCESS + "ListTokens",
+            wire.ListTokensRequest(page_token=page),
+            wire.ListTokensResponse,
+        )
+        found.extend(decode_token(token) for token in response.tokens)
+        page = response.next_page_token
+        if not page:
+            return found
+
+
+def revoke_token(token: str) -> Operation[Token]:
+    """End a token at once."""
+    response = yield UnaryRequest(
+        _ACCESS + "RevokeToken",
+        wire.RevokeTokenRequest(name=token_name(token)),
+        wire.RevokeTokenResponse,
+    )
+    return decode_token(response.token)
+
+
+def list_audit_records(maximum: int | None) -> Operation[list[AuditRecord]]:
+    """The newest records, page by page; all of them where no number is given."""
+    found: list[AuditRecord] = []
+    page = ""
+    while maximum is None or len(found) < maximum:
+        response = yield UnaryRequest(
+            _ACCESS + "ListAuditRecords",
+            wire.ListAuditRecordsRequest(page_token=page),
+            wire.ListAuditRecordsResponse,
+        )
+        found.extend(decode_audit_record(record) for record in response.records)
+        page = response.next_page_token
+        if not page:
+            break
+    return found[:maximum]
+
+
+def _duration(seconds: float | None) -> Duration | None:
+    if seconds is None:
+        return None
+    duration = Duration()
+    try:
+        duration.FromNanoseconds(round(seconds * 1e9))
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("lifetime_s", repr(seconds)[:80], "a number of seconds") from None
+    return duration

@@ -1,0 +1,276 @@
+"""The unary calls of benchmarks, each written once for both clients; see `_operations`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from google.longrunning import operations_pb2
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.field_mask_pb2 import FieldMask
+
+from vidscore.v1 import benchmark_service_pb2 as wire
+from vidscore_client._definition import (
+    GEOMETRY_FIELDS,
+    TIME_FIELDS,
+    UPDATABLE,
+    Definition,
+    encode_definition,
+)
+from vidscore_client._encoding import encode_frames
+from vidscore_client._hosting_decoding import (
+    decode_benchmark,
+    decode_difference,
+    decode_row,
+    decode_truth_revision,
+)
+from vidscore_client._names import benchmark_name, submission_name
+from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client._outbox import Outbox
+from vidscore_client._status import error_from_status
+from vidscore_client.errors import InputError, VidscoreError
+from vidscore_client.frames import Frames, text
+from vidscore_client.hosting import (
+    Benchmark,
+    Leaderboard,
+    LeaderboardRow,
+    RescoreProgress,
+    ScoreDifference,
+    TruthRevision,
+)
+from vidscore_client.settings import DEFAULT_BATCHING
+
+_BENCHMARKS = "/vidscore.v1.BenchmarkService/"
+_OPERATIONS = "/google.longrunning.Operations/"
+
+
+def create_benchmark(benchmark: str, definition: Definition) -> Operation[Benchmark]:
+    """Create a benchmark."""
+    response = yield UnaryRequest(
+        _BENCHMARKS + "CreateBenchmark",
+        wire.CreateBenchmarkRequest(
+            benchmark_id=text("benchmark", benchmark),
+            benchmark=encode_definition(definition),
+            request_id=str(uuid.uuid4()),
+        ),
+        wire.CreateBenchmarkResponse,
+    )
+    return decode_benchmark(response.benchmark)
+
+
+def get_benchmark(benchmark: str) -> Operation[Benchmark]:
+    """One benchmark."""
+    response = yield UnaryRequest(
+        _BENCHMARKS + "GetBenchmark",
+        wire.GetBenchmarkRequest(name=benchmark_name(benchmark)),
+        wire.GetBenchmarkResponse,
+    )
+    return decode_benchmark(response.benchmark)
+
+
+def list_benchmarks() -> Operation[list[Benchmark]]:
+    """Every benchmark, page by page."""
+    found: list[Benchmark] = []
+    token = ""
+    while True:
+        response = yield UnaryRequest(
+            _BENCHMARKS + "ListBenchmarks",
+            wire.ListBenchmarksRequest(page_token=token),
+            wire.ListBenchmarksResponse,
+        )
+        found.extend(decode_benchmark(benchmark) for benchmark in response.benchmarks)
+        token = response.next_page_token
+        if not token:
+            return found
+
+
+def update_benchmark(
+    benchmark: str, definition: Definition, *, replace: bool
+) -> Operation[Benchmark]:
+    """Change what the definition names or, to replace it, everything that may change."""
+    present = yield from get_benchmark(benchmark)
+    for field in GEOMETRY_FIELDS:
+        if definition.get(field, present.definition[field]) != present.definition[field]:
+            expected = f"{present.definition[field]!r}, which cannot be changed"
+            raise InputError(field, repr(definition[field])[:80], expected)
+    whole = definition if replace else {**present.definition, **definition}
+    message = encode_definition(whole)
+    message.name = benchmark_name(benchmark)
+    response = yield UnaryRequest(
+        _BENCHMARKS + "UpdateBenchmark",
+        wire.UpdateBenchmarkRequest(
+            benchmark=message,
+            update_mask=FieldMask(paths=UPDATABLE if replace else _fields_of(definition)),
+        ),
+        wire.UpdateBenchmarkResponse,
+    )
+    return decode_benchmark(response.benchmark)
+
+
+def delete_benchmark(benchmark: str, *, force: bool) -> Operation[None]:
+    """Delete a benchmark."""
+    yield UnaryRequest(
+        _BENCHMARKS + "DeleteBenchmark",
+        wire.DeleteBenchmarkRequest(name=benchmark_name(benchmark), force=force),
+        wire.DeleteBenchmarkResponse,
+    )
+
+
+def truth_requests(
+    benchmark: str, batches: Iterable[Frames], *, merge: bool, complete: bool, comment: str
+) -> Iterator[wire.UploadTruthRequest]:
+    """What an upload of truth sends.
+
+    Raises:
+        InputError: If an argument is wrong; a batch that is none, when its turn comes.
+    """
+    if isinstance(batches, Frames):
+        raise InputError("batches", "one batch", "a list of batches")
+    header = wire.UploadTruthHeader(
+        benchmark=benchmark_name(benchmark),
+        merge=merge,
+        complete=complete,
+        comment=text("comment", comment),
+        request_id=str(uuid.uuid4()),
+    )
+    return _truth_requests(header, batches)
+
+
+def list_truth_revisions(benchmark: str) -> Operation[list[TruthRevision]]:
+    """Every revision, newest first, page by page."""
+    found: list[TruthRevision] = []
+    token = ""
+    while True:
+        response = yield UnaryRequest(
+            _BENCHMARKS + "ListTruthRevisions",
+            wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark), page_token=token),
+            wire.ListTruthRevisionsResponse,
+        )
+        found.extend(decode_truth_revision(revision) for revision in response.revisions)
+        token = response.next_page_token
+        if not token:
+            return found
+
+
+def get_leaderboard(
+    benchmark: str, evaluator: str, domain: str | None, class_: str | None
+) -> Operation[Leaderboard]:
+    """A whole board, page by page."""
+    rows: list[LeaderboardRow] = []
+    token = ""
+    while True:
+        response = yield UnaryRequest(
+            _BENCHMARKS + "GetLeaderboard",
+            wire.GetLeaderboardRequest(
+                benchmark=benchmark_name(benchmark),
+                evaluator=text("evaluator", evaluator),
+                domain=domain,
+                class_name=class_,
+                page_token=token,
+            ),
+            wire.GetLeaderboardResponse,
+        )
+        rows.extend(decode_row(row) for row in response.rows)
+        token = response.next_page_token
+        if not token:
+            return Leaderboard(tuple(rows), tuple(response.ranking), response.truth_revision)
+
+
+@dataclass(frozen=True)
+class OperationStatus:
+    """How far a re-scoring is.
+
+    Attributes:
+        name: Full name of the operation.
+        progress: How far it has come.
+        done: Whether it has ended.
+        differences: What it changed; None unless it has succeeded.
+        error: What it failed with; None unless it has failed.
+    """
+
+    name: str
+    progress: RescoreProgress
+    done: bool
+    differences: list[ScoreDifference] | None
+    error: VidscoreError | None
+
+
+def rescore_submissions(
+    benchmark: str, submissions: Iterable[str], comment: str
+) -> Operation[OperationStatus]:
+    """Begin to score stored detections again."""
+    if isinstance(submissions, str):
+        raise InputError("submissions", "one text", "a list of names")
+    response = yield UnaryRequest(
+        _BENCHMARKS + "RescoreSubmissions",
+        wire.RescoreSubmissionsRequest(
+            benchmark=benchmark_name(benchmark),
+            submissions=[submission_name(submission) for submission in submissions],
+            comment=text("comment", comment),
+            request_id=str(uuid.uuid4()),
+        ),
+        operations_pb2.Operation,
+    )
+    return _status(response)
+
+
+def get_operation(name: str) -> Operation[OperationStatus]:
+    """How far an operation is."""
+    response = yield UnaryRequest(
+        _OPERATIONS + "GetOperation",
+        operations_pb2.GetOperationRequest(name=text("name", name)),
+        operations_pb2.Operation,
+    )
+    return _status(response)
+
+
+def cancel_operation(name: str) -> Operation[None]:
+    """End an operation before its next step."""
+    yield UnaryRequest(
+        _OPERATIONS + "CancelOperation",
+        operations_pb2.CancelOperationRequest(name=text("name", name)),
+        Empty,
+    )
+
+
+def _fields_of(definition: Definition) -> list[str]:
+    """Names of the updatable fields that a definition sets."""
+    apart = {*TIME_FIELDS, "policy"}
+    fields = [field for field in definition if field in apart]
+    if set(definition) - apart - set(GEOMETRY_FIELDS):
+        fields.append("specification")
+    return fields
+
+
+def _truth_requests(
+    header: wire.UploadTruthHeader, batches: Iterable[Frames]
+) -> Iterator[wire.UploadTruthRequest]:
+    yield wire.UploadTruthRequest(header=header)
+    outbox = Outbox(DEFAULT_BATCHING)
+    for frames in batches:
+        if not isinstance(frames, Frames):
+            raise InputError("batches", repr(frames)[:80], "Frames")
+        if frames.frame_count:
+            outbox.offer("truth", frames, 0.0)
+        while (batch := outbox.take(0.0)) is not None:
+            yield wire.UploadTruthRequest(truth=encode_frames(batch.frames))
+
+
+def _status(message: operations_pb2.Operation) -> OperationStatus:
+    metadata, response = wire.RescoreMetadata(), wire.RescoreResponse()
+    message.metadata.Unpack(metadata)
+    outcome = message.WhichOneof("result")
+    if outcome == "response":
+        message.response.Unpack(response)
+    return OperationStatus(
+        name=message.name,
+        progress=RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
+        done=message.done,
+        differences=(
+            [decode_difference(entry) for entry in response.differences]
+            if outcome == "response"
+            else None
+        ),
+        error=error_from_status(message.error) if outcome == "error" else None,
+    )

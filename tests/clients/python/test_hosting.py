@@ -1,0 +1,430 @@
+"""Benchmarks, tokens, boards and re-scorings on a real server; synchronous and asyncio."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.clients.python.fake_server import WAIT_S
+from tests.clients.python.streaming import Blocking, event_loop
+
+from vidscore_cli.server_process import ServerProcess
+from vidscore_client import (
+    AccessDeniedError,
+    CallCancelledError,
+    Client,
+    ConflictError,
+    DeadlineError,
+    Frames,
+    InputError,
+    InternalError,
+    InvalidArgumentError,
+    NotFoundError,
+    QuotaExceededError,
+    RescoreProgress,
+    Role,
+    SubmissionState,
+    aio,
+    connect,
+)
+from vidscore_client._benchmark_operations import OperationStatus
+from vidscore_client._rescoring import outcome_of
+from vidscore_server.access.site import initialise
+
+SKY = {
+    "title": "Night sky",
+    "evaluators": [{"name": "spotgeo", "parameters": {"tau": 5.0}}],
+    "truth_geometry": "point",
+    "detection_geometry": "point",
+    "policy": {"visibility": "final"},
+}
+
+
+@dataclass
+class Site:
+    """A server that hosts benchmarks, and its first organiser's token."""
+
+    target: str
+    secret: str
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    store = tmp_path_factory.mktemp("site") / "store.db"
+    secret = initialise(Path(store)).secret
+    with ServerProcess("--workers", "1", "--store", str(store)) as server:
+        yield Site(server.address, secret)
+
+
+Connecting = Callable[[str], AbstractContextManager[Client]]
+
+
+@contextmanager
+def with_threads(target: str, secret: str) -> Iterator[Client]:
+    """The synchronous client."""
+    with connect(target, token=secret, timeout_s=WAIT_S) as client:
+        yield client
+
+
+class BlockingClient:
+    """An asyncio client whose coroutines are awaited on their loop."""
+
+    def __init__(self, client: aio.AsyncClient, run: Any) -> None:
+        self._client = client
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(Blocking(self._client, self._run), name)
+
+    @property
+    def benchmarks(self) -> Any:
+        return BlockingBenchmarks(self._client.benchmarks, self._run)
+
+    @property
+    def submissions(self) -> Any:
+        return Blocking(self._client.submissions, self._run)
+
+    @property
+    def tokens(self) -> Any:
+        return Blocking(self._client.tokens, self._run)
+
+
+class BlockingBenchmarks:
+    """Benchmarks of an asyncio client, whose re-scorings are blocking too."""
+
+    def __init__(self, benchmarks: aio.AsyncBenchmarks, run: Any) -> None:
+        self._benchmarks = benchmarks
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(Blocking(self._benchmarks, self._run), name)
+
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            result = method(*arguments, **keywords)
+            rescoring = isinstance(result, aio.AsyncRescoring)
+            return Blocking(result, self._run) if rescoring else result
+
+        return call
+
+
+@contextmanager
+def with_tasks(target: str, secret: str) -> Iterator[Any]:
+    """The asyncio client, on an event loop of its own that the test does not see."""
+
+    async def connected() -> aio.AsyncClient:
+        return aio.connect(target, token=secret, timeout_s=WAIT_S)
+
+    with event_loop() as run:
+        client = run(connected())
+        try:
+            yield BlockingClient(client, run)
+        finally:
+            run(client.close())
+
+
+@pytest.fixture(params=[with_threads, with_tasks], ids=["threads", "asyncio"])
+def connecting(request: pytest.FixtureRequest, site: Site) -> Connecting:
+    """Connects with a token; a test that takes it holds for both kinds of clients."""
+    return lambda secret: request.param(site.target, secret)
+
+
+@pytest.fixture
+def organiser(connecting: Connecting, site: Site) -> Iterator[Client]:
+    with connecting(site.secret) as client:
+        yield client
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test uses."""
+    return f"b{zlib.crc32(request.node.nodeid.encode())}"
+
+
+def points(*sequences: str, shift_px: float = 0.0) -> Frames:
+    """Five frames of each sequence with one point each."""
+    count = 5 * len(sequences)
+    return Frames(
+        sequences=[("", sequence) for sequence in sequences],
+        frame_sequences=np.repeat(np.arange(len(sequences)), 5),
+        frame_numbers=np.tile(np.arange(1, 6), len(sequences)),
+        frame_starts=np.arange(count + 1),
+        coordinates=np.tile([100.0 + shift_px, 100.0], (count, 1)),
+    )
+
+
+def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: str = "red") -> str:
+    """Submit as a team and wait for the score; gives the submission's full name."""
+    secret = organiser.tokens.create("performer", team=team).secret
+    with connect(site.target, token=secret) as client, client.submit(benchmark) as stream:
+        for frames in sent:
+            stream.send_batch(frames)
+        stream.seal(sum(frames.frame_count for frames in sent))
+        assert stream.wait(WAIT_S).state is SubmissionState.SCORED
+        return stream.submission
+
+
+def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
+    organiser: Client, name: str
+) -> None:
+    opening = datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC)
+    created = organiser.benchmarks.create(name, {**SKY, "open_time": opening.isoformat()})
+    assert created.definition["open_time"] == opening
+    assert {**created.definition, **SKY, "policy": created.definition["policy"]} == (
+        created.definition
+    )
+    assert (created.title, created.truth_revision) == ("Night sky", 0)
+    assert organiser.benchmarks.get(f"benchmarks/{name}") == created
+    assert created in organiser.benchmarks.list()
+    changed = organiser.benchmarks.update(name, {"title": "Sky", "policy": {"ladder_step": 0.5}})
+    assert (changed.title, changed.definition["evaluators"]) == ("Sky", SKY["evaluators"])
+    policy = changed.definition["policy"]
+    assert (policy["ladder_step"], policy["visibility"]) == (0.5, "ladder")
+    assert changed.definition["open_time"] == opening
+    replaced = organiser.benchmarks.update(name, SKY, replace=True)
+    assert "open_time" not in replaced.definition
+    organiser.benchmarks.delete(name)
+    with pytest.raises(NotFoundError):
+        organiser.benchmarks.get(name)
+
+
+def test_a_definition_is_taken_back_as_it_was_given(organiser: Client, name: str) -> None:
+    created = organiser.benchmarks.create(name, SKY)
+    again = organiser.benchmarks.create(f"{name}-again", created.definition)
+    assert again.definition == created.definition
+
+
+def test_a_shape_of_objects_cannot_be_changed(organiser: Client, name: str) -> None:
+    organiser.benchmarks.create(name, SKY)
+    with pytest.raises(InputError, match="cannot be changed"):
+        organiser.benchmarks.update(name, {"truth_geometry": "box"})
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"policy": {"visibility": "all"}}, "policy.visibility"),
+        ({"policy": {"quiet_timeout_s": "soon"}}, "policy.quiet_timeout_s"),
+        ({"policy": {"strictness": 1}}, "policy.strictness"),
+        ({"truth_geometry": "circle"}, "truth_geometry"),
+        ({"close_time": "2026-01-01"}, "close_time"),
+        ({"colour": 1}, "specification.colour"),
+    ],
+)
+def test_a_definition_that_cannot_be_sent_is_refused_here(
+    organiser: Client, name: str, change: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        organiser.benchmarks.create(name, {**SKY, **change})
+    assert caught.value.argument == field
+
+
+def test_what_the_server_finds_wrong_names_its_fields(organiser: Client, name: str) -> None:
+    wrong = {**SKY, "truth_geometry": "box", "policy": {"ladder_step": -1.0}}
+    with pytest.raises(InvalidArgumentError) as caught:
+        organiser.benchmarks.create(name, wrong)
+    assert caught.value.violation_count == 2
+
+
+def test_a_name_that_is_taken_is_a_conflict(organiser: Client, name: str) -> None:
+    organiser.benchmarks.create(name, SKY)
+    with pytest.raises(ConflictError) as caught:
+        organiser.benchmarks.create(name, SKY)
+    assert caught.value.reason == "NAME_TAKEN"
+
+
+def test_truth_is_uploaded_in_revisions_and_merged_where_that_is_wanted(
+    organiser: Client, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    first = organiser.benchmarks.upload_truth(name, [points("1"), points("2")], comment="begun")
+    assert (first.revision, first.frame_count, first.complete) == (1, 10, False)
+    merged = organiser.benchmarks.upload_truth(
+        name, iter([points("2", "3")]), merge=True, complete=True
+    )
+    assert (merged.revision, merged.frame_count, merged.complete) == (2, 15, True)
+    assert organiser.benchmarks.upload_truth(name, [points("9")]).frame_count == 5
+    revisions = organiser.benchmarks.truth_revisions(name)
+    assert [revision.revision for revision in revisions] == [3, 2, 1]
+    assert revisions[2] == first
+
+
+def test_what_making_truth_raises_is_raised_and_nothing_is_uploaded(
+    organiser: Client, name: str
+) -> None:
+    def batches() -> Iterator[Frames]:
+        yield points("1")
+        raise ZeroDivisionError
+
+    organiser.benchmarks.create(name, SKY)
+    with pytest.raises(ZeroDivisionError):
+        organiser.benchmarks.upload_truth(name, batches())
+    with pytest.raises(InputError, match="expected Frames"):
+        organiser.benchmarks.upload_truth(name, ["frames"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="one batch"):
+        organiser.benchmarks.upload_truth(name, points("1"))  # type: ignore[arg-type]
+    assert organiser.benchmarks.truth_revisions(name) == []
+
+
+def test_truth_of_another_shape_is_refused(organiser: Client, name: str) -> None:
+    organiser.benchmarks.create(name, SKY)
+    box = Frames((("", "1"),), np.zeros(1, int), np.ones(1, int), np.arange(2), np.ones((1, 4)))
+    with pytest.raises(InvalidArgumentError):
+        organiser.benchmarks.upload_truth(name, [box])
+
+
+def test_teams_stand_on_the_board_in_rank_order(site: Site, organiser: Client, name: str) -> None:
+    """Every point of red is found exactly, those of blue 4 px off: equal F1, MSE 0 before 16."""
+    organiser.benchmarks.create(name, {**SKY, "evaluators": [{"name": "spotgeo"}]})
+    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    blue = submit(site, organiser, name, points("1", shift_px=4.0), team="blue")
+    red = submit(site, organiser, name, points("1"), team="red")
+    board = organiser.benchmarks.leaderboard(name)
+    assert board.ranking == ("f1", "mse")
+    assert [(row.rank, row.team, row.submission) for row in board.rows] == [
+        (1, "red", red),
+        (2, "blue", blue),
+    ]
+    assert [dict(row.scores) for row in board.rows] == [
+        {"f1": 1.0, "mse": 0.0},
+        {"f1": 1.0, "mse": 16.0},
+    ]
+    with pytest.raises(InvalidArgumentError):
+        organiser.benchmarks.leaderboard(name, evaluator="neovision2")
+
+
+def test_scores_of_a_submission_are_shown_as_reports(
+    site: Site, organiser: Client, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    submission = submit(site, organiser, name, points("1"))
+    [score] = organiser.submissions.scores(submission)
+    assert (score.partial, score.current, score.truth_revision) == (False, True, 1)
+    assert (score.report.value("true_positives"), score.report.value("false_negatives")) == (5, 5)
+    found = organiser.submissions.get(submission.split("/")[1] + "/" + submission.split("/")[3])
+    assert organiser.submissions.list(name) == [found]
+    assert (found.team, found.frame_count, found.benchmark) == ("red", 5, name)
+
+
+def test_a_rescoring_moves_the_board_and_tells_the_difference(
+    site: Site, organiser: Client, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    submission = submit(site, organiser, name, points("1"))
+    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    told: list[RescoreProgress] = []
+    rescoring = organiser.benchmarks.rescore(name, [submission], comment="more truth")
+    differences = rescoring.wait(WAIT_S, told.append)
+    f1 = next(entry for entry in differences if entry.measure == "f1")
+    assert (f1.submission, f1.before, f1.after) == (submission, 1.0, 2 * 5 / (2 * 5 + 5))
+    assert told[-1] == RescoreProgress(1, 1)
+    assert organiser.benchmarks.leaderboard(name).rows[0].scores["f1"] == f1.after
+    found = organiser.benchmarks.rescoring(rescoring.name)
+    assert found.wait() == differences
+    found.cancel()
+
+
+def test_a_rescoring_that_is_not_there_is_not_found(organiser: Client) -> None:
+    with pytest.raises(NotFoundError):
+        organiser.benchmarks.rescoring("operations/rescore-0")
+
+
+def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
+    status = OperationStatus("operations/x", RescoreProgress(0, 1), True, None, None)
+    with pytest.raises(InternalError, match="without an outcome"):
+        outcome_of(status)
+
+
+def test_a_rescoring_that_was_cancelled_raises_that() -> None:
+    cancelled = CallCancelledError("cancelled", code="CANCELLED")
+    status = OperationStatus("operations/x", RescoreProgress(0, 1), True, None, cancelled)
+    with pytest.raises(CallCancelledError):
+        outcome_of(status)
+
+
+def test_a_team_sees_its_own_submissions_and_no_others(
+    site: Site, organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    red = submit(site, organiser, name, points("1"), team="red")
+    with connecting(organiser.tokens.create(Role.PERFORMER, team="blue").secret) as blue:
+        with pytest.raises(NotFoundError):
+            blue.submissions.get(red)
+        assert blue.submissions.list(name) == []
+        assert blue.benchmarks.leaderboard(name).rows[0].submission == ""
+        with pytest.raises(AccessDeniedError):
+            blue.benchmarks.create(f"{name}-own", SKY)
+
+
+def test_a_quota_that_is_used_up_refuses_a_further_submission(
+    site: Site, organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
+    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    submit(site, organiser, name, points("1"), team="red")
+    secret = organiser.tokens.create("performer", team="red").secret
+    with connecting(secret) as red, pytest.raises(QuotaExceededError):
+        red.submissions.create(name)
+
+
+def test_a_submission_can_be_given_up_and_sealed_by_its_name(
+    organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        created = red.submissions.create(name, "first", title="First try")
+        assert (created.submission, created.title) == ("first", "First try")
+        assert red.submissions.cancel(f"{name}/first").state is SubmissionState.CANCELLED
+        assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.CANCELLED
+        red.submissions.create(name, "second")
+        sealed = red.submissions.seal(f"{name}/second", 0)
+        assert sealed.seal_time is not None
+        with pytest.raises(DeadlineError):
+            red.submissions.wait(f"{name}/second", 0.2)
+
+
+def test_tokens_are_created_listed_and_revoked(
+    organiser: Client, connecting: Connecting, name: str
+) -> None:
+    made = organiser.tokens.create("viewer", comment=name, lifetime_s=3600.0)
+    assert made.token.role is Role.VIEWER
+    assert made.token.expire_time is not None
+    assert made.secret not in repr(made)
+    assert made.token in organiser.tokens.list()
+    with connecting(made.secret) as viewer:
+        viewer.benchmarks.list()
+        revoked = organiser.tokens.revoke(made.token.name)
+        assert revoked.revoke_time is not None
+        with pytest.raises(AccessDeniedError):
+            viewer.benchmarks.list()
+
+
+@pytest.mark.parametrize("role", ["admin", "unknown", ""])
+def test_a_role_that_is_none_is_refused_here(organiser: Client, role: str) -> None:
+    with pytest.raises(InputError, match="organiser or performer or viewer"):
+        organiser.tokens.create(role)
+
+
+def test_the_audit_record_says_who_did_what(organiser: Client, name: str) -> None:
+    organiser.benchmarks.create(name, SKY)
+    organiser.benchmarks.delete(name)
+    deleted, created = organiser.audit(2)
+    assert [deleted.action, created.action] == ["DeleteBenchmark", "CreateBenchmark"]
+    assert created.resource == f"benchmarks/{name}"
+    assert created.actor.startswith("tokens/")
+    assert len(organiser.audit()) == deleted.number
+
+
+@pytest.mark.parametrize("wrong", ["", "a/b", "benchmarks/", "benchmarks/a/b"])
+def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> None:
+    with pytest.raises(InputError, match=r"expected a name as \{benchmark\}"):
+        organiser.benchmarks.get(wrong)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -303,12 +304,13 @@ def messages(file: str) -> str:
 
 
 def _declared(keyword: str) -> list[Declaration]:
-    return [
-        declared
-        for path in sorted(PROTOS.glob("*.proto"))
-        for declared in declarations(path)
-        if declared.keyword == keyword
-    ]
+    return [declared for declared in _all_declarations() if declared.keyword == keyword]
+
+
+@cache
+def _all_declarations() -> tuple[Declaration, ...]:
+    files = sorted(PROTOS.glob("*.proto"))
+    return tuple(declared for path in files for declared in declarations(path))
 
 
 def _exchange(kind: str) -> str:

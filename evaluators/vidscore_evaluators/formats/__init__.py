@@ -17,9 +17,17 @@ from typing import Literal
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import generic_csv, neovision2_csv, spotgeo_json
+from vidscore_evaluators.formats import (
+    coco_json,
+    generic_csv,
+    kitti,
+    motchallenge,
+    neovision2_csv,
+    spotgeo_json,
+    yolo,
+)
 from vidscore_evaluators.formats.files import is_folder, read_head
-from vidscore_evaluators.formats.source import Format, ReadLimits, Source
+from vidscore_evaluators.formats.source import Format, ReadLimits, ReadOptions, Source
 from vidscore_evaluators.report import ReportWarning
 
 OnError = Literal["refuse", "skip"]
@@ -28,10 +36,18 @@ AUTO = "auto"
 FORMATS = MappingProxyType(
     {
         known.name: known
-        for known in (spotgeo_json.FORMAT, neovision2_csv.FORMAT, generic_csv.FORMAT)
+        for known in (
+            coco_json.FORMAT,
+            spotgeo_json.FORMAT,
+            motchallenge.FORMAT,
+            neovision2_csv.FORMAT,
+            kitti.FORMAT,
+            yolo.FORMAT,
+            generic_csv.FORMAT,
+        )
     }
 )
-"""Every format by name."""
+"""Every format by name; content is held against them in this order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +106,7 @@ def read_source(
     format_name: str = AUTO,
     on_error: OnError = "refuse",
     limits: ReadLimits = ReadLimits(),
+    image_size: tuple[int, int] | None = None,
 ) -> Source:
     """Read one side.
 
@@ -100,12 +117,14 @@ def read_source(
         on_error: ``refuse`` to raise where a row or entry is broken, ``skip`` to leave it out with
             the warning ``skipped_rows``.
         limits: How much to take in.
+        image_size: Width and height of every image in pixels, for formats that do not say it.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
     chosen = detect_format(path) if format_name == AUTO else find_format(format_name)
-    reading = chosen.read(path, side, limits)
+    options = ReadOptions(limits.maximum_file_bytes, limits.maximum_files, image_size)
+    reading = chosen.read(path, side, options)
     if reading.faults and on_error == "refuse":
         raise InputError(reading.faults.listed())
     return _with_skipped(reading.source, reading.skipped)
@@ -119,6 +138,7 @@ def read_pair(
     on_error: OnError = "refuse",
     known: frozenset[SequenceKey] = frozenset(),
     limits: ReadLimits = ReadLimits(),
+    image_size: tuple[int, int] | None = None,
 ) -> Pair:
     """Read both sides and hold the detections to the truth, as their format asks.
 
@@ -129,6 +149,7 @@ def read_pair(
         on_error: As for `read_source`.
         known: Sequences that detections may name besides those of the truth.
         limits: How much to take in.
+        image_size: As for `read_source`; for both sides.
 
     Raises:
         InputError: With every fault of both sides.
@@ -137,7 +158,14 @@ def read_pair(
     def read_side(given: Path | Source, side: Side) -> Source:
         if isinstance(given, Source):
             return given
-        return read_source(given, side, format_name=format_name, on_error=on_error, limits=limits)
+        return read_source(
+            given,
+            side,
+            format_name=format_name,
+            on_error=on_error,
+            limits=limits,
+            image_size=image_size,
+        )
 
     left, right = _both(
         lambda: read_side(truth, Side.TRUTH), lambda: read_side(detections, Side.DETECTIONS)
@@ -157,10 +185,11 @@ def validate_file(
     side: Side = Side.TRUTH,
     format_name: str = AUTO,
     limits: ReadLimits = ReadLimits(),
+    image_size: tuple[int, int] | None = None,
 ) -> list[Fault]:
     """Everything that is wrong with a file or folder; nothing where it can be read."""
     try:
-        read_source(path, side, format_name=format_name, limits=limits)
+        read_source(path, side, format_name=format_name, limits=limits, image_size=image_size)
     except InputError as error:
         return list(error.faults)
     return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,19 +25,21 @@ CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file whose first line is a header.
+    """A CSV file.
 
     Attributes:
         source: Name of the file.
         header: Column names, without spaces around them.
         text: The whole, with newlines alone at the ends of lines and one after the last line.
-        body: Where the line after the header starts.
+        body: Where the rows start.
+        first_line: Number of the line on which they do: 2 after a header, 1 without one.
     """
 
     source: str
     header: tuple[str, ...]
     text: bytes
     body: int
+    first_line: int = 2
 
 
 def split_csv(data: bytes, source: str) -> CsvFile:
@@ -49,6 +52,36 @@ def split_csv(data: bytes, source: str) -> CsvFile:
     Raises:
         InputError: If the file is empty, has no header line or is in UTF-16.
     """
+    text = _clean_lines(data, source)
+    if text.isspace():
+        raise InputError([Fault("an empty file", "a header line", source=source, line=1)])
+    end = text.index(b"\n") + 1
+    return CsvFile(source, _header(text[: end - 1], source), text, end)
+
+
+def plain_rows(data: bytes, source: str, *, blanks: bool = False) -> bytes:
+    """Bring rows without a header into the form that `CsvFile.text` has.
+
+    Args:
+        data: Content of the file, UTF-8 with or without a byte order mark.
+        source: Name of the file.
+        blanks: Whether blanks, any number of them, separate columns instead of commas.
+
+    Returns:
+        The rows, separated by commas; nothing where there are none.
+
+    Raises:
+        InputError: If the file is in UTF-16.
+    """
+    text = _clean_lines(data, source)
+    if text.isspace():
+        return b""
+    if blanks:
+        text = re.sub(rb"[ \t]+", b",", re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", text))
+    return text
+
+
+def _clean_lines(data: bytes, source: str) -> bytes:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise InputError([Fault("text in UTF-16", "text in UTF-8", source=source, line=1)])
     text = data.removeprefix(codecs.BOM_UTF8)
@@ -56,10 +89,7 @@ def split_csv(data: bytes, source: str) -> CsvFile:
         text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if text[-2:] == b"\n\n" or text[-1:] != b"\n":
         text = text.rstrip(b"\n") + b"\n"
-    if text.isspace():
-        raise InputError([Fault("an empty file", "a header line", source=source, line=1)])
-    end = text.index(b"\n") + 1
-    return CsvFile(source, _header(text[: end - 1], source), text, end)
+    return text
 
 
 def _header(line: bytes, source: str) -> tuple[str, ...]:
@@ -104,7 +134,8 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
     plain = file.text.find(b'"', file.body) < 0
     faults, skipped = FaultList(), 0
     tables = []
-    for rows, line in _chunks(file) if plain else [(memoryview(file.text)[file.body :], 2)]:
+    whole = [(memoryview(file.text)[file.body :], file.first_line)]
+    for rows, line in _chunks(file) if plain else whole:
         parsed = parse_chunk(rows, kinds) if plain else None
         if parsed is None:
             careful = read_rows(rows, columns, file.source, line)
@@ -119,7 +150,7 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
 
 def _chunks(file: CsvFile) -> Iterator[tuple[memoryview, int]]:
     """Whole lines of about `CHUNK_BYTES`, and the number of the first; one chunk at least."""
-    text, start, line = file.text, file.body, 2
+    text, start, line = file.text, file.body, file.first_line
     while True:
         end = text.rfind(b"\n", start, start + CHUNK_BYTES) + 1
         if end == 0:  # a line longer than a chunk, or none at all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -48,6 +48,13 @@ class FaultList:
         """Add what another list has, with what it only counted."""
         self.extend(other._faults)
         self.count(len(other) - len(other._faults))
+
+    def relocated(self, place: Callable[[Fault], Fault]) -> FaultList:
+        """The same faults, each at the place that a function gives it."""
+        moved = FaultList()
+        moved.extend(place(fault) for fault in self._faults)
+        moved.count(self._count - len(self._faults))
+        return moved
 
     def listed(self) -> list[Fault]:
         """The faults by place and, where there are more than the bound, one that says so."""

@@ -39,6 +39,7 @@ from vidscore_evaluators.formats.files import (
     visible_entries,
 )
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
+from vidscore_evaluators.formats.sequence_files import pair_sequences
 from vidscore_evaluators.formats.source import (
     Format,
     PairReading,
@@ -114,24 +115,12 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
     """Compare the files of detections with the sequences of the truth."""
-    faults = FaultList()
-    table = detections.annotations.sequences
-    unknown = frozenset(table) - known
-    for key in sorted(unknown):
-        file = Path(detections.name, key.domain, f"{key.sequence}.csv")
-        expected = "a sequence of the truth or of the manifest"
-        faults.add(Fault(f"sequence {sequence_name(key)}", expected, source=str(file)))
-    missing = sorted({*truth.annotations.sequences} - {*table})
-    if missing:
-        names = listed_names([sequence_name(key) for key in missing])
-        message = f"sequences without a detection file count as without detections: {names}"
-        warning = ReportWarning("missing_detection_file", message, len(missing))
-        detections = replace(detections, warnings=(*detections.warnings, warning))
-    if unknown:
-        strange = np.array([key in unknown for key in table], dtype=np.bool_)
-        dropped = strange[detections.annotations.frame_sequences]
-        detections = detections.without_frames(dropped, unknown)
-    return PairReading(detections, faults, len(unknown))
+    return pair_sequences(
+        truth,
+        detections,
+        known,
+        lambda key: str(Path(detections.name, key.domain, f"{key.sequence}.csv")),
+    )
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -280,4 +269,5 @@ FORMAT = Format(
     matches=matches,
     read=read,
     pair=pair,
+    first_frame=0,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -18,6 +18,9 @@ from vidscore_evaluators.report import ReportWarning
 
 NAMES_IN_WARNING = 10
 
+IMAGES = "images"
+"""Sequence of images that belong to no video; their frame numbers are the images' own."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
@@ -30,6 +33,30 @@ class ReadLimits:
 
     maximum_file_bytes: int = 4 << 30
     maximum_files: int = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions(ReadLimits):
+    """The same, and what the files of some formats leave out.
+
+    Attributes:
+        image_size: Width and height in pixels of every image; None where it is not known.
+    """
+
+    image_size: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Meaning of the numbers in files that detections share with their truth.
+
+    Attributes:
+        frames: Sequence and frame number of each image number.
+        labels: Name of each class number.
+    """
+
+    frames: Mapping[int, tuple[SequenceKey, int]] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +102,7 @@ class Source:
         format: Name of its format; None where it came as arrays.
         places: Where its frames stand; None where it came as arrays.
         warnings: What a reader of the scores should know.
+        numbering: What its numbers stand for, where its format has such and the files say so.
     """
 
     annotations: Annotations
@@ -82,6 +110,7 @@ class Source:
     format: str | None = None
     places: Places | None = None
     warnings: tuple[ReportWarning, ...] = ()
+    numbering: Numbering | None = None
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.
@@ -146,13 +175,18 @@ class Format:
             are empty for a folder.
         read: Reads one side. Raises InputError where nothing can be read.
         pair: Checks detections against truth, given the sequences that are known.
+        first_frame: Number of the first frame of a video, where the format says so.
+        first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
+            format says so.
     """
 
     name: str
     title: str
     matches: Callable[[Path, bytes], bool]
-    read: Callable[[Path, Side, ReadLimits], Reading]
+    read: Callable[[Path, Side, ReadOptions], Reading]
     pair: Callable[[Source, Source, frozenset[SequenceKey]], PairReading]
+    first_frame: int | None = None
+    first_pixel: int | None = None
 
 
 def accept_pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:

@@ -13,17 +13,13 @@ one by one, to say what.
 from __future__ import annotations
 
 import codecs
-import gc
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -40,8 +36,17 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats.fault_list import SHOWN_CHARACTERS, FaultList
+from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats.json_text import (
+    KeyTwice,
+    is_whole,
+    no_garbage_collection,
+    parse_json,
+    show_value,
+    type_name,
+    with_repeated_keys,
+)
 from vidscore_evaluators.formats.source import (
     Format,
     PairReading,
@@ -71,7 +76,7 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     del side
     data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
     name = str(path)
-    with _no_garbage_collection():
+    with no_garbage_collection():
         entries, positions, faults, skipped = _read_entries(data, name)
     source = Source(
         annotations=entries.annotations(),
@@ -84,13 +89,15 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
 
 def _read_entries(data: bytes, name: str) -> tuple[_Entries, IntArray, FaultList, int]:
     """Columns of the entries that keep the rules, their indices, and what is wrong with others."""
-    document = _parse(data, name)
+    document = parse_json(data, name)
+    if not isinstance(document, list):
+        raise InputError([Fault(type_name(document), "an array of entries", source=name)])
     faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
     try:
         _require(_holds_numbers_alone(data, len(document)))
         entries = _Entries.of(document)
     except ValueError:
-        positions = _explain(_with_repeated_keys(data, document), name, faults)
+        positions = _explain(with_repeated_keys(data, document), name, faults)
         entries = _Entries.of([document[index] for index in positions.tolist()])
     return entries, positions, faults, len(document) - len(positions)
 
@@ -217,36 +224,6 @@ def _require(holds: BoolArray | bool) -> None:
 # --- parsing ---------------------------------------------------------------------------------
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Parsing makes many objects and no cycle; looking for cycles would take twice its time.
-
-    The objects must be gone at the end, or the first collection after it looks at them all.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _parse(data: bytes, name: str) -> list[Any]:
-    if not data.strip():
-        raise InputError([Fault("an empty file", "a JSON array", source=name, line=1)])
-    try:
-        document = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        found = f"no JSON ({error.msg})"
-        column = f"column {error.colno}"
-        fault = Fault(found, "a JSON array", source=name, line=error.lineno, field=column)
-        raise InputError([fault]) from None
-    if not isinstance(document, list):
-        raise InputError([Fault(_type_name(document), "an array of entries", source=name)])
-    return document
-
-
 def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
     """Whether there can be nothing but numbers, arrays and `entry_count` objects of `KEYS`.
 
@@ -259,24 +236,6 @@ def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
         np.count_nonzero(buffer == ord(letter)) == entry_count * keys.count(letter)
         for letter in '"ul'
     )
-
-
-class _KeyTwice(dict[str, Any]):
-    """A JSON object in which a key stands twice."""
-
-
-def _with_repeated_keys(data: bytes, document: list[Any]) -> list[Any]:
-    """The document again, with its objects that repeat a key marked."""
-
-    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        built = dict(pairs)
-        return built if len(built) == len(pairs) else _KeyTwice(built)
-
-    try:
-        marked: list[Any] = json.loads(data, object_pairs_hook=build)
-    except RecursionError:
-        return document  # too deep for this parser, so that other rules are broken anyway
-    return marked
 
 
 # --- entry by entry --------------------------------------------------------------------------
@@ -307,20 +266,20 @@ _Problem = tuple[str | None, str, str]
 
 def _entry_problems(entry: object) -> Iterator[_Problem]:
     if not isinstance(entry, dict):
-        yield None, _type_name(entry), "an object with the keys " + ", ".join(KEYS)
+        yield None, type_name(entry), "an object with the keys " + ", ".join(KEYS)
         return
-    if isinstance(entry, _KeyTwice):
+    if isinstance(entry, KeyTwice):
         yield None, "a key twice", "each key once"
     for key in KEYS:
         if key not in entry:
             yield key, "no such key", "the keys " + ", ".join(KEYS)
     for key in entry:
         if key not in KEYS:
-            yield None, f"the key {_show(key)}", "no other keys than " + ", ".join(KEYS)
+            yield None, f"the key {show_value(key)}", "no other keys than " + ", ".join(KEYS)
     bounds = {"sequence_id": (-_GREATEST_ID, _GREATEST_ID), "frame": (0, MAXIMUM_FRAME_NUMBER)}
     for key, (least, greatest) in bounds.items():
-        if key in entry and not _is_whole(entry[key], least, greatest):
-            yield key, _show(entry[key]), f"a whole number from {least} to {greatest}"
+        if key in entry and not is_whole(entry[key], least, greatest):
+            yield key, show_value(entry[key]), f"a whole number from {least} to {greatest}"
     if "object_coords" in entry:
         yield from _coordinate_problems(entry["object_coords"])
     if "object_coords" in entry and "num_objects" in entry:
@@ -329,38 +288,22 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
 
 def _count_problems(count: object, coordinates: object) -> Iterator[_Problem]:
     length = len(coordinates) if isinstance(coordinates, list) else 0
-    if not _is_whole(count, length, length):
-        yield "num_objects", _show(count), f"{length}, the number of coordinates"
+    if not is_whole(count, length, length):
+        yield "num_objects", show_value(count), f"{length}, the number of coordinates"
 
 
 def _coordinate_problems(coordinates: object) -> Iterator[_Problem]:
     if not isinstance(coordinates, list):
-        yield "object_coords", _show(coordinates), "an array of [x, y] pairs"
+        yield "object_coords", show_value(coordinates), "an array of [x, y] pairs"
         return
     for index, pair_ in enumerate(coordinates):
         field = f"object_coords[{index}]"
         if not isinstance(pair_, list) or len(pair_) != POINT:
-            yield field, _show(pair_), "an [x, y] pair"
+            yield field, show_value(pair_), "an [x, y] pair"
             continue
         for value in pair_:
             if type(value) not in (int, float) or not abs(value) <= MAXIMUM_COORDINATE_PX:
-                yield field, _show(value), _COORDINATE
-
-
-def _is_whole(value: object, least: int, greatest: int) -> bool:
-    return type(value) is int and least <= value <= greatest
-
-
-def _show(value: object) -> str:
-    if isinstance(value, list | dict):
-        return f"{_type_name(value)} of {len(value)}"
-    text = json.dumps(value)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
-
-
-def _type_name(value: object) -> str:
-    names = {dict: "an object", list: "an array", str: "a text", bool: "a truth value"}
-    return names.get(type(value), "null" if value is None else "a number")
+                yield field, show_value(value), _COORDINATE
 
 
 # --- pairs -----------------------------------------------------------------------------------
@@ -399,4 +342,5 @@ FORMAT = Format(
     matches=matches,
     read=read,
     pair=pair,
+    first_frame=1,
 )

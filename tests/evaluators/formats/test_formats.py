@@ -9,7 +9,6 @@ import pytest
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import (
-    FORMATS,
     detect_format,
     fault_list,
     find_format,
@@ -87,8 +86,9 @@ def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
     assert fault.found == "a file"
 
 
-@pytest.mark.parametrize("name", list(FORMATS))
-def test_an_empty_file_is_refused_by_every_format(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["coco-json", "spotgeo-json", "neovision2-csv", "generic-csv"])
+def test_an_empty_file_is_refused_where_it_must_say_something(tmp_path: Path, name: str) -> None:
+    """Formats without a header are not among these: a file of no rows has no objects."""
     path = write(tmp_path / "a.csv", "")
     if name == "neovision2-csv":
         path = write(tmp_path / "tree" / "Tower" / "001.csv", "").parents[1]

@@ -1,0 +1,279 @@
+"""Entries of COCO's arrays as columns: what each key holds, and what is wrong with it.
+
+A key has a *rule*: whether it may be left out, and what its values may be. The common case goes
+through whole columns; only where something is wrong are entries looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, NO_TRACK
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.formats.fault_list import FaultList
+from vidscore_evaluators.formats.json_text import is_whole, show_value, type_name
+from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a key holds.
+
+    Attributes:
+        expected: What its values are, for error messages.
+        holds: Whether one value keeps the rule.
+        column: Makes a column of values; a ValueError says that some value breaks the rule.
+        default: What stands for a key that is left out; None where it must be there.
+        unique: Whether each value stands once.
+    """
+
+    expected: str
+    holds: Callable[[object], bool]
+    column: Callable[[list[Any]], Any]
+    default: Any = None
+    unique: bool = False
+
+
+Rules = Mapping[str, Rule]
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """N well-formed entries.
+
+    Attributes:
+        columns: A column for each key.
+        positions: (N,) index of each in its array.
+    """
+
+    columns: Mapping[str, Any]
+    positions: IntArray
+
+    def __len__(self) -> int:
+        """Number of entries N."""
+        return len(self.positions)
+
+    def whole(self, key: str) -> IntArray:
+        """(N,) whole numbers; -1 for all where the array has no such key."""
+        missing = np.full(len(self), NO_TRACK, dtype=np.int64)
+        column: IntArray = self.columns.get(key, missing)
+        return column
+
+    def number(self, key: str) -> FloatArray:
+        """(N,) numbers; NaN where a key is left out."""
+        column: FloatArray = self.columns[key]
+        return column
+
+    def texts(self, key: str) -> list[str]:
+        """N texts."""
+        column: list[str] = self.columns[key]
+        return column
+
+    def boxes(self) -> FloatArray:
+        """(N, 4) boxes as x, y, width, height."""
+        column: FloatArray = self.columns["bbox"]
+        return column
+
+    def take(self, rows: BoolArray) -> Entries:
+        """Keep some entries, given as a mask; there must be no texts among their columns."""
+        return replace(
+            self,
+            columns={key: column[rows] for key, column in self.columns.items()},
+            positions=self.positions[rows],
+        )
+
+
+def read_entries(
+    entries: list[Any], rules: Rules, source: str, array: str, faults: FaultList
+) -> Entries:
+    """Read an array.
+
+    Args:
+        entries: Its entries.
+        rules: The rule of each key; other keys are not read.
+        source: Name of the file.
+        array: Key of the array, for error messages; empty where it is the whole document.
+        faults: Gathers what is wrong.
+
+    Returns:
+        The entries that keep the rules.
+    """
+    positions = np.arange(len(entries), dtype=np.int64)
+    try:
+        return Entries(_columns(entries, rules), positions)
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        good = _explain(entries, rules, source, array, faults)
+        kept = [entries[index] for index in good]
+        return Entries(_columns(kept, rules), np.array(good, dtype=np.int64))
+
+
+def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
+    columns = {}
+    for key, rule in rules.items():
+        default = rule.default
+        values = [entry.get(key, default) for entry in entries]
+        column = rule.column(values)
+        if rule.unique:
+            given = [value for value in values if value != default]
+            _require(len(set(given)) == len(given))
+        columns[key] = column
+    return columns
+
+
+def _explain(
+    entries: Sequence[Any], rules: Rules, source: str, array: str, faults: FaultList
+) -> list[int]:
+    """Add a fault for all that is wrong; return the indices of the entries that are right."""
+    seen: dict[str, set[Any]] = {key: set() for key, rule in rules.items() if rule.unique}
+    good = []
+    for index, entry in enumerate(entries):
+        problems = list(_problems(entry, rules, seen))
+        for key, found, expected in problems:
+            field = ".".join(filter(None, (array, key))) or None
+            faults.add(Fault(found, expected, source=source, entry=index, field=field))
+        if not problems:
+            good.append(index)
+    return good
+
+
+def _problems(
+    entry: object, rules: Rules, seen: Mapping[str, set[Any]]
+) -> Iterator[tuple[str, str, str]]:
+    if not isinstance(entry, dict):
+        required = ", ".join(key for key, rule in rules.items() if rule.default is None)
+        yield "", type_name(entry), f"an object with {required}"
+        return
+    for key, rule in rules.items():
+        if key not in entry:
+            if rule.default is None:
+                yield key, "no such key", rule.expected
+        elif not rule.holds(entry[key]):
+            yield key, _shown(entry[key]), rule.expected
+        elif rule.unique:
+            if entry[key] in seen[key]:
+                yield key, f"{show_value(entry[key])} again", "each once"
+            seen[key].add(entry[key])
+
+
+def _shown(value: object) -> str:
+    """A value in full where it may be meant as a box."""
+    if isinstance(value, list) and len(value) <= BOX:
+        return "[" + ", ".join(map(show_value, value)) + "]"
+    return show_value(value)
+
+
+# --- rules -----------------------------------------------------------------------------------
+
+
+def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
+    least = 0 if default is None else min(0, default)
+
+    def column(values: list[Any]) -> IntArray:
+        array = np.array(values) if values else np.zeros(0, dtype=np.int64)
+        _require(array.dtype == np.int64 and array.ndim == 1)
+        _require(not any(type(value) is bool for value in values))
+        _require((array >= least) & (array <= greatest))
+        return array
+
+    return Rule(
+        f"a whole number from {least} to {greatest}",
+        lambda value: is_whole(value, least, greatest),
+        column,
+        default,
+        unique,
+    )
+
+
+def _number(least: float, greatest: float, default: float | None = None) -> Rule:
+    def holds(value: object) -> bool:
+        return type(value) in (int, float) and least <= value <= greatest  # type: ignore[operator]
+
+    def column(values: list[Any]) -> FloatArray:
+        _require(set(map(type, values)) <= {int, float})
+        array = np.array(values, dtype=np.float64)
+        _require(np.isnan(array) | ((array >= least) & (array <= greatest)))
+        return array
+
+    return Rule(f"a number from {least:g} to {greatest:g}", holds, column, default)
+
+
+def _text(default: str | None = None, *, unique: bool = False) -> Rule:
+    def holds(value: object) -> bool:
+        return isinstance(value, str) and (
+            value == default or (bool(value) and clean_text(value) == value)
+        )
+
+    def column(values: list[Any]) -> list[Any]:
+        _require(all(map(holds, values)))
+        return values
+
+    return Rule(EXPECTED_TEXT + ", not empty", holds, column, default, unique)
+
+
+def _box() -> Rule:
+    def holds(value: object) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) == BOX
+            and all(type(number) in (int, float) for number in value)
+            and all(abs(number) <= MAXIMUM_COORDINATE_PX for number in value)
+            and min(value[2:]) >= 0
+        )
+
+    def column(values: list[Any]) -> FloatArray:
+        _require(set(map(type, values)) <= {list})
+        _require(set(map(len, values)) <= {BOX})
+        numbers = list(chain.from_iterable(values))
+        _require(set(map(type, numbers)) <= {int, float})
+        array = np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, BOX)
+        _require(np.abs(array) <= MAXIMUM_COORDINATE_PX)
+        _require(array[:, 2:] >= 0.0)
+        return array
+
+    return Rule("[x, y, width, height] in pixels, sizes not negative", holds, column)
+
+
+def _require(holds: AnyArray | bool) -> None:
+    if not np.all(holds):
+        raise ValueError
+
+
+_ID = _whole(MAXIMUM_FRAME_NUMBER)
+_OPTIONAL_ID = _whole(MAXIMUM_FRAME_NUMBER, NO_TRACK)
+_UNIQUE_ID = _whole(MAXIMUM_FRAME_NUMBER, unique=True)
+_FLAG = _whole(1, 0)
+_OBJECT: Rules = {
+    "image_id": _ID,
+    "category_id": _ID,
+    "bbox": _box(),
+    "track_id": _OPTIONAL_ID,
+    "instance_id": _OPTIONAL_ID,
+}
+VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _text("", unique=True)})
+IMAGE_RULES: Rules = MappingProxyType(
+    {
+        "id": _UNIQUE_ID,
+        "video_id": _OPTIONAL_ID,
+        "frame_id": _OPTIONAL_ID,
+        "frame_index": _OPTIONAL_ID,
+    }
+)
+CATEGORY_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _text(unique=True)})
+ANNOTATION_RULES: Rules = MappingProxyType(
+    {
+        **_OBJECT,
+        "iscrowd": _FLAG,
+        "ignore": _FLAG,
+        "area": _number(0.0, 4 * MAXIMUM_COORDINATE_PX**2, float("nan")),
+        "score": _number(0.0, 1.0, 1.0),
+    }
+)
+RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _number(0.0, 1.0)})

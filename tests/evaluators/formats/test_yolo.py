@@ -1,0 +1,102 @@
+"""YOLO text: hand-written files, their names and sizes, and every fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.evaluators.formats.helpers import detections_of, frames_of, objects_of, truth_of, write
+
+from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+
+SIZE = (640, 480)
+ROW = "1 0.5 0.25 0.125 0.5\n"
+
+
+def labels(root: Path, files: dict[str, str], classes: str = "car\nfire truck\n") -> Path:
+    for name, text in files.items():
+        write(root / name, text)
+    if classes:
+        write(root / "classes.txt", classes)
+    return root
+
+
+def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
+    """Centre and size in parts of 640 x 480; an empty file lists its frame."""
+    root = labels(tmp_path, {"000007.txt": ROW, "000003.txt": ""})
+    source = truth_of(root, image_size=SIZE)
+    assert source.format == "yolo-text"
+    assert frames_of(source.annotations) == [("images", 3), ("images", 7)]
+    assert objects_of(source.annotations) == [
+        ("images", 7, "fire truck", (280.0, 0.0, 360.0, 240.0), 1.0, -1, 0)
+    ]
+
+
+def test_names_of_files_tell_sequence_and_frame(tmp_path: Path) -> None:
+    flat = labels(tmp_path / "flat", {"street_01.txt": ROW, "street_2.txt": "", "7.txt": ""})
+    assert frames_of(truth_of(flat, image_size=SIZE).annotations) == [
+        ("images", 7),
+        ("street", 1),
+        ("street", 2),
+    ]
+    deep = labels(tmp_path / "deep", {"a/frame1.txt": ROW, "b/frame1.txt": ""})
+    assert frames_of(truth_of(deep, image_size=SIZE).annotations) == [("a", 1), ("b", 1)]
+
+
+def test_detections_have_a_confidence_last_and_the_truths_names(tmp_path: Path) -> None:
+    truth = labels(tmp_path / "t", {"1.txt": ROW})
+    found = labels(tmp_path / "d", {"1.txt": "1 0.5 0.5 1 1 0.25\n0 0.5 0.5 1 1 1\n"}, "")
+    pair = read_pair(truth, found, image_size=SIZE)
+    assert [(row[2], row[4]) for row in objects_of(pair.detections.annotations)] == [
+        ("fire truck", 0.25),
+        ("car", 1.0),
+    ]
+    alone = detections_of(found, image_size=SIZE)
+    assert [row[2] for row in objects_of(alone.annotations)] == ["1", "0"]
+
+
+def test_the_size_of_images_must_be_given(tmp_path: Path) -> None:
+    (fault,) = validate_file(labels(tmp_path, {"1.txt": ROW}))
+    assert "--image-size" in fault.expected
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "found"),
+    [
+        ("2 0.5 0.5 1 1", "column class", "2"),
+        ("-1 0.5 0.5 1 1", "column class", "-1"),
+        ("car 0.5 0.5 1 1", "column class", "'car'"),
+        ("0 0.5 0.5 -1 1", "column width", "-1.0"),
+        ("0 nan 0.5 1 1", "column cx", "'nan'"),
+        ("0 0.5 5000 1 1", "column cy", "5000.0"),
+        ("0 0.5 0.5 1", None, "4 columns"),
+    ],
+)
+def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, found: str) -> None:
+    root = labels(tmp_path, {"1.txt": ROW, "2.txt": ROW + row + "\n", "3.txt": ROW})
+    (fault,) = validate_file(root, image_size=SIZE)
+    assert (fault.source, fault.line) == (str(root / "2.txt"), 2)
+    assert (fault.field, fault.found) == (field, found)
+    assert truth_of(root, image_size=SIZE, on_error="skip").annotations.object_count == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "classes", "found"),
+    [
+        ({"one.txt": ROW}, "a\n", "'one.txt'"),
+        ({"f1.txt": ROW, "f01.txt": ""}, "a\nb\n", "'f1.txt', frame 1 of f again"),
+        ({"1.txt": ROW}, "a\na\n", "'a' again"),
+        ({"1.txt": ROW}, "a\n\nb\n", "nothing"),
+    ],
+)
+def test_other_faults_are_named(
+    tmp_path: Path, files: dict[str, str], classes: str, found: str
+) -> None:
+    (fault,) = validate_file(
+        labels(tmp_path, files, classes), format_name="yolo-text", image_size=SIZE
+    )
+    assert fault.found == found
+
+
+def test_the_format_is_recognised(tmp_path: Path) -> None:
+    assert detect_format(labels(tmp_path, {"1.txt": "", "2.txt": ROW})).name == "yolo-text"

@@ -110,7 +110,7 @@ class BenchmarkServiceServicer(object):
 
     def UpdateBenchmark(self, request, context):
         """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-        specification re-scores nothing by itself: see SubmissionService.RescoreSubmissions.
+        specification re-scores nothing by itself: see RescoreSubmissions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

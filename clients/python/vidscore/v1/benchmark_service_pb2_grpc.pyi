@@ -42,7 +42,7 @@ class BenchmarkServiceStub:
     """ListBenchmarks lists benchmarks in the order of their names."""
     UpdateBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.UpdateBenchmarkRequest, _benchmark_service_pb2.UpdateBenchmarkResponse]
     """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-    specification re-scores nothing by itself: see SubmissionService.RescoreSubmissions.
+    specification re-scores nothing by itself: see RescoreSubmissions.
     """
     DeleteBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.DeleteBenchmarkRequest, _benchmark_service_pb2.DeleteBenchmarkResponse]
     """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
@@ -77,7 +77,7 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """ListBenchmarks lists benchmarks in the order of their names."""
     UpdateBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.UpdateBenchmarkRequest, _benchmark_service_pb2.UpdateBenchmarkResponse]  # type: ignore[assignment]
     """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-    specification re-scores nothing by itself: see SubmissionService.RescoreSubmissions.
+    specification re-scores nothing by itself: see RescoreSubmissions.
     """
     DeleteBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.DeleteBenchmarkRequest, _benchmark_service_pb2.DeleteBenchmarkResponse]  # type: ignore[assignment]
     """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
@@ -133,7 +133,7 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.UpdateBenchmarkResponse, _abc.Awaitable[_benchmark_service_pb2.UpdateBenchmarkResponse]]:
         """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-        specification re-scores nothing by itself: see SubmissionService.RescoreSubmissions.
+        specification re-scores nothing by itself: see RescoreSubmissions.
         """
 
     @_abc_1.abstractmethod

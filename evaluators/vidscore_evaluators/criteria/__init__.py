@@ -22,4 +22,10 @@ Detection criteria: `f1`, `mean_average_precision` (``map``), `coco`, `log_avera
 (``log-amr``) and `detection_errors` (``errors``). They stand on `outcomes` (what becomes of each
 detection at each threshold, as a table that merges), `precision_recall` (curves and figures from
 it) and `class_entries` (a score by class and domain, and its mean over classes).
+
+Tracking criteria, on `tracking` (what they share) and `tracks` (objects strung together by
+identity): `clear` on `correspondences` (what was matched stays matched), `identity`, `hota`, and
+distances of sets of tracks: `track_sets` (``track-hausdorff``, ``track-emd``, ``track-ospa``) on
+`track_distances`, and `ospa2` on `track_windows`. `levels` sums tables for all that a report has
+rows of.
 """

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntFlag
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -279,9 +280,10 @@ def _with_objects(frames: Annotations, rows: IntArray, frame_starts: IntArray) -
 def _remap(indices: IntArray, old: Sequence[object], new: Sequence[object]) -> IntArray:
     if old == new[: len(old)]:
         return indices
-    position = {name: index for index, name in enumerate(new)}
+    position = dict(zip(new, range(len(new)), strict=True))
     # A name that is in no row may be absent from the new table; -1 is then never looked up.
-    return np.array([position.get(name, -1) for name in old], dtype=np.int64)[indices]
+    rows = map(position.get, old, repeat(-1))
+    return np.fromiter(rows, dtype=np.int64, count=len(old))[indices]
 
 
 def _all_columns(annotations: Annotations) -> list[AnyArray]:

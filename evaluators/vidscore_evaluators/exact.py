@@ -2,8 +2,8 @@
 
 Every finite binary64 is an integer times 2**-1074. A sum is kept as that integer, a Python int,
 and is rounded once, when a report asks for it. Adding many numbers stays in numpy: mantissas are
-cut in two halves and summed by group and exponent in int64, where nothing can overflow below
-2**36 numbers, and only one Python int for each group and exponent is made.
+cut in two halves and summed by group and by eight neighbouring exponents in int64, where nothing
+can overflow below 2**28 numbers, and only one Python int for each of those is made.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ SCALE_BITS = 1074
 
 _MANTISSA_BITS = 53
 _HALF_BITS = 26
-_EXPONENT_SPAN = 4096
+_EXPONENTS_TOGETHER_BITS = 3
+_EXPONENT_SPAN = 4096 >> _EXPONENTS_TOGETHER_BITS
 
 
 def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[int]:
@@ -41,20 +42,21 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     sums = [0] * group_count
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
-    keys = groups * _EXPONENT_SPAN + (exponents.astype(np.int64) + SCALE_BITS)
+    shifted = exponents.astype(np.int64) + SCALE_BITS
+    keys = groups * _EXPONENT_SPAN + (shifted >> _EXPONENTS_TOGETHER_BITS)
+    above = shifted & ((1 << _EXPONENTS_TOGETHER_BITS) - 1)
     order = np.argsort(keys, kind="stable")
-    keys, mantissas = keys[order], mantissas[order]
+    keys, mantissas, above = keys[order], mantissas[order], above[order]
     first = run_starts(keys)
     if len(first) == 0:
         return sums
-    high = np.add.reduceat(mantissas >> _HALF_BITS, first)
-    low = np.add.reduceat(mantissas & ((1 << _HALF_BITS) - 1), first)
-    for key, high_sum, low_sum in zip(
-        keys[first].tolist(), high.tolist(), low.tolist(), strict=True
-    ):
-        group, shifted = divmod(key, _EXPONENT_SPAN)
+    high = np.add.reduceat((mantissas >> _HALF_BITS) << above, first)
+    low = np.add.reduceat((mantissas & ((1 << _HALF_BITS) - 1)) << above, first)
+    groups, together = np.divmod(keys[first], _EXPONENT_SPAN)
+    shifts = (together << _EXPONENTS_TOGETHER_BITS) - _MANTISSA_BITS
+    columns = (groups.tolist(), high.tolist(), low.tolist(), shifts.tolist())
+    for group, high_sum, low_sum, shift in zip(*columns, strict=True):
         mantissa_sum = (high_sum << _HALF_BITS) + low_sum
-        shift = shifted - _MANTISSA_BITS
         # A subnormal's mantissa ends in zeros, so the right shift drops none of its bits; the
         # sum of several is a multiple of the same power of two.
         sums[group] += mantissa_sum << shift if shift >= 0 else mantissa_sum >> -shift

@@ -67,43 +67,81 @@ class Fingerprint:
 
 def fingerprint(annotations: Annotations) -> Fingerprint:
     """Fingerprint of every frame and object: names, numbers, coordinates, flags and columns."""
-    sequences = _hash_texts("\x00".join(key) for key in annotations.sequences)
+    first, second = _totals(annotations)
+    return Fingerprint((first % _WORD, second % _WORD))
+
+
+def _totals(annotations: Annotations) -> list[int]:
+    """Sum of all hashes in each lane."""
+    frames = _frame_hashes(annotations)
     labels = _hash_texts(annotations.labels)
-    first, second = (_lane(annotations, seed, sequences, labels) for seed in _LANE_SEEDS)
-    return Fingerprint((first, second))
-
-
-def _lane(annotations: Annotations, seed: int, sequences: HashArray, labels: HashArray) -> int:
-    frames = _finish(
-        (sequences ^ np.uint64(seed))[annotations.frame_sequences]
-        + _weighted(annotations.frame_numbers, _key(seed, "frame_number"))
-        + _weighted(annotations.frame_flags, _key(seed, "frame_flags"))
-    )
-    columns = [
-        *(
-            (f"coordinate_{index}", column)
-            for index, column in enumerate(annotations.coordinates.T)
-        ),
-        ("confidence", annotations.confidences),
-        ("track_id", annotations.track_ids),
-        ("flags", annotations.flags),
-    ]
-    keyed = [(_key(seed, name), column) for name, column in columns]
-    named = [
-        (_key(seed, f"column {name}"), annotations.columns[name]) for name in annotations.columns
-    ]
-    total = int(frames.sum(dtype=np.uint64))
+    columns = _columns(annotations)
+    totals = [int(lane.sum(dtype=np.uint64)) for lane in frames]
     object_frames = annotations.object_frames
     for start in range(0, annotations.object_count, _BLOCK_ROWS):
         rows = slice(start, start + _BLOCK_ROWS)
-        state = frames[object_frames[rows]] ^ labels[annotations.label_indices[rows]]
-        for key, column in keyed:
-            state += _weighted(column[rows], key)
-        for key, column in named:
-            # A part of the data that lacks the column is NaN in the whole: no content.
-            state += np.where(np.isnan(column[rows]), np.uint64(0), _weighted(column[rows], key))
-        total += int(_finish(state).sum(dtype=np.uint64))
-    return total % _WORD
+        frame_rows, label_rows = object_frames[rows], annotations.label_indices[rows]
+        label_hashes = labels[_uniform(label_rows)]
+        words = [(column, _words(_uniform(column.values[rows]))) for column in columns]
+        for lane, seed in enumerate(_LANE_SEEDS):
+            state = frames[lane][frame_rows] ^ label_hashes
+            for column, bits in words:
+                state += column.weighted(bits, seed, rows)
+            totals[lane] += int(_finish(state).sum(dtype=np.uint64))
+    return totals
+
+
+def _frame_hashes(annotations: Annotations) -> list[HashArray]:
+    """(F,) hash of each frame, in each lane."""
+    sequences = _hash_texts(map("\x00".join, annotations.sequences))
+    numbers, flags = _words(annotations.frame_numbers), _words(annotations.frame_flags)
+    return [
+        _finish(
+            (sequences ^ np.uint64(seed))[annotations.frame_sequences]
+            + numbers * _key(seed, "frame_number")
+            + flags * _key(seed, "frame_flags")
+        )
+        for seed in _LANE_SEEDS
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """A column of objects that is hashed under a name.
+
+    Attributes:
+        name: What its weights are derived from.
+        values: (N,) values.
+        optional: Whether NaN stands for no content: a part of the data that lacks the column is
+            NaN in the whole.
+    """
+
+    name: str
+    values: AnyArray
+    optional: bool = False
+
+    def weighted(self, words: HashArray, seed: int, rows: slice) -> HashArray:
+        """The words of some rows with the column's weight in a lane."""
+        weighted = words * _key(seed, self.name)
+        if self.optional:
+            return np.where(np.isnan(self.values[rows]), np.uint64(0), weighted)
+        return weighted
+
+
+def _columns(annotations: Annotations) -> list[_Column]:
+    coordinates = enumerate(annotations.coordinates.T)
+    return [
+        *(_Column(f"coordinate_{index}", values) for index, values in coordinates),
+        _Column("confidence", annotations.confidences),
+        _Column("track_id", annotations.track_ids),
+        _Column("flags", annotations.flags),
+        *(_Column(f"column {name}", column, True) for name, column in annotations.columns.items()),
+    ]
+
+
+def _uniform(values: AnyArray) -> AnyArray:
+    """The first value alone where all are equal, as they are in many a column."""
+    return values[:1] if (values == values[0]).all() else values
 
 
 @lru_cache(maxsize=1024)
@@ -113,13 +151,14 @@ def _key(seed: int, name: str) -> np.uint64:
     return np.uint64(int.from_bytes(digest, "little") | 1)
 
 
-def _weighted(column: AnyArray, key: np.uint64) -> HashArray:
+def _words(column: AnyArray) -> HashArray:
+    """64 bits of each value, equal for equal values."""
     if column.dtype == np.float64:
         # 0.0 and -0.0 are one number with two bit patterns; adding 0.0 leaves the first.
         bits = (column + 0.0).view(np.uint64)
         # Small whole numbers fill the high bits alone, which a product never brings down.
-        return (bits ^ (bits >> _HALF_WORD)) * key
-    return column.astype(np.uint64) * key
+        return bits ^ (bits >> _HALF_WORD)
+    return column.astype(np.uint64)
 
 
 def _finish(state: HashArray) -> HashArray:
@@ -130,5 +169,10 @@ def _finish(state: HashArray) -> HashArray:
 
 
 def _hash_texts(texts: Iterable[str]) -> HashArray:
-    digests = [hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts]
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    return np.frombuffer(b"".join(map(_text_digest, texts)), dtype="<u8").astype(np.uint64)
+
+
+@lru_cache(maxsize=1 << 14)
+def _text_digest(text: str) -> bytes:
+    """Eight bytes; remembered, because both sides and every batch of a stream name the same."""
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()

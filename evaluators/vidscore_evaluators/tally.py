@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import lt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,9 +257,14 @@ def _collect(
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
     """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
     used = np.flatnonzero(np.bincount(codes.reshape(-1), minlength=len(words))).tolist()
+<<<<<<< Updated upstream
     kept = tuple(sorted({words[code] for code in used}))
     if kept == words:
+=======
+    if len(used) == len(words) and all(map(lt, words, words[1:])):
+>>>>>>> Stashed changes
         return words, codes
+    kept = tuple(sorted({words[code] for code in used}))
     position = {word: index for index, word in enumerate(kept)}
     rewritten = np.zeros(len(words), dtype=np.int64)
     rewritten[used] = [position[words[code]] for code in used]

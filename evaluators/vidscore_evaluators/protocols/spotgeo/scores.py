@@ -6,7 +6,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 
+import numpy as np
+
+from vidscore_evaluators.arrays import IntArray, run_starts
 from vidscore_evaluators.exact import SCALE_BITS
 from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters
@@ -56,86 +61,117 @@ MEASURES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class _Counts:
-    """Counts and SSE of a sequence, or of several; the SSE in the unit of `_ErrorUnit`."""
+    """Counts and SSE of K sequences, the SSE in the unit of `_ErrorUnit`.
 
-    true_positives: int
-    false_negatives: int
-    false_positives: int
-    sse: int
+    Attributes:
+        true_positives: (K,) TP.
+        false_negatives: (K,) FN.
+        false_positives: (K,) FP.
+        sse: K whole numbers.
+    """
+
+    true_positives: IntArray
+    false_negatives: IntArray
+    false_positives: IntArray
+    sse: list[int]
 
     @property
-    def decisions(self) -> int:
-        """TP + FN + FP."""
-        return self.true_positives + self.false_negatives + self.false_positives
+    def decisions(self) -> list[int]:
+        """TP + FN + FP of each."""
+        decisions: list[int] = (
+            self.true_positives + self.false_negatives + self.false_positives
+        ).tolist()
+        return decisions
+
+    @property
+    def totals(self) -> tuple[int, int, int, int]:
+        """Sums of the four columns."""
+        counts = (self.true_positives, self.false_negatives, self.false_positives)
+        hits, misses, alarms = (int(column.sum()) for column in counts)
+        return hits, misses, alarms, sum(self.sse)
+
+    def take(self, rows: IntArray) -> _Counts:
+        """Some of the sequences."""
+        return _Counts(
+            self.true_positives[rows],
+            self.false_negatives[rows],
+            self.false_positives[rows],
+            [self.sse[row] for row in rows.tolist()],
+        )
 
 
 class _ErrorUnit:
-    """A fixed power of two small enough that tau^2 and every sum of errors are whole numbers."""
+    """The largest power of two in which tau^2 and every error are whole numbers.
 
-    def __init__(self, tau_px: float) -> None:
+    Errors are kept in so small a unit that their numbers end in hundreds of zero bits, with which
+    nobody wants to calculate.
+    """
+
+    def __init__(self, tau_px: float, exact_errors: list[int]) -> None:
         square = Fraction(tau_px) ** 2
-        bits = max(SCALE_BITS, square.denominator.bit_length() - 1)
+        joined = reduce(or_, exact_errors, 1 << SCALE_BITS)
+        spare_bits = (joined & -joined).bit_length() - 1
+        bits = max(SCALE_BITS - spare_bits, square.denominator.bit_length() - 1)
         self.scale = 1 << bits
         self._shift = bits - SCALE_BITS
         self._tau_square = int(square * self.scale)
 
-    def sse(self, exact_error: int, mistakes: int) -> int:
-        """Sum of squared errors (eqs. 10 and 12)."""
-        return (exact_error << self._shift) + mistakes * self._tau_square
+    def sse(self, exact_errors: list[int], mistakes: list[int]) -> list[int]:
+        """Sums of squared errors (eqs. 10 and 12)."""
+        left, right = max(self._shift, 0), max(-self._shift, 0)
+        return [
+            (error >> right << left) + count * self._tau_square
+            for error, count in zip(exact_errors, mistakes, strict=True)
+        ]
 
 
 def scores_of(parameters: SpotGeoParameters, tally: Tally) -> Scores:
     """Scores of the whole set, of each named domain, and of each sequence."""
     table = tally.tables[SEQUENCES]
-    unit = _ErrorUnit(parameters.tau)
-    domains = table.texts("domain")
-    sequences = _sequence_counts(table, unit)
-    by_domain: defaultdict[str, list[_Counts]] = defaultdict(list)
-    for domain, counts in zip(domains, sequences, strict=True):
-        by_domain[domain].append(counts)
-    named = [domain for domain in by_domain if domain]
+    errors = table.exact("regression_error")
+    unit = _ErrorUnit(parameters.tau, errors)
+    sequences = _sequence_counts(table, errors, unit)
+    codes = table.codes("domain")
+    first = run_starts(codes)
+    names = [table.vocabulary[code] for code in codes[first].tolist()]
+    rows = np.split(np.arange(table.row_count), first[1:])
+    named = {name: sequences.take(mine) for name, mine in zip(names, rows, strict=False) if name}
     return Scores(
         blocks=(
             _set_block([None], [sequences], parameters, unit),
-            _set_block(named, [by_domain[domain] for domain in named], parameters, unit),
+            _set_block(list(named), list(named.values()), parameters, unit),
             _sequence_block(table, sequences, unit),
         ),
         warnings=_warnings(tally.tables[LEFT_OUT]),
     )
 
 
-def _sequence_counts(table: Table, unit: _ErrorUnit) -> list[_Counts]:
-    columns = (
-        table.count("true_positives").tolist(),
-        table.count("false_negatives").tolist(),
-        table.count("false_positives").tolist(),
-        table.exact("regression_error"),
-    )
-    return [
-        _Counts(hits, misses, alarms, unit.sse(error, misses + alarms))
-        for hits, misses, alarms, error in zip(*columns, strict=True)
-    ]
+def _sequence_counts(table: Table, errors: list[int], unit: _ErrorUnit) -> _Counts:
+    misses, alarms = table.count("false_negatives"), table.count("false_positives")
+    sse = unit.sse(errors, (misses + alarms).tolist())
+    return _Counts(table.count("true_positives"), misses, alarms, sse)
 
 
-def _sequence_block(table: Table, sequences: list[_Counts], unit: _ErrorUnit) -> Block:
+def _sequence_block(table: Table, sequences: _Counts, unit: _ErrorUnit) -> Block:
+    decisions = zip(sequences.sse, sequences.decisions, strict=True)
     return Block(
         domains=[domain or None for domain in table.texts("domain")],
         sequences=table.texts("sequence"),
         measures={
-            "true_positives": [counts.true_positives for counts in sequences],
-            "false_negatives": [counts.false_negatives for counts in sequences],
-            "false_positives": [counts.false_positives for counts in sequences],
-            "sse": [counts.sse / unit.scale for counts in sequences],
-            "mse": [_mse(counts, unit) for counts in sequences],
+            "true_positives": sequences.true_positives.tolist(),
+            "false_negatives": sequences.false_negatives.tolist(),
+            "false_positives": sequences.false_positives.tolist(),
+            "sse": [sse / unit.scale for sse in sequences.sse],
+            "mse": [_mse(sse, count, unit) for sse, count in decisions],
         },
     )
 
 
 def _set_block(
     domains: Sequence[str | None],
-    sets: Sequence[list[_Counts]],
+    sets: Sequence[_Counts],
     parameters: SpotGeoParameters,
     unit: _ErrorUnit,
 ) -> Block:
@@ -148,41 +184,36 @@ def _set_block(
 
 
 def _set_scores(
-    sequences: list[_Counts], parameters: SpotGeoParameters, unit: _ErrorUnit
+    sequences: _Counts, parameters: SpotGeoParameters, unit: _ErrorUnit
 ) -> dict[str, Number]:
     """Every measure of one set of sequences (eqs. 14 to 17)."""
-    total = _Counts(
-        sum(counts.true_positives for counts in sequences),
-        sum(counts.false_negatives for counts in sequences),
-        sum(counts.false_positives for counts in sequences),
-        sum(counts.sse for counts in sequences),
-    )
-    hits, mistakes = total.true_positives, total.false_negatives + total.false_positives
+    hits, misses, alarms, sse = sequences.totals
+    mistakes = misses + alarms
     return {
         "true_positives": hits,
-        "false_negatives": total.false_negatives,
-        "false_positives": total.false_positives,
-        "precision": _ratio(hits, hits + total.false_positives),
-        "recall": _ratio(hits, hits + total.false_negatives),
-        "f1": 2 * hits / (2 * hits + mistakes) if total.decisions else 1.0,
+        "false_negatives": misses,
+        "false_positives": alarms,
+        "precision": _ratio(hits, hits + alarms),
+        "recall": _ratio(hits, hits + misses),
+        "f1": 2 * hits / (2 * hits + mistakes) if hits + mistakes else 1.0,
         "one_minus_f1": _ratio(mistakes, 2 * hits + mistakes),
-        "sse": total.sse / unit.scale,
+        "sse": sse / unit.scale,
         "mse": _summed_mse(sequences, unit)
         if parameters.profile == "kelvins"
-        else _mse(total, unit),
+        else _mse(sse, hits + mistakes, unit),
     }
 
 
-def _mse(counts: _Counts, unit: _ErrorUnit) -> float:
+def _mse(sse: int, decisions: int, unit: _ErrorUnit) -> float:
     """Mean squared error (eqs. 13 and 17); 0 where SSE is."""
-    return _ratio(counts.sse, counts.decisions * unit.scale)
+    return _ratio(sse, decisions * unit.scale)
 
 
-def _summed_mse(sequences: list[_Counts], unit: _ErrorUnit) -> float:
+def _summed_mse(sequences: _Counts, unit: _ErrorUnit) -> float:
     """Sum over the sequences of SSE / (TP + FN + FP), by denominators so that it stays exact."""
     by_decisions: defaultdict[int, int] = defaultdict(int)
-    for counts in sequences:
-        by_decisions[counts.decisions] += counts.sse
+    for sse, decisions in zip(sequences.sse, sequences.decisions, strict=True):
+        by_decisions[decisions] += sse
     terms = (Fraction(sse, decisions) for decisions, sse in by_decisions.items() if decisions)
     return float(sum(terms, Fraction(0)) / unit.scale)
 

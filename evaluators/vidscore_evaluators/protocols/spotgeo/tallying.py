@@ -176,9 +176,11 @@ def _keyed_table(
     sums: list[FloatArray] | None = None,
 ) -> Table:
     """A table by domain and sequence out of rows that each belong to a sequence."""
-    domains, names = zip(*aligned.truth.sequences, strict=True) if len(sequences) else ((), ())
-    vocabulary = (*domains, *names)
-    codes = [sequences, len(domains) + sequences]
+    keys = aligned.truth.sequences
+    domains = {domain: code for code, domain in enumerate(sorted({key.domain for key in keys}))}
+    domain_codes = np.array([domains[key.domain] for key in keys], dtype=np.int64)
+    codes = [domain_codes[sequences], len(domains) + sequences]
+    vocabulary = (*domains, *(key.sequence for key in keys))
     return build_table(schema, vocabulary, codes, counts=counts, sums=sums or [])
 
 

@@ -33,6 +33,7 @@ class FileCheck:
 
     path: str
     input_format: str
+    image_size: tuple[int, int] | None
     side: str
     evaluator: str | None
     format_: str
@@ -81,7 +82,12 @@ def _check(
 ) -> tuple[Source | None, Sequence[Fault]]:
     side = Side(typed.side)
     try:
-        source = read_source(Path(typed.path), side, format_name=typed.input_format)
+        source = read_source(
+            Path(typed.path),
+            side,
+            format_name=typed.input_format,
+            image_size=typed.image_size,
+        )
     except InputError as error:
         return None, error.faults
     if evaluator is None:

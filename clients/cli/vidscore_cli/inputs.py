@@ -21,16 +21,18 @@ class InputChoice:
         truth: Path of the truth.
         detections: Path of the detections.
         input_format: Name of their format, or ``auto``.
+        image_size: Width and height of every image in pixels, where it is needed and known.
         on_error: Whether rows that cannot be read are refused or skipped.
     """
 
     truth: str
     detections: str
     input_format: str
+    image_size: tuple[int, int] | None = None
     on_error: Literal["refuse", "skip"] = "refuse"
 
 
-def check_format_name(name: str) -> None:
+def check_format_name(name: str, option: str = "--input-format") -> None:
     """Refuse a format that is none.
 
     Raises:
@@ -38,7 +40,7 @@ def check_format_name(name: str) -> None:
     """
     if name not in (AUTO, *FORMATS):
         known = ", ".join((AUTO, *FORMATS))
-        raise click.BadParameter(f"{name!r} is none of {known}", param_hint="--input-format")
+        raise click.BadParameter(f"{name!r} is none of {known}", param_hint=option)
 
 
 def read_specification(manifest: str | None) -> BenchmarkSpec:
@@ -67,5 +69,6 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         Path(choice.detections),
         format_name=choice.input_format,
         on_error=choice.on_error,
+        image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
     )

@@ -22,6 +22,7 @@ SECTIONS = {
     "Files": {
         "score": "vidscore_cli.commands.score:score",
         "validate": "vidscore_cli.commands.validate:validate",
+        "convert": "vidscore_cli.commands.convert:convert",
     },
     "Live streams": {
         "serve": "vidscore_cli.commands.serve:serve",

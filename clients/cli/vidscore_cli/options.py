@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -11,6 +12,12 @@ from vidscore_cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
+
+
+FORMAT_NAMES = (
+    "spotgeo-json, neovision2-csv, coco-json, motchallenge, kitti-tracking, yolo-text, generic-csv"
+)
+"""Names of all formats; asking the formats themselves would cost every command their imports."""
 
 
 def format_option(*choices: str) -> Decorator[Any]:
@@ -48,7 +55,7 @@ def all_faults_option() -> Decorator[Any]:
 
 
 def data_options() -> Decorator[Any]:
-    """``--truth``, ``--detections`` and ``--input-format``."""
+    """``--truth``, ``--detections``, ``--input-format`` and ``--image-size``."""
     return _together(
         click.option(
             "--truth",
@@ -65,6 +72,7 @@ def data_options() -> Decorator[Any]:
             help="What the system says is there: a file or a folder.",
         ),
         input_format_option(),
+        image_size_option(),
     )
 
 
@@ -77,19 +85,35 @@ def evaluator_options() -> Decorator[Any]:
             nargs=-1,
             shell_complete=complete_evaluator,
         ),
-        click.option(
-            "--set",
-            "settings",
-            metavar="[EVALUATOR.]NAME=VALUE",
-            multiple=True,
-            help="Set a parameter (see `vidscore evaluators NAME`); may be repeated.",
-        ),
+        settings_option(),
         click.option(
             "--manifest",
             metavar="FILE",
             type=click.Path(),
             help="TOML file that says what the data cannot: evaluators, classes, frames.",
         ),
+    )
+
+
+def settings_option() -> Decorator[Any]:
+    """``--set``."""
+    return click.option(
+        "--set",
+        "settings",
+        metavar="[EVALUATOR.]NAME=VALUE",
+        multiple=True,
+        help="Set a parameter (see `vidscore evaluators NAME`); may be repeated.",
+    )
+
+
+def workers_option() -> Decorator[Any]:
+    """``--workers``."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(1, 1024),
+        default=1,
+        show_default=True,
+        help="Processes that score; the scores do not depend on it.",
     )
 
 
@@ -108,7 +132,17 @@ def input_format_option() -> Decorator[Any]:
         metavar="FORMAT",
         default="auto",
         show_default=True,
-        help="spotgeo-json, neovision2-csv, generic-csv, or auto to go by the content.",
+        help=f"{FORMAT_NAMES}, or auto to go by the content.",
+    )
+
+
+def image_size_option() -> Decorator[Any]:
+    """``--image-size``."""
+    return click.option(
+        "--image-size",
+        metavar="WIDTHxHEIGHT",
+        callback=_read_image_size,
+        help="Size of every image in pixels, for formats that do not say it (yolo-text).",
     )
 
 
@@ -151,6 +185,17 @@ def _together(*options: Decorator[Any]) -> Decorator[Any]:
         return function
 
     return decorate
+
+
+def _read_image_size(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
+    if match is None:
+        raise click.BadParameter(f"{text!r} is no size like 1920x1080")
+    return int(match[1]), int(match[2])
 
 
 def _want_all_faults(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

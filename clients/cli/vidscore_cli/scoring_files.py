@@ -24,6 +24,7 @@ class FileScoring:
     truth: str
     detections: str
     input_format: str
+    image_size: tuple[int, int] | None
     on_error: Literal["refuse", "skip"]
     workers: int
     format_: str
@@ -43,7 +44,9 @@ def score_files(typed: FileScoring) -> None:
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
-    choice = InputChoice(typed.truth, typed.detections, typed.input_format, typed.on_error)
+    choice = InputChoice(
+        typed.truth, typed.detections, typed.input_format, typed.image_size, typed.on_error
+    )
     with ProgressBar() as bar:
         bar.stage("reading")
         pair = read_data(choice, specification)

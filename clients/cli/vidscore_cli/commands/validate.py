@@ -11,6 +11,7 @@ from vidscore_cli.options import (
     all_faults_option,
     complete_evaluator,
     format_option,
+    image_size_option,
     input_format_option,
 )
 from vidscore_cli.session import Session
@@ -25,6 +26,7 @@ from vidscore_cli.session import Session
 )
 @click.argument("path", type=click.Path())
 @input_format_option()
+@image_size_option()
 @click.option(
     "--side",
     type=click.Choice(["truth", "detections"]),

@@ -1,0 +1,95 @@
+"""`vidscore convert` writes one side in another format and says what it drops."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import run
+
+from vidscore_cli.options import FORMAT_NAMES
+from vidscore_evaluators.formats import FORMATS
+
+ROWS = (
+    "sequence,frame,class,x1,y1,x2,y2,track_id,flags\na,1,car,1,2,11,22,3,\na,2,car,1,2,3,4,,{}\n"
+)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """A generic CSV with a tracked car, and one that is a crowd."""
+    path = tmp_path / "truth.csv"
+    path.write_text(ROWS.format("crowd"))
+    return path
+
+
+def test_the_help_names_every_format() -> None:
+    assert sorted(FORMAT_NAMES.split(", ")) == sorted(FORMATS)
+
+
+def test_what_was_written_changed_and_dropped_is_said(table: Path) -> None:
+    target = table.with_name("kitti")
+    result = run("convert", str(table), str(target), "--to", "kitti-tracking")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == (
+        f"{target}: written\n"
+        "  from     generic-csv\n"
+        "  to       kitti-tracking, 1 file\n"
+        "  changed  1 object flagged crowd left out\n"
+        "  changed  1 frame without objects not listed\n"
+    )
+    assert (target / "a.txt").read_text().startswith("1 3 car -1 -1 -10 1 2 11 22 ")
+    assert [path.name for path in table.parent.iterdir() if path.name.startswith(".")] == []
+
+
+def test_a_single_file_is_written_in_place_of_an_older_one(table: Path) -> None:
+    target = table.with_name("truth.json")
+    target.write_text("older")
+    assert run("convert", str(table), str(target), "--to", "coco-json").exit_code == 0
+    assert json.loads(target.read_text())["annotations"][1]["iscrowd"] == 1
+
+
+def test_the_size_of_images_goes_both_ways(table: Path) -> None:
+    """YOLO needs it to write and to read; the scores of a truth against itself stay perfect."""
+    table.write_text(ROWS.format(""))
+    target = str(table.with_name("yolo"))
+    size = ("--image-size", "640x480")
+    missing = run("convert", str(table), target, "--to", "yolo-text")
+    assert missing.exit_code == 1
+    assert "the size of images" in missing.stderr
+    assert run("convert", str(table), target, "--to", "yolo-text", *size).exit_code == 0
+    assert run("validate", target, *size).exit_code == 0
+    scored = run("score", "f1", "--truth", target, "--detections", target, *size)
+    assert scored.exit_code == 0, scored.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("truth.csv", "x", "--to", "kitti"), "'kitti' is none of"),
+        (("truth.csv", "x", "--to", "coco-json", "--from", "csv"), "'csv' is none of"),
+        (("truth.csv", "truth.csv", "--to", "coco-json"), "is what is converted"),
+        (("truth.csv", ".", "--to", "coco-json"), "is a folder, expected a file"),
+        (("truth.csv", ".", "--to", "yolo-text"), "is there, expected a new folder"),
+        (("truth.csv", "no/where", "--to", "coco-json"), "there is no folder"),
+        (("truth.csv", "x", "--to", "coco-json", "--truth", "y"), "goes with --side detections"),
+        (("truth.csv", "x", "--to", "yolo-text", "--image-size", "640"), "is no size like"),
+    ],
+)
+def test_what_is_typed_wrongly_is_refused(
+    table: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
+) -> None:
+    """Exit code 2, and nothing is written."""
+    monkeypatch.chdir(table.parent)
+    result = run("convert", *arguments)
+    assert result.exit_code == 2
+    assert expected in result.stderr
+    assert [path.name for path in table.parent.iterdir()] == ["truth.csv"]
+
+
+def test_broken_input_is_refused_with_its_faults(table: Path) -> None:
+    table.write_text(ROWS.format("crowds"))
+    result = run("convert", str(table), str(table.with_name("x")), "--to", "coco-json")
+    assert result.exit_code == 1
+    assert "line 3, column flags" in result.stderr

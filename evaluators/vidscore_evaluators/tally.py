@@ -257,12 +257,7 @@ def _collect(
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:
     """Sort the vocabulary, drop what no row uses, and rewrite the codes."""
     used = np.flatnonzero(np.bincount(codes.reshape(-1), minlength=len(words))).tolist()
-<<<<<<< Updated upstream
-    kept = tuple(sorted({words[code] for code in used}))
-    if kept == words:
-=======
     if len(used) == len(words) and all(map(lt, words, words[1:])):
->>>>>>> Stashed changes
         return words, codes
     kept = tuple(sorted({words[code] for code in used}))
     position = {word: index for index, word in enumerate(kept)}

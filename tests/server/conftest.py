@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.server.hosting.hosted import Hosted, hosting
 from tests.server.running import Running, serving
 
 from vidscore_evaluators.registry import evaluator_class
@@ -48,6 +49,13 @@ async def workers(moody: None) -> AsyncIterator[WorkerPool]:
     pool = WorkerPool(2)
     yield pool
     await asyncio.to_thread(pool.close)
+
+
+@pytest_asyncio.fixture
+async def hosted(tmp_path: Path) -> AsyncIterator[Hosted]:
+    """A server that hosts benchmarks, for one test."""
+    async with hosting(tmp_path) as server:
+        yield server
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -16,6 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
@@ -27,6 +29,9 @@ ROUND_OVERHEAD = 8
 
 PAIRS_A_STEP = 256
 """Open pairs that cost a round as much as one more detection would alone."""
+
+LARGEST_TABLE = 1 << 22
+"""Cells up to which a component is laid out as a table; a larger one is solved pair by pair."""
 
 
 def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArray:
@@ -198,7 +203,7 @@ def _solve_components(
     weights: FloatArray,
     pairs: IntArray,
 ) -> IntArray:
-    """Matched pairs of components that need a solver, each laid out as a table of weights."""
+    """Matched pairs of components that need a solver."""
     pairs = pairs[np.argsort(parts.of_pairs[pairs], kind="stable")]
     components = parts.of_pairs[pairs]
     bounds = np.append(run_starts(components), len(pairs)).tolist()
@@ -207,15 +212,46 @@ def _solve_components(
     matched = [np.zeros(0, dtype=np.int64)]
     for begin, end in pairwise(bounds):
         component = components[begin]
-        shape = (parts.left_counts[component], parts.right_counts[component])
+        shape = (int(parts.left_counts[component]), int(parts.right_counts[component]))
         cells = (rows[begin:end], columns[begin:end])
-        table = np.zeros(shape)
-        owner = np.full(shape, -1, dtype=np.int64)
-        table[cells] = weights[pairs[begin:end]]
-        owner[cells] = pairs[begin:end]
-        solution = owner[linear_sum_assignment(table, maximize=True)]
-        matched.append(solution[solution >= 0])
+        solve = _solve_table if shape[0] * shape[1] <= LARGEST_TABLE else _solve_sparse
+        chosen = solve(cells, weights[pairs[begin:end]], shape)
+        matched.append(pairs[begin:end][chosen])
     return np.concatenate(matched)
+
+
+Cells = tuple[IntArray, IntArray]
+"""Row and column of each pair of a component."""
+
+
+def _solve_table(cells: Cells, weights: FloatArray, shape: tuple[int, int]) -> IntArray:
+    """Matched pairs of one component, laid out as a table of weights."""
+    table = np.zeros(shape)
+    owner = np.full(shape, -1, dtype=np.int64)
+    table[cells] = weights
+    owner[cells] = np.arange(len(weights))
+    solution: IntArray = owner[linear_sum_assignment(table, maximize=True)]
+    return solution[solution >= 0]
+
+
+def _solve_sparse(cells: Cells, weights: FloatArray, shape: tuple[int, int]) -> IntArray:
+    """The same without a table, for components of thousands on either side.
+
+    Each row gets a column of its own that stands for "with nobody", so that all can be matched.
+    """
+    rows, columns = cells
+    height, width = shape
+    nobody = 2.0 * weights.max()
+    all_rows = np.arange(height, dtype=np.int64)
+    costs = np.concatenate([nobody - weights, np.full(height, nobody)])
+    places = (np.concatenate([rows, all_rows]), np.concatenate([columns, width + all_rows]))
+    # The solver of older scipy takes indices of 32 bits alone.
+    narrow = tuple(place.astype(np.int32) for place in places)
+    graph = csr_array((costs, narrow), shape=(height, width + height))
+    matched_rows, matched_columns = min_weight_full_bipartite_matching(graph)
+    partners = np.empty(height, dtype=np.int64)
+    partners[matched_rows] = matched_columns
+    return np.flatnonzero(partners[rows] == columns)
 
 
 def _places(components: IntArray, nodes: IntArray) -> IntArray:

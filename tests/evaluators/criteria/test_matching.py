@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.criteria import matching
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import (
     greedy_matching,
@@ -133,9 +134,13 @@ def test_components_are_solved_apart_and_give_what_they_give_alone() -> None:
     assert similarities[0, 1] + similarities[1, 0] == pytest.approx(1.3)
 
 
+@pytest.mark.parametrize("largest_table", [1 << 22, 1])
 @pytest.mark.parametrize("seed", range(6))
-def test_pairs_that_dominate_and_knots_together_reach_the_greatest_sum(seed: int) -> None:
+def test_pairs_that_dominate_and_knots_together_reach_the_greatest_sum(
+    seed: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
+    monkeypatch.setattr(matching, "LARGEST_TABLE", largest_table)
     random = np.random.default_rng(seed)
     similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)
     similarities[np.arange(50), np.arange(50)] = random.random(50)

@@ -241,8 +241,8 @@ async def test_submissions_that_were_opened_before_do_not_get_round_the_days_quo
     await hosted.red.submission("yesterdays")
     hosted.clock.pass_by(days=1)
     await hosted.red.submission("todays")
-    await hosted.red.seal("yesterdays")
-    found = await refusal(hosted.red.seal("todays"))
+    found = await refusal(hosted.red.seal("yesterdays"))
     assert found.reason == "QUOTA_EXCEEDED"
-    hosted.clock.pass_by(days=1)
     await hosted.red.seal("todays")
+    hosted.clock.pass_by(days=1)
+    await hosted.red.seal("yesterdays")

@@ -35,6 +35,7 @@ def read(
     format: str = AUTO,  # noqa: A002 - what everyone calls it
     on_error: OnError = "refuse",
     limits: ReadLimits = ReadLimits(),
+    image_size: tuple[int, int] | None = None,
 ) -> Annotations:
     """Read truth or detections.
 
@@ -44,12 +45,18 @@ def read(
         format: Name of a format, or ``auto`` to go by the content.
         on_error: ``refuse`` to raise where a row is broken, ``skip`` to leave it out.
         limits: How much to take in.
+        image_size: Width and height of every image in pixels, for formats that do not say it.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
     source = read_source(
-        Path(path), Side(side), format_name=format, on_error=on_error, limits=limits
+        Path(path),
+        Side(side),
+        format_name=format,
+        on_error=on_error,
+        limits=limits,
+        image_size=image_size,
     )
     return source.annotations
 

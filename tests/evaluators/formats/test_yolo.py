@@ -8,6 +8,7 @@ import pytest
 from tests.evaluators.formats.helpers import detections_of, frames_of, objects_of, truth_of, write
 
 from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+from vidscore_evaluators.library import read
 
 SIZE = (640, 480)
 ROW = "1 0.5 0.25 0.125 0.5\n"
@@ -53,6 +54,11 @@ def test_detections_have_a_confidence_last_and_the_truths_names(tmp_path: Path) 
     ]
     alone = detections_of(found, image_size=SIZE)
     assert [row[2] for row in objects_of(alone.annotations)] == ["1", "0"]
+
+
+def test_the_library_takes_the_size_of_images(tmp_path: Path) -> None:
+    root = labels(tmp_path, {"1.txt": ROW})
+    assert read(root, image_size=SIZE).coordinates.tolist() == [[280.0, 0.0, 360.0, 240.0]]
 
 
 def test_the_size_of_images_must_be_given(tmp_path: Path) -> None:

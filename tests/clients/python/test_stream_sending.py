@@ -171,13 +171,13 @@ def test_a_batch_must_fit_the_stream(streaming: Streaming) -> None:
         assert stream.finish()[0].value("frames") == 1
 
 
-def send_until_refused(stream: ScoreStream) -> int:
-    """Fill the queue; the number of frames that were taken in."""
+def send_until_refused(stream: ScoreStream) -> tuple[int, str]:
+    """Fill the queue; the number of frames that were taken in, and what the refusal says."""
     for number in range(10_000):
         try:
             stream.send("a", number, LARGE)
-        except BackPressureError:
-            return number
+        except BackPressureError as error:
+            return number, str(error)
     raise AssertionError("the queue never filled")
 
 
@@ -186,9 +186,8 @@ def test_a_full_queue_raises_where_the_policy_says_so(streaming: Streaming) -> N
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=8, policy="raise")
     with streaming(slow(go_on), batching=batching) as (_, stream):
-        taken = send_until_refused(stream)
-        with pytest.raises(BackPressureError, match="8 frames wait to be sent, queue_frames is 8"):
-            stream.send("a", taken, LARGE)
+        taken, refusal = send_until_refused(stream)
+        assert "8 frames wait to be sent, queue_frames is 8" in refusal
         go_on.set()
         assert stream.finish()[0].value("frames") == taken
 
@@ -207,9 +206,8 @@ def test_a_queue_that_stays_full_raises_after_the_timeout(streaming: Streaming) 
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=8, block_timeout_s=0.05)
     with streaming(slow(go_on), batching=batching) as (_, stream):
-        taken = send_until_refused(stream)
-        with pytest.raises(BackPressureError, match=r"full for 0\.05 s"):
-            stream.send("a", taken, LARGE)
+        taken, refusal = send_until_refused(stream)
+        assert "full for 0.05 s" in refusal
         go_on.set()
         assert stream.finish()[0].value("frames") == taken
 

@@ -159,8 +159,8 @@ class Evaluator(ABC, Generic[ParametersType]):
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at other values of a parameter, as far as one tally holds them; pure.
 
-        What is given equals, to the last bit, the scores of an evaluator with that value. Nothing
-        unless overridden: `vidscore_evaluators.sweeping` then runs once a value.
+        What is given equals, to the last bit, the scores of an evaluator with that value, and has
+        no curves. Nothing unless overridden: `vidscore_evaluators.sweeping` then runs once a value.
 
         Args:
             tally: A tally of this evaluator.

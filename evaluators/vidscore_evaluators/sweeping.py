@@ -1,8 +1,12 @@
-"""Scores over a range of one parameter: what a threshold does to a score, and to a ranking."""
+"""Scores over a range of one parameter: what a threshold does to a score, and to a ranking.
+
+Scores come without curves: a sweep is after the scores, and curves of a hundred values cost more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations
@@ -59,4 +63,4 @@ def with_parameter(evaluator: Evaluator[Any], parameter: str, value: float) -> E
 
 
 def _scores(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Scores:
-    return evaluator.scores(evaluator.tally(truth, detections))
+    return replace(evaluator.scores(evaluator.tally(truth, detections)), curves=())

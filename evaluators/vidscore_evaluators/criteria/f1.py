@@ -19,7 +19,8 @@ Notes on what the text leaves open:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class _Counts:
         true, false = row[1:].reshape(2, -1)
         return cls(int(row[0]), true, false)
 
-    @property
+    @cached_property
     def f1(self) -> list[float]:
         """(K,) F1 at each threshold."""
         return [
@@ -84,10 +85,9 @@ class _Counts:
     def values(self, grid: ThresholdGrid, column: int) -> dict[str, Number]:
         """Every measure but the mean over classes."""
         true, false = int(self.true[column]), int(self.false[column])
-        f1 = self.f1
-        partial, full = grid.means(f1)
+        partial, full = grid.means(self.f1)
         return {
-            "f1": f1[column],
+            "f1": self.f1[column],
             "precision": ratio(true, true + false),
             "recall": ratio(true, self.truth),
             "f1_m_partial": partial,
@@ -147,38 +147,42 @@ class F1(Criterion[F1Parameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
-        return self._scores_at(tally, self.parameters.threshold)
+        levels, grid = _Levels(tally.tables[COUNTS]), self._grid
+        curves = tuple(
+            Curve("f1_by_threshold", grid.curve("f1", counts.f1), domain, class_)
+            for domain, class_, _, counts in (*levels.domains(), *levels.classes())
+        )
+        bare = self._bare_scores(tally, levels, grid, self.parameters.threshold)
+        return replace(bare, curves=curves)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
-        """Scores at every threshold of the grid."""
+        """Scores at every threshold of the grid, without curves."""
         if parameter != "threshold":
             return super().grid_scores(tally, parameter)
-        return {value: self._scores_at(tally, value) for value in self.grid(parameter)}
+        levels, grid = _Levels(tally.tables[COUNTS]), self._grid
+        return {
+            value: self._bare_scores(tally, levels, grid, value) for value in self.grid(parameter)
+        }
 
-    def _scores_at(self, tally: Tally, threshold: float) -> Scores:
-        table, grid = tally.tables[COUNTS], self._grid
+    def _bare_scores(
+        self, tally: Tally, levels: _Levels, grid: ThresholdGrid, threshold: float
+    ) -> Scores:
         [column] = grid.columns([threshold])
-        levels = _Levels(table)
         sets = [
             Figures(
                 domain,
                 None,
                 None,
-                levels.of_domain(domain).values(grid, column)
-                | {"f1_class_mean": levels.class_mean(domain, column)},
+                counts.values(grid, column) | {"f1_class_mean": levels.class_mean(domain, column)},
             )
-            for domain in scopes(table.texts("domain"))
+            for domain, _, _, counts in levels.domains()
         ]
         parts = [
             Figures(domain, class_, sequence, counts.values(grid, column))
             for domain, class_, sequence, counts in (*levels.classes(), *levels.sequences())
         ]
-        curves = tuple(
-            Curve("f1_by_threshold", grid.curve("f1", counts.f1), domain, class_)
-            for domain, class_, _, counts in (*levels.domains(), *levels.classes())
-        )
-        blocks = (block_of(sets), block_of(parts))
-        return Scores(blocks, curves, left_out_warnings(tally.tables[LEFT_OUT]))
+        warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        return Scores((block_of(sets), block_of(parts)), warnings=warnings)
 
 
 class _Levels:
@@ -186,31 +190,25 @@ class _Levels:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self._whole = _Counts.of(table.counts.sum(axis=0))
         self._by_class = _summed(table, "class")
         self._by_domain_and_class = _summed(table, "domain", "class")
         self._by_domain = _summed(table, "domain")
-
-    def of_domain(self, domain: str | None) -> _Counts:
-        """Counts of a domain, or of all."""
-        if domain is None:
-            return _Counts.of(self._table.counts.sum(axis=0))
-        return self._by_domain[domain,]
+        self._by_sequence = _summed(table, "domain", "sequence")
+        self._of_domain: dict[str | None, list[_Counts]] = {None: list(self._by_class.values())}
+        for (domain, _), counts in self._by_domain_and_class.items():
+            self._of_domain.setdefault(domain, []).append(counts)
 
     def class_mean(self, domain: str | None, column: int) -> float | None:
         """Mean of F1 at one threshold over the classes that have objects."""
-        cells = [
-            counts
-            for (*domains, _), counts in (
-                self._by_class if domain is None else self._by_domain_and_class
-            ).items()
-            if domains in ([], [domain])
-        ]
+        cells = self._of_domain.get(domain, [])
         return mean(counts.f1[column] for counts in cells if counts.truth)
 
     def domains(self) -> Iterator[_Part]:
         """All together, and each domain."""
         for domain in scopes(self._table.texts("domain")):
-            yield domain, None, None, self.of_domain(domain)
+            counts = self._whole if domain is None else self._by_domain[domain,]
+            yield domain, None, None, counts
 
     def classes(self) -> Iterator[_Part]:
         """Each class, over all domains and in each."""
@@ -223,7 +221,7 @@ class _Levels:
 
     def sequences(self) -> Iterator[_Part]:
         """Each sequence, over all classes."""
-        for (domain, sequence), counts in _summed(self._table, "domain", "sequence").items():
+        for (domain, sequence), counts in self._by_sequence.items():
             yield domain or None, None, sequence, counts
 
 

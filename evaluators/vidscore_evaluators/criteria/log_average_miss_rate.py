@@ -17,13 +17,13 @@ Readings of this project:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.criteria.class_entries import ClassEntry, Values, class_entries
+from vidscore_evaluators.criteria.class_entries import ClassEntry, class_entries
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -131,11 +131,11 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         return _MissRates(tally, self._grid).scores(self.parameters.threshold)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
-        """Scores at every threshold of the grid."""
+        """Scores at every threshold of the grid, without curves."""
         if parameter != "threshold":
             return super().grid_scores(tally, parameter)
         rates = _MissRates(tally, self._grid)
-        return {value: rates.scores(value) for value in self.grid(parameter)}
+        return {value: rates.bare_scores(value) for value in self.grid(parameter)}
 
 
 def _frame_table(scene: Scene) -> Table:
@@ -164,21 +164,28 @@ class _MissRates:
                 cell.ranked, cell.counts["truth"], self._frames[cell.domain]
             ),
         )
+        # Once for all thresholds of a sweep.
+        self._means = {entry: grid.means(entry.values) for entry in self._entries}
 
     def scores(self, threshold: float) -> Scores:
         """Scores and curves at one threshold."""
         [column] = self._grid.columns([threshold])
+        curves = [curve for entry in self._entries for curve in self._curves(entry, column)]
+        return replace(self.bare_scores(threshold), curves=tuple(curves))
+
+    def bare_scores(self, threshold: float) -> Scores:
+        """Scores at one threshold, without curves."""
+        [column] = self._grid.columns([threshold])
         figures = [
-            Figures(entry.domain, entry.class_, None, self._measures(entry.values, column))
+            Figures(entry.domain, entry.class_, None, self._measures(entry, column))
             for entry in self._entries
         ]
-        curves = [curve for entry in self._entries for curve in self._curves(entry, column)]
-        return Scores((block_of(figures),), tuple(curves), self._warnings)
+        return Scores((block_of(figures),), warnings=self._warnings)
 
-    def _measures(self, values: Values, column: int) -> dict[str, Number]:
-        partial, full = self._grid.means(values)
+    def _measures(self, entry: ClassEntry, column: int) -> dict[str, Number]:
+        partial, full = self._means[entry]
         return {
-            "log_amr": values[column],
+            "log_amr": entry.values[column],
             "log_amr_m_partial": partial,
             "log_amr_m_full": full,
         }

@@ -19,11 +19,11 @@ Numbered notes, each with its effect:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.criteria.class_entries import ClassEntry, Values, class_entries
+from vidscore_evaluators.criteria.class_entries import ClassEntry, class_entries
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -139,11 +139,11 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         return self._precisions(tally).scores(self.parameters.thresholds)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
-        """Scores at every single threshold of the grid."""
+        """Scores at every single threshold of the grid, without curves."""
         if parameter != "thresholds":
             return super().grid_scores(tally, parameter)
         precisions = self._precisions(tally)
-        return {value: precisions.scores((value,)) for value in self.grid(parameter)}
+        return {value: precisions.bare_scores((value,)) for value in self.grid(parameter)}
 
     def _precisions(self, tally: Tally) -> _Precisions:
         return _Precisions(tally, self._grid, self.parameters.interpolation)
@@ -164,19 +164,25 @@ class _Precisions:
                 cell.ranked, [cell.counts["truth"]] * count, interpolation
             ),
         )
+        # Once for all thresholds of a sweep.
+        self._means = {entry: grid.means(entry.values) for entry in self._entries}
 
     def scores(self, thresholds: Iterable[float]) -> Scores:
         """Scores and curves at some of the thresholds."""
         chosen = tuple(dict.fromkeys(thresholds))
+        curves = [curve for entry in self._entries for curve in self._curves(entry, chosen)]
+        return replace(self.bare_scores(chosen), curves=tuple(curves))
+
+    def bare_scores(self, thresholds: tuple[float, ...]) -> Scores:
+        """Scores at some of the thresholds, without curves."""
         figures = [
-            Figures(entry.domain, entry.class_, None, self._measures(entry.values, chosen))
+            Figures(entry.domain, entry.class_, None, self._measures(entry, thresholds))
             for entry in self._entries
         ]
-        curves = [curve for entry in self._entries for curve in self._curves(entry, chosen)]
-        return Scores((block_of(figures),), tuple(curves), self._warnings)
+        return Scores((block_of(figures),), warnings=self._warnings)
 
-    def _measures(self, values: Values, thresholds: tuple[float, ...]) -> dict[str, Number]:
-        partial, full = self._grid.means(values)
+    def _measures(self, entry: ClassEntry, thresholds: tuple[float, ...]) -> dict[str, Number]:
+        values, (partial, full) = entry.values, self._means[entry]
         ap_50, ap_75 = (values[column] for column in self._grid.columns((0.5, 0.75)))
         return {
             "ap": mean(values[column] for column in self._grid.columns(thresholds)),

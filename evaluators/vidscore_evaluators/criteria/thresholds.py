@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +26,7 @@ THRESHOLD: Mapping[str, Any] = MappingProxyType(
 evaluator's `grid` gives GIoU's where that is its base."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ThresholdGrid:
     """The thresholds whose outcomes a tally holds, and what to make of a score at each.
 
@@ -45,7 +46,16 @@ class ThresholdGrid:
 
     def columns(self, thresholds: Sequence[float]) -> list[int]:
         """Where thresholds stand."""
-        return [self.thresholds.index(threshold) for threshold in thresholds]
+        return [self._places[threshold] for threshold in thresholds]
+
+    @cached_property
+    def _places(self) -> dict[float, int]:
+        return {threshold: column for column, threshold in enumerate(self.thresholds)}
+
+    @cached_property
+    def _marginals(self) -> tuple[list[int], list[int]]:
+        """Columns of M-partial and of M-full; looked up once for many scores."""
+        return self.columns(PARTIAL), self.columns(self.full)
 
     def means(self, values: Sequence[float | None]) -> tuple[float | None, float | None]:
         """M-partial and M-full of a score.
@@ -53,10 +63,7 @@ class ThresholdGrid:
         Args:
             values: (K,) the score at each threshold.
         """
-        partial, full = (
-            mean([values[column] for column in self.columns(chosen)])
-            for chosen in (PARTIAL, self.full)
-        )
+        partial, full = (mean([values[column] for column in chosen]) for chosen in self._marginals)
         return partial, full
 
     def curve(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -235,7 +236,8 @@ class EvaluatorContract:
                 assert set(held) <= set(self.evaluator.grid(name))
                 for value in np.random.default_rng(seed).permutation(list(held))[:3].tolist():
                     alone = with_parameter(self.evaluator, name, value)
-                    assert alone.scores(alone.tally(*scene)) == held[value], (name, value)
+                    expected = replace(alone.scores(alone.tally(*scene)), curves=())
+                    assert expected == held[value], (name, value)
 
         self._holds(law, self.scenes(), seeds())
 

@@ -14,6 +14,7 @@ from vidscore_cli.options import (
     format_option,
     output_option,
     view_options,
+    workers_option,
 )
 
 
@@ -34,13 +35,7 @@ from vidscore_cli.options import (
     show_default=True,
     help="What rows that cannot be read lead to: no score, or a score without them.",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 1024),
-    default=1,
-    show_default=True,
-    help="Processes that score; the scores do not depend on it.",
-)
+@workers_option()
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()

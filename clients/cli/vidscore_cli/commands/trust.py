@@ -1,0 +1,85 @@
+"""`vidscore trust` and its commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from vidscore_cli.command_tree import CommandTree, command
+from vidscore_cli.options import (
+    complete_evaluator,
+    format_option,
+    output_option,
+    settings_option,
+    workers_option,
+)
+
+SECTIONS = {
+    "Commands": {
+        "criterion": "vidscore_cli.commands.trust:criterion",
+    },
+}
+
+TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3", "figure-11")
+"""Names of the sanity tests, here so that help needs not import them."""
+
+
+@click.group("trust", cls=CommandTree, sections=SECTIONS)
+def trust() -> None:
+    """Find out which ranking, and which criterion, can be relied on."""
+
+
+@command(
+    "criterion",
+    examples=(
+        "vidscore trust criterion --test multiclass-detection --strata 10 --realisations 1",
+        "vidscore trust criterion ospa emd --test figure-3",
+        "vidscore trust criterion spotgeo --set profile=kelvins --strata 5 --format json",
+    ),
+)
+@click.argument("criteria", metavar="[CRITERION]...", nargs=-1, shell_complete=complete_evaluator)
+@settings_option()
+@click.option(
+    "--test",
+    type=click.Choice(TESTS),
+    default=TESTS[0],
+    show_default=True,
+    help="Which scenes are to be ranked.",
+)
+@click.option(
+    "--strata",
+    type=click.IntRange(1, 1000),
+    default=40,
+    show_default=True,
+    help="Parts into which the range of object numbers is cut; more lower the variance.",
+)
+@click.option(
+    "--realisations",
+    type=click.IntRange(1, 1000),
+    default=5,
+    show_default=True,
+    help="Families of 20 prediction sets for each stratum.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all chance."
+)
+@workers_option()
+@click.option(
+    "--indicators",
+    is_flag=True,
+    help="In JSON, give the indicators of how ranks depend on a parameter, not the errors.",
+)
+@format_option("table", "json")
+@output_option()
+def criterion(**choices: Any) -> None:
+    """Test whether criteria rank systems as their purpose intends.
+
+    Each sanity test draws scenes whose true order is known, from the best to the worst; the
+    ranking error says how far a criterion's order is from it: 0 is the same order, 50 is no
+    better than chance. CRITERION is one of the criteria of the trustworthiness paper, which are
+    all tested unless some are named, or any evaluator.
+    """
+    from vidscore_cli.trust_criterion import CriterionTest, test_criteria
+
+    test_criteria(CriterionTest(**choices))

@@ -1,0 +1,326 @@
+"""Sanity tests of criteria: does a criterion rank systems as its purpose intends?
+
+Source: the paper, section 5 and appendices 2 and 4. A test draws families of scenes whose true
+order is known; a criterion judges every scene, and its order is compared with the true one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.criteria.thresholds import PARTIAL
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Evaluator, Task
+from vidscore_evaluators.jobs import Progress
+from vidscore_evaluators.parameters import describe_parameters
+from vidscore_evaluators.registry import create_evaluator, evaluator_class
+from vidscore_evaluators.trust.dissimilarities import (
+    Judge,
+    Level,
+    declared_measure,
+    ranking_measures,
+    swept_parameters,
+)
+from vidscore_evaluators.trust.indicators import Indicators, indicators
+from vidscore_evaluators.trust.paper import (
+    CRITERIA,
+    M_FULL,
+    M_PARTIAL,
+    OPTIMUM,
+    PaperCriterion,
+    Setting,
+)
+from vidscore_evaluators.trust.processes import map_in_order
+from vidscore_evaluators.trust.rankings import ranking_errors
+from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS, SanityTest
+from vidscore_evaluators.trust.sanity.families import Draw, Scene
+
+BASES = ("iou", "giou")
+"""Base similarities of boxes that the paper compares."""
+
+_DIGITS = 9
+"""Decimals of a threshold that is computed from a cut-off."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A criterion that is tested: one measure of an evaluator, at one or many parameter values.
+
+    Attributes:
+        name: Its name in tables.
+        base: Its base similarity; None where the evaluator has no such choice.
+        evaluator: Name of the evaluator.
+        parameters: Parameters that differ from the default.
+        measure: The measure.
+        swept: Parameter whose grid is gone through; None for the parameters as they are.
+        settings: What each value of the grid is called, in its order.
+    """
+
+    name: str
+    base: str | None
+    evaluator: str
+    measure: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    swept: str | None = None
+    settings: tuple[float, ...] = ()
+
+    def create(self) -> Evaluator[Any]:
+        """The evaluator with these parameters."""
+        return create_evaluator(self.evaluator, self.parameters)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many families, and of which chance.
+
+    Attributes:
+        strata: Parts into which the range of object numbers is cut.
+        realisations: Families of each stratum.
+        seed: Seed of everything.
+    """
+
+    strata: int = 40
+    realisations: int = 5
+    seed: int = 1
+
+    def draws(self, test: SanityTest) -> list[Draw]:
+        """Every family; one where there is no chance."""
+        if not test.random:
+            return [Draw(self.seed, 0, 1, 0)]
+        return [
+            Draw(self.seed, stratum, self.strata, realisation)
+            for stratum in range(self.strata)
+            for realisation in range(self.realisations)
+        ]
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """Ranking error of a criterion at a setting, over all families.
+
+    Attributes:
+        setting: Value of the swept parameter, what is made of all values, or None.
+        mean: Mean of the normalised Kendall tau error, from 0 to 1.
+        deviation: Its standard deviation over families; None where there is a single one.
+    """
+
+    setting: Setting
+    mean: float
+    deviation: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a criterion says of all families.
+
+    Attributes:
+        candidate: The criterion.
+        dissimilarities: (V, F, K) at V values of the swept parameter, or 1 where none is swept, of
+            the K scenes of F families, from the truly best to the truly worst.
+    """
+
+    candidate: Candidate
+    dissimilarities: FloatArray
+
+    def error_rows(self) -> list[ErrorRow]:
+        """Ranking errors at each value, at the best one, and of means over values."""
+        errors = ranking_errors(self.dissimilarities)
+        settings = self.candidate.settings
+        if not settings:
+            return [_error_row(None, errors[0])]
+        best = int(np.argmin(errors.mean(axis=1)))
+        rows = [_error_row(value, row) for value, row in zip(settings, errors, strict=True)]
+        rows.append(_error_row(OPTIMUM, errors[best]))
+        for setting, chosen in _marginals(settings).items():
+            rows.append(_error_row(setting, ranking_errors(_means(self.dissimilarities[chosen]))))
+        return rows
+
+    def indicators(self, seed: int) -> Indicators | None:
+        """Indicators of each family (appendix 2); None where no parameter is swept."""
+        if not self.candidate.settings:
+            return None
+        return indicators(self.dissimilarities.transpose(1, 0, 2), seed)
+
+
+def paper_candidates(test: str, names: Collection[str] | None = None) -> list[Candidate]:
+    """The paper's criteria for a test, with both base similarities.
+
+    Args:
+        test: Name of the test.
+        names: Those that are wanted; all if left out.
+    """
+    return [
+        _paper_candidate(name, base, criterion)
+        for name, criterion in CRITERIA[test].items()
+        if names is None or name in names
+        for base in BASES
+    ]
+
+
+def declared_candidates(evaluator: str, parameters: Mapping[str, Any]) -> list[Candidate]:
+    """What any evaluator declares: its ranking measures, also over each parameter with a grid.
+
+    Args:
+        evaluator: Name of the evaluator.
+        parameters: Parameters that differ from the default; `base` is left open unless given.
+
+    Raises:
+        InputError: If it declares no dissimilarity.
+    """
+    described = {
+        entry.name: entry for entry in describe_parameters(evaluator_class(evaluator).Parameters)
+    }
+    choices = described["base"].choices if "base" in described else ()
+    bases = [base for base in BASES if base in choices]
+    wanted: list[str | None] = [*bases]
+    if "base" in parameters or not bases:
+        wanted = [parameters.get("base")]
+    candidates: list[Candidate] = []
+    for base in wanted:
+        own = {**parameters} if base is None else {**parameters, "base": base}
+        candidates.extend(_declared(evaluator, base, own))
+    return candidates
+
+
+def _declared(
+    evaluator: str, base: str | None, parameters: Mapping[str, Any]
+) -> Iterator[Candidate]:
+    """Each measure as it is, and over each parameter with a grid."""
+    instance = create_evaluator(evaluator, parameters)
+    measures = ranking_measures(instance)
+    for measure in measures:
+        name = evaluator if len(measures) == 1 else f"{evaluator} {measure.name}"
+        yield Candidate(name, base, evaluator, measure.name, parameters)
+        for swept in swept_parameters(instance):
+            yield Candidate(
+                f"{name} by {swept}",
+                base,
+                evaluator,
+                measure.name,
+                parameters,
+                swept,
+                instance.grid(swept),
+            )
+
+
+def run_criterion_test(
+    test: str,
+    candidates: Sequence[Candidate],
+    plan: Plan = Plan(),
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Outcome]:
+    """Let criteria judge every family of a test.
+
+    Args:
+        test: Name of a test of `SANITY_TESTS`.
+        candidates: The criteria.
+        plan: How many families.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (pieces of work done, pieces in all).
+
+    Raises:
+        InputError: If a criterion cannot judge the scenes of the test.
+    """
+    sanity_test = SANITY_TESTS[test]
+    draws = plan.draws(sanity_test)
+    examples = sanity_test.draw_family(draws[0]).scenes
+    levels = [_level(candidate, sanity_test, examples) for candidate in candidates]
+    size = sanity_test.families_at_once
+    pieces = [
+        _Piece(test, tuple(draws[first : first + size]), tuple(candidates), tuple(levels))
+        for first in range(0, len(draws), size)
+    ]
+    judged = map_in_order(_judge, pieces, workers=workers, progress=progress)
+    return [
+        Outcome(candidate, np.concatenate(parts, axis=1))
+        for candidate, parts in zip(candidates, zip(*judged, strict=True), strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some families, which every criterion judges at once."""
+
+    test: str
+    draws: tuple[Draw, ...]
+    candidates: tuple[Candidate, ...]
+    levels: tuple[Level, ...]
+
+
+def _judge(piece: _Piece) -> list[FloatArray]:
+    """(V, F, K) dissimilarities by each criterion."""
+    draw_family = SANITY_TESTS[piece.test].draw_family
+    scenes = [scene for draw in piece.draws for scene in draw_family(draw).scenes]
+    judged = []
+    for candidate, level in zip(piece.candidates, piece.levels, strict=True):
+        evaluator = candidate.create()
+        judge = Judge(evaluator, declared_measure(evaluator, candidate.measure), level)
+        values = (
+            judge.judge_grid(scenes, candidate.swept)
+            if candidate.swept is not None
+            else judge.judge(scenes)[np.newaxis]
+        )
+        judged.append(values.reshape(len(values), len(piece.draws), -1))
+    return judged
+
+
+def _level(candidate: Candidate, test: SanityTest, examples: Sequence[Scene]) -> Level:
+    evaluator = candidate.create()
+    if evaluator.needs.tracks and test.task is not Task.TRACKING:
+        found = f"{candidate.evaluator}, which needs tracks"
+        raise InputError([Fault(found, "an evaluator of detections, or the test `tracking`")])
+    measure = declared_measure(evaluator, candidate.measure)
+    return Judge.of(evaluator, measure, examples).level
+
+
+def _paper_candidate(name: str, base: str, criterion: PaperCriterion) -> Candidate:
+    parameters = {**criterion.parameters, "base": base}
+    settings: tuple[float, ...] = ()
+    if criterion.swept is not None:
+        grid = create_evaluator(criterion.evaluator, parameters).grid(criterion.swept)
+        width = 2.0 if base == "giou" else 1.0
+        settings = (
+            tuple(round(1.0 - width * cutoff, _DIGITS) for cutoff in grid)
+            if criterion.by_cutoff
+            else grid
+        )
+    return Candidate(
+        name, base, criterion.evaluator, criterion.measure, parameters, criterion.swept, settings
+    )
+
+
+def _error_row(setting: Setting, errors: FloatArray) -> ErrorRow:
+    several = len(errors) > 1
+    return ErrorRow(setting, float(errors.mean()), float(errors.std(ddof=1)) if several else None)
+
+
+def _marginals(settings: Sequence[float]) -> dict[str, list[int]]:
+    """Rows of the values that M-partial and M-full take the mean over, as far as there are any."""
+    chosen = {M_PARTIAL: PARTIAL, M_FULL: _inner(settings)}
+    return {
+        name: [settings.index(value) for value in values]
+        for name, values in chosen.items()
+        if values and set(values) <= set(settings)
+    }
+
+
+def _inner(settings: Sequence[float]) -> tuple[float, ...]:
+    """All thresholds but the two extremes; 1, which belongs to no cut-off, is one of them."""
+    ordered = sorted(settings)
+    return tuple(ordered[1:] if ordered[-1] == PARTIAL[-1] else ordered[1:-1])
+
+
+def _means(dissimilarities: FloatArray) -> FloatArray:
+    """Means over the first axis, rounded once, so that equal values in any order tie."""
+    count = len(dissimilarities)
+    columns = dissimilarities.reshape(count, -1).T.tolist()
+    means = [math.fsum(column) / count for column in columns]
+    return np.array(means).reshape(dissimilarities.shape[1:])

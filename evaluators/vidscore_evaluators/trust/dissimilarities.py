@@ -1,0 +1,220 @@
+"""What evaluators say of many scenes: the dissimilarity that each declares, at values of a grid.
+
+Many scenes are scored in one tally, each as a domain of its own. Where an evaluator has no figures
+of single domains, those of the one sequence of each domain are taken; where these are not what
+the scene scores alone either, each scene gets a run of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    BOX,
+    POINT,
+    Annotations,
+    SequenceKey,
+    concatenate,
+)
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.errors import Fault, GeometryError, InputError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.measures import Dissimilarity, Measure
+from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.sweeping import sweep
+from vidscore_evaluators.trust.sanity.families import Scene
+
+_NONE = Dissimilarity.NONE
+
+
+class Level(StrEnum):
+    """Where the figure of a scene stands in a report of many."""
+
+    DOMAIN = "domain"
+    SEQUENCE = "sequence"
+    ALONE = "alone"
+
+
+def ranking_measures(evaluator: Evaluator[Any]) -> tuple[Measure, ...]:
+    """The measures that rank systems and have a dissimilarity form, or else the first that has one.
+
+    Raises:
+        InputError: If no measure has one.
+    """
+    usable = [measure for measure in evaluator.measures if measure.dissimilarity != _NONE]
+    if not usable:
+        found = f"{evaluator.name}, no measure of which is a dissimilarity"
+        raise InputError([Fault(found, "an evaluator that declares one")])
+    ranking = tuple(measure for measure in usable if measure.name in evaluator.ranking)
+    return ranking or (usable[0],)
+
+
+def declared_measure(evaluator: Evaluator[Any], name: str) -> Measure:
+    """A measure by name.
+
+    Raises:
+        InputError: If there is none of that name, or it has no dissimilarity form.
+    """
+    for measure in evaluator.measures:
+        if measure.name == name and measure.dissimilarity != _NONE:
+            return measure
+    known = [entry.name for entry in evaluator.measures if entry.dissimilarity != _NONE]
+    expected = "one that is a dissimilarity: " + ", ".join(known)
+    raise InputError([Fault(f"measure {name} of {evaluator.name}", expected)])
+
+
+def swept_parameters(evaluator: Evaluator[Any]) -> tuple[str, ...]:
+    """Names of the parameters that declare a grid."""
+    return tuple(name for name in parameter_values(evaluator.parameters) if evaluator.grid(name))
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One measure of an evaluator, as a dissimilarity of scenes.
+
+    Attributes:
+        evaluator: The evaluator.
+        measure: Its measure, which has a dissimilarity form.
+        level: Where figures of single scenes stand.
+    """
+
+    evaluator: Evaluator[Any]
+    measure: Measure
+    level: Level
+
+    @classmethod
+    def of(cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[Scene]) -> Judge:
+        """Find out where figures of single scenes stand.
+
+        Args:
+            evaluator: The evaluator.
+            measure: Its measure.
+            examples: Scenes; what stands there must be what each of them scores alone.
+        """
+        alone = cls(evaluator, measure, Level.ALONE)
+        expected = alone.judge(examples)
+        for level in (Level.DOMAIN, Level.SEQUENCE):
+            judge = cls(evaluator, measure, level)
+            if np.array_equal(judge.judge(examples), expected, equal_nan=True):
+                return judge
+        return alone
+
+    def judge(self, scenes: Sequence[Scene]) -> FloatArray:
+        """(K,) dissimilarities of K scenes; NaN where undefined."""
+
+        def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
+            return [self.evaluator.scores(self.evaluator.tally(truth, detections))]
+
+        judged: FloatArray = self._judged(scenes, scored)[0]
+        return judged
+
+    def judge_grid(self, scenes: Sequence[Scene], parameter: str) -> FloatArray:
+        """(V, K) dissimilarities of K scenes at the V values of a parameter's grid."""
+
+        def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
+            return list(sweep(self.evaluator, parameter, truth, detections).values())
+
+        return self._judged(scenes, scored)
+
+    def _judged(
+        self,
+        scenes: Sequence[Scene],
+        scored: Callable[[Annotations, Annotations], list[Scores]],
+    ) -> FloatArray:
+        """(V, K) dissimilarities out of what V scorings of all scenes together give."""
+        if self.level is Level.ALONE:
+            values = [
+                [_whole(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
+                for scene in scenes
+            ]
+            judged: FloatArray = self._dissimilarities(values).T
+            return judged
+        everything = scored(*self._fitted(join_scenes(scenes)))
+        by_domain = [_by_domain(scores, self.measure.name, self.level) for scores in everything]
+        names = domain_names(len(scenes))
+        return self._dissimilarities([[values.get(name) for name in names] for values in by_domain])
+
+    def _dissimilarities(self, values: Sequence[Sequence[Number]]) -> FloatArray:
+        table = np.array(
+            [[np.nan if value is None else float(value) for value in row] for row in values]
+        )
+        one_minus = self.measure.dissimilarity is Dissimilarity.ONE_MINUS
+        return 1.0 - table if one_minus else table
+
+    def _fitted(self, scene: Scene) -> Scene:
+        needs = self.evaluator.needs
+        return fitted(scene[0], needs.truth_arities), fitted(scene[1], needs.detection_arities)
+
+
+def domain_names(count: int) -> list[str]:
+    """Names of the domains that stand for so many scenes."""
+    return [f"scene-{index:06d}" for index in range(count)]
+
+
+def join_scenes(scenes: Sequence[Scene]) -> Scene:
+    """All scenes as one, each in a domain of its own."""
+    names = domain_names(len(scenes))
+    truth, detections = (
+        concatenate(
+            [_in_domain(scene[side], name) for scene, name in zip(scenes, names, strict=True)]
+        )
+        for side in (0, 1)
+    )
+    return truth, detections
+
+
+def fitted(annotations: Annotations, arities: Sequence[int]) -> Annotations:
+    """The same objects in a shape that an evaluator can use.
+
+    Args:
+        annotations: Upright boxes, or anything that the evaluator can use.
+        arities: Coordinates that an object may have; where it takes points alone, these are the
+            centres of the boxes.
+    """
+    if annotations.arity in arities:
+        return annotations
+    if annotations.arity == BOX and POINT in arities:
+        corners = annotations.coordinates
+        return replace(annotations, coordinates=(corners[:, :2] + corners[:, 2:]) / 2)
+    found, expected = ARITIES[annotations.arity], " or ".join(ARITIES[arity] for arity in arities)
+    raise GeometryError([Fault(found, expected)])
+
+
+def _in_domain(annotations: Annotations, domain: str) -> Annotations:
+    keys = tuple(SequenceKey(domain, key.sequence) for key in annotations.sequences)
+    return replace(annotations, sequences=keys)
+
+
+def _whole(scores: Scores, measure: str) -> Number:
+    """A score over everything."""
+    for domain, class_, sequence, value in _entries(scores, measure):
+        if domain is None and class_ is None and sequence is None:
+            return value
+    return None
+
+
+def _by_domain(scores: Scores, measure: str, level: Level) -> dict[str | None, Number]:
+    """A score by domain: that of the domain, or that of its sequence."""
+    return {
+        domain: value
+        for domain, class_, sequence, value in _entries(scores, measure)
+        if class_ is None and (sequence is None) == (level is Level.DOMAIN)
+    }
+
+
+def _entries(
+    scores: Scores, measure: str
+) -> Iterator[tuple[str | None, str | None, str | None, Number]]:
+    """Domain, class, sequence and value of every row of one measure."""
+    for block in scores.blocks:
+        if measure in block.measures:
+            alone = replace(block, measures={measure: block.measures[measure]})
+            for row in alone.rows():
+                yield row.domain, row.class_, row.sequence, row.value

@@ -162,6 +162,13 @@ class Report:
                 return curve
         raise KeyError(f"no curve {name!r} for domain {domain!r}, class {class_!r}")
 
+    def to_json(self, indent: int | None = 2) -> str:
+        """JSON text of the report; equal reports give equal text."""
+        # The JSON form is written over this module, so it can only be imported here.
+        from vidscore_evaluators.report_json import report_to_json  # noqa: PLC0415 - see above
+
+        return report_to_json(self, indent)
+
 
 def _stretch(values: Sequence[str | None], count: int) -> Sequence[str | None]:
     return tuple(values) * count if len(values) == 1 else values

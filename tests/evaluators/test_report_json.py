@@ -135,3 +135,8 @@ def test_texts_stay_readable_and_lines_can_be_joined() -> None:
     assert "é" in report_to_json(report)
     assert "\n" not in report_to_json(report, indent=None)
     assert replace(report, version="2") != report
+
+
+def test_a_report_writes_its_own_json() -> None:
+    report = Report("e", "1", {"tau": 3.0}, "t", "d", Scores(()))
+    assert report.to_json(indent=None) == report_to_json(report, indent=None)

@@ -77,7 +77,7 @@ seeds = st.integers(0, 2**32 - 1)
 # --- definitions ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(24))
 def test_distances_are_what_their_definitions_give(seed: int) -> None:
     """Up to four tracks a side, against permutations and linear programmes."""
     first, second = wandering(seed, 4), wandering(seed + 1000, 4)
@@ -226,7 +226,7 @@ def test_a_set_of_tracks_is_at_no_distance_from_itself(
 def test_distances_are_symmetric_and_keep_to_the_triangle_inequality(
     name: str, parameters: dict[str, object]
 ) -> None:
-    @settings(max_examples=15, deadline=None)
+    @settings(max_examples=10, deadline=None)
     @given(seeds)
     def law(seed: int) -> None:
         x, y, z = (wandering(seed + place, 4) for place in range(3))

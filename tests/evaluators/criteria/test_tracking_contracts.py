@@ -13,13 +13,13 @@ class Tracking(EvaluatorContract):
     """What the criteria have in common."""
 
     object_flags = EVERY_FLAG
-    examples = 6
+    examples = 4
 
 
 class Variant(Tracking):
     """Another configuration of a criterion."""
 
-    examples = 3
+    examples = 2
 
 
 class TestClear(Tracking):

@@ -92,7 +92,8 @@ def table(texts: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     ]
     powers = np.arange(len(rows))
     schema = TableSchema(texts, counts=("count",), sums=("sum",))
-    return build_table(schema, words, columns, counts=[10**powers], sums=[2.0**-powers])
+    halves = np.ldexp(np.ones(len(rows)), -powers)
+    return build_table(schema, words, columns, counts=[10**powers], sums=[halves])
 
 
 KEYS = [("day", "1", "car"), ("day", "2", ""), ("", "1", "car")]

@@ -58,6 +58,26 @@ class CommandTree(click.Group):
                 return found
         return None
 
+    def leaves(self, ctx: click.Context) -> list[str]:
+        """Every command that does something, with the groups that lead to it."""
+        paths = []
+        for name in self.list_commands(ctx):
+            found = self.get_command(ctx, name)
+            below = found.leaves(ctx) if isinstance(found, CommandTree) else [""]
+            paths += [f"{name} {path}".strip() for path in below]
+        return paths
+
+    def find(self, path: str) -> click.Command | None:
+        """The command at a path of names, such as ``benchmark create``; None if there is none."""
+        found: click.Command | None = self
+        for name in path.split():
+            found = (
+                found.get_command(click.Context(self), name)
+                if isinstance(found, CommandTree)
+                else None
+            )
+        return found
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -17,9 +17,10 @@ from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live_scores import LiveDisplay
 from vidscore_cli.output import STDOUT, deliver_table
 from vidscore_cli.pacing import steps_at
-from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import GridView
+from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import Client, Live, LiveReport
 from vidscore_evaluators.registry import create_evaluator

@@ -15,6 +15,10 @@ class ExitCode(IntEnum):
     """The command line itself is wrong."""
     UNREACHABLE = 3
     """The server cannot be reached, or does not serve."""
+    REFUSED = 4
+    """The token is missing, unknown, or not allowed to do this."""
+    NOT_SCORED = 5
+    """The submission has failed or was cancelled."""
     INTERNAL = 70
     """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130

@@ -30,6 +30,18 @@ class InputRefusedError(click.ClickException):
     exit_code = ExitCode.INPUT
 
 
+class AccessRefusedError(click.ClickException):
+    """The server wants a token, or another one."""
+
+    exit_code = ExitCode.REFUSED
+
+
+class NotScoredError(click.ClickException):
+    """A submission ended without a score."""
+
+    exit_code = ExitCode.NOT_SCORED
+
+
 class ServerFailedError(click.ClickException):
     """The server made a mistake, or speaks another version of the protocol."""
 

@@ -24,6 +24,18 @@ SECTIONS = {
         "validate": "vidscore_cli.commands.validate:validate",
         "convert": "vidscore_cli.commands.convert:convert",
     },
+    "Trust": {
+        "trust": "vidscore_cli.commands.trust:trust",
+    },
+    "Hosted benchmarks": {
+        "init": "vidscore_cli.commands.init:init",
+        "benchmark": "vidscore_cli.commands.benchmark:benchmark",
+        "submit": "vidscore_cli.commands.submit:submit",
+        "submission": "vidscore_cli.commands.submission:submission",
+        "leaderboard": "vidscore_cli.commands.leaderboard:leaderboard",
+        "token": "vidscore_cli.commands.token:token",
+        "audit": "vidscore_cli.commands.audit:audit",
+    },
     "Live streams": {
         "serve": "vidscore_cli.commands.serve:serve",
         "stream": "vidscore_cli.commands.stream:stream",

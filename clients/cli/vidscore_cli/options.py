@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
+from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -147,8 +149,11 @@ def image_size_option() -> Decorator[Any]:
 
 
 def server_options() -> Decorator[Any]:
-    """``--server``, ``--tls`` and ``--tls-root``."""
-    return _together(
+    """``--server``, ``--tls``, ``--tls-root``, ``--token`` and ``--plaintext-token``.
+
+    The command gets them as one `ServerChoice`, named ``server``.
+    """
+    options = _together(
         click.option(
             "--server",
             metavar="HOST:PORT",
@@ -164,7 +169,35 @@ def server_options() -> Decorator[Any]:
             type=click.Path(),
             help="PEM file of the authorities to trust; implies --tls.",
         ),
+        click.option(
+            "--token",
+            metavar="SECRET",
+            envvar="VIDSCORE_TOKEN",
+            help="Key to the server; better set as VIDSCORE_TOKEN, because others see options.",
+        ),
+        click.option(
+            "--plaintext-token",
+            is_flag=True,
+            help="Let the token go unencrypted to another machine.",
+        ),
     )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_choice(**typed: Any) -> Any:
+            names = ("tls", "tls_root", "token", "plaintext_token")
+            choice = {name: typed.pop(name) for name in names}
+            return function(server=ServerChoice(typed.pop("server"), **choice), **typed)
+
+        decorated: Callable[..., Any] = options(with_choice)
+        return decorated
+
+    return decorate
+
+
+def records_options() -> Decorator[Any]:
+    """``--format`` and ``--output`` of a command that lists something."""
+    return _together(format_option("table", "csv", "json"), output_option())
 
 
 def complete_evaluator(

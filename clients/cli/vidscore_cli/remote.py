@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import get_args
 
 import click
 
-from vidscore_cli.failures import InputRefusedError, ServerFailedError, ServerUnreachableError
+from vidscore_cli.failures import (
+    AccessRefusedError,
+    InputRefusedError,
+    ServerFailedError,
+    ServerUnreachableError,
+)
+from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import (
+    AccessDeniedError,
     Client,
     DeadlineError,
     Frames,
@@ -29,26 +35,11 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict
 
-SERVER_ARGUMENTS = {"target": "--server", "root_certificates": "--tls-root"}
+SERVER_ARGUMENTS = {"target": "--server", "root_certificates": "--tls-root", "token": "--token"}
 """Options by the arguments of the SDK that they become."""
 
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
 """Reasons of the server that blame the command line where evaluators were typed there."""
-
-
-@dataclass(frozen=True)
-class ServerChoice:
-    """Which server, and how to talk to it.
-
-    Attributes:
-        address: ``host:port``.
-        tls: Whether to encrypt.
-        tls_root: PEM file of the authorities to trust; None for the system's own.
-    """
-
-    address: str
-    tls: bool = False
-    tls_root: str | None = None
 
 
 @contextmanager
@@ -68,7 +59,13 @@ def open_client(
     tls = Tls(root_certificates=server.tls_root) if server.tls_root else server.tls
     with (
         _messages(server.address, typed=typed),
-        connect(server.address, tls=tls, timeout_s=timeout_s) as client,
+        connect(
+            server.address,
+            tls=tls,
+            token=server.token or None,
+            timeout_s=timeout_s,
+            allow_plaintext_token=server.plaintext_token,
+        ) as client,
     ):
         yield client
 
@@ -108,11 +105,14 @@ def _messages(address: str, *, typed: bool) -> Iterator[None]:
         yield
     except InputError as error:
         if error.argument in SERVER_ARGUMENTS:
-            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {error}") from None
+            typed_words = str(error).replace("allow_plaintext_token=True", "--plaintext-token")
+            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {typed_words}") from None
         raise InputRefusedError(str(error)) from None
     except (UnavailableError, DeadlineError) as error:
         reason = _without_grpc_talk(str(error))
         raise ServerUnreachableError(f"no server answers at {address}: {reason}") from None
+    except AccessDeniedError as error:
+        raise AccessRefusedError(f"the server at {address} refuses: {error}") from None
     except (InternalError, UnsupportedError) as error:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:

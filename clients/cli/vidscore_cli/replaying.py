@@ -13,11 +13,12 @@ from vidscore_cli.inputs import InputChoice, read_data, read_specification
 from vidscore_cli.live_scores import LiveDisplay
 from vidscore_cli.output import check_output
 from vidscore_cli.pacing import frame_total, steps_at
-from vidscore_cli.remote import ServerChoice, geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.report_layout import format_number, overall_grid
 from vidscore_cli.report_table import GridView, View
 from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.selection import select_evaluators
+from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import Live, LiveReport
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.library import with_warnings
@@ -34,9 +35,7 @@ class Replay:
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
     manifest: str | None
-    server: str
-    tls: bool
-    tls_root: str | None
+    server: ServerChoice
     truth: str
     detections: str
     input_format: str
@@ -114,10 +113,9 @@ def replay_files(replay: Replay) -> None:
 def _stream(
     replay: Replay, truth: Annotations, detections: Annotations, specification: BenchmarkSpec
 ) -> list[Report]:
-    server = ServerChoice(replay.server, replay.tls, replay.tls_root)
     typed = bool(replay.evaluators or replay.settings)
     rate_fps = None if replay.full_speed else replay.rate_fps
-    with open_client(server, typed=typed) as client:
+    with open_client(replay.server, typed=typed) as client:
         ranking = {
             entry.name: client.evaluator(entry.name).ranking for entry in specification.evaluators
         }

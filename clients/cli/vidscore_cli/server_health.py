@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from vidscore_cli.failures import ServerUnreachableError
-from vidscore_cli.remote import ServerChoice, open_client
+from vidscore_cli.remote import open_client
+from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import Health
 
 

@@ -39,14 +39,7 @@ def read_manifest(path: Path) -> BenchmarkSpec:
         SpecificationError: If it is no TOML (with line and column), breaks the rules of a
             specification, or names videos that cannot be decoded; with every fault.
     """
-    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
-    document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
-    faults: list[Fault] = []
-    sequences = document.get("sequences")
-    if isinstance(sequences, list):
-        document["sequences"] = [
-            _measured(entry, index, path, faults) for index, entry in enumerate(sequences)
-        ]
+    document, faults = _read(path)
     try:
         specification = spec_from_dict(document, source=str(path))
     except SpecificationError as error:
@@ -56,9 +49,42 @@ def read_manifest(path: Path) -> BenchmarkSpec:
     return specification
 
 
+def read_document(path: Path) -> dict[str, Any]:
+    """Read a TOML file that has a manifest's keys and others; count the frames of its videos.
+
+    Nothing but its videos is checked: what the keys mean is the caller's to judge.
+
+    Raises:
+        InputError: If there is no such file.
+        SpecificationError: If it is no TOML, or names videos that cannot be decoded.
+    """
+    document, faults = _read(path)
+    if faults:
+        raise SpecificationError(faults)
+    return document
+
+
+def write_document(document: Mapping[str, Any]) -> str:
+    """A document as TOML; `read_document` reads it back."""
+    return tomli_w.dumps(_without_tuples(dict(document)))
+
+
 def write_manifest(specification: BenchmarkSpec) -> str:
     """The manifest of a specification; `read_manifest` makes the same specification of it."""
-    return tomli_w.dumps(_without_tuples(spec_to_dict(specification)))
+    return write_document(spec_to_dict(specification))
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
+    """A document with its videos measured, and what is wrong with these."""
+    limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
+    document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
+    faults: list[Fault] = []
+    sequences = document.get("sequences")
+    if isinstance(sequences, list):
+        document["sequences"] = [
+            _measured(entry, index, path, faults) for index, entry in enumerate(sequences)
+        ]
+    return document, faults
 
 
 def _parse(data: bytes, name: str) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from vidscore_cli.command_tree import Command
 from vidscore_cli.main import SECTIONS, cli
 
 NAMES = [name for entries in SECTIONS.values() for name in entries]
+PATHS = cli.leaves(click.Context(cli))
+GROUPS = sorted({path.rpartition(" ")[0] for path in PATHS} - {""})
 HEAVY = ("numpy", "scipy", "grpc", "rich", "google.protobuf", "vidscore_evaluators")
 
 
@@ -23,7 +25,17 @@ def test_help_lists_every_command_under_its_heading() -> None:
             assert f"\n  {name} " in text
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["score", "--help"], ["demo", "-h"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["-h"],
+        ["score", "--help"],
+        ["demo", "-h"],
+        ["benchmark", "create", "-h"],
+        ["submit", "-h"],
+    ],
+)
 def test_help_imports_nothing_that_takes_long_to_import(arguments: list[str]) -> None:
     program = f"""
 import json, sys
@@ -38,20 +50,37 @@ print("\\n" + json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))
     assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_has_help_with_an_example(name: str) -> None:
-    result = run(name, "--help")
+@pytest.mark.parametrize("path", PATHS)
+def test_every_command_has_help_with_an_example(path: str) -> None:
+    result = run(*path.split(), "--help")
     assert result.exit_code == 0
     assert "\nExamples:\n  vidscore " in result.output
     assert all(len(line) <= 100 for line in result.output.splitlines())
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_command_is_declared_with_examples_that_name_it(name: str) -> None:
-    found = cli.get_command(click.Context(cli), name)
+@pytest.mark.parametrize("path", PATHS)
+def test_every_command_is_declared_with_examples_that_name_it(path: str) -> None:
+    found = cli.find(path)
     assert isinstance(found, Command)
     assert found.examples
-    assert all(example.startswith(f"vidscore {name}") for example in found.examples)
+    assert all(example.startswith(f"vidscore {path}") for example in found.examples)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_help_of_a_group_lists_its_commands_and_a_mistyped_one_is_a_usage_error(
+    group: str,
+) -> None:
+    names = [path.split()[-1] for path in PATHS if path.startswith(f"{group} ")]
+    text = run(group, "--help").output
+    assert all(f"\n  {name} " in text for name in names)
+    result = run(group, "xyzzy")
+    assert result.exit_code == 2
+    assert "there are " + ", ".join(names) in result.stderr
+
+
+@pytest.mark.parametrize("path", ["nothing", "score more", "benchmark nothing"])
+def test_a_path_that_leads_nowhere_finds_no_command(path: str) -> None:
+    assert cli.find(path) is None
 
 
 def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:

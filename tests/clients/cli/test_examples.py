@@ -22,15 +22,18 @@ def examples(*names: str) -> list[str]:
     """Examples of some commands."""
     found: list[str] = []
     for name in names:
-        command = cli.get_command(click.Context(cli), name)
+        command = cli.find(name)
         assert isinstance(command, Command)
         found.extend(command.examples)
     return found
 
 
-# The examples of the demo run in the tests of the demo.
+# The examples of the demo and of hosting run in tests of their own.
+HOSTED = [*SECTIONS["Hosted benchmarks"]]
 IN_PROCESS = [
-    name for entries in SECTIONS.values() for name in entries if name not in {"demo", "serve"}
+    path
+    for path in cli.leaves(click.Context(cli))
+    if path.split()[0] not in {"demo", "serve", *HOSTED}
 ]
 
 

@@ -6,6 +6,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
+from vidscore_cli.server_choice import ServerChoice
 
 
 @command("health", examples=("vidscore health", "vidscore health --server 127.0.0.1:50051"))
@@ -19,12 +20,11 @@ from vidscore_cli.options import server_options
     show_default=True,
     help="How long to wait for an answer.",
 )
-def health(server: str, tls: bool, tls_root: str | None, timeout_s: float) -> None:
+def health(server: ServerChoice, timeout_s: float) -> None:
     """Ask a server whether it serves.
 
     The exit code is 0 if it does, and 3 if it does not or cannot be reached.
     """
-    from vidscore_cli.remote import ServerChoice
     from vidscore_cli.server_health import check_health
 
-    check_health(ServerChoice(server, tls, tls_root), timeout_s)
+    check_health(server, timeout_s)

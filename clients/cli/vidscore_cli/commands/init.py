@@ -1,0 +1,26 @@
+"""`vidscore init`."""
+
+from __future__ import annotations
+
+import click
+
+from vidscore_cli.command_tree import command
+
+
+@command("init", examples=("vidscore init --store site.db",))
+@click.option(
+    "--store",
+    metavar="FILE",
+    type=click.Path(),
+    required=True,
+    help="File of the store; made where it is not there.",
+)
+def init(store: str) -> None:
+    """Make a store for hosted benchmarks, and the first organiser's token.
+
+    The token's secret goes to standard output, this once; it is kept nowhere. Done again, it makes
+    a further token: the way back in when all others are lost.
+    """
+    from vidscore_cli.access_keys import make_store
+
+    make_store(store)

@@ -1,0 +1,69 @@
+"""`vidscore token`: keys to a server."""
+
+from __future__ import annotations
+
+import click
+
+from vidscore_cli.command_tree import CommandTree, command
+from vidscore_cli.options import records_options, server_options
+from vidscore_cli.server_choice import ServerChoice
+
+HERE = "vidscore_cli.commands.token"
+SECTIONS = {
+    "Tokens": {
+        "create": f"{HERE}:create",
+        "list": f"{HERE}:list_",
+        "revoke": f"{HERE}:revoke",
+    },
+}
+
+
+@click.group("token", cls=CommandTree, sections=SECTIONS)
+def token() -> None:
+    """Create, list and revoke keys to a server."""
+
+
+@command(
+    "create",
+    examples=(
+        "vidscore token create performer --team falcon",
+        "vidscore token create viewer --comment 'for the lab' --lifetime-days 30",
+    ),
+)
+@click.argument("role", type=click.Choice(["organiser", "performer", "viewer"]))
+@click.option("--team", metavar="NAME", default="", help="Team that a performer submits for.")
+@click.option("--comment", metavar="TEXT", default="", help="What it is for.")
+@click.option(
+    "--lifetime-days",
+    metavar="DAYS",
+    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    help="How long it holds; by default for ever.",
+)
+@server_options()
+def create(
+    server: ServerChoice, role: str, team: str, comment: str, lifetime_days: float | None
+) -> None:
+    """Create a token; its secret goes to standard output, this once."""
+    from vidscore_cli.access_keys import create_token
+
+    create_token(server, role, team, comment, lifetime_days)
+
+
+@command("list", examples=("vidscore token list",))
+@server_options()
+@records_options()
+def list_(server: ServerChoice, format_: str, output: str) -> None:
+    """List the tokens, newest first, without their secrets."""
+    from vidscore_cli.access_keys import list_tokens
+
+    list_tokens(server, format_, output)
+
+
+@command("revoke", examples=("vidscore token revoke 0123456789abcdef",))
+@click.argument("name", metavar="TOKEN")
+@server_options()
+def revoke(server: ServerChoice, name: str) -> None:
+    """End a token at once; TOKEN is its name, not its secret."""
+    from vidscore_cli.access_keys import revoke_token
+
+    revoke_token(server, name)

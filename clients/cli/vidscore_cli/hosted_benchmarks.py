@@ -1,0 +1,226 @@
+"""What `vidscore benchmark` and `vidscore leaderboard` do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vidscore_cli.inputs import check_format_name
+from vidscore_cli.output import check_output, deliver
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.records import Record, write_record, write_records
+from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.report_layout import UNDEFINED
+from vidscore_cli.server_choice import ServerChoice
+from vidscore_client import Benchmark, RescoreProgress
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats import read_source
+from vidscore_evaluators.formats.manifest import read_document, write_document
+
+BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
+REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
+DIFFERENCE_COLUMNS = (
+    "submission",
+    "evaluator",
+    "measure",
+    "before",
+    "after",
+    "rank_before",
+    "rank_after",
+)
+
+
+@dataclass(frozen=True)
+class TruthUpload:
+    """What is typed after `vidscore benchmark truth`; the names are those of the options."""
+
+    server: ServerChoice
+    benchmark: str
+    truth: str
+    input_format: str
+    merge: bool
+    complete: bool
+    comment: str
+
+
+@dataclass(frozen=True)
+class Rescore:
+    """What is typed after `vidscore benchmark rescore`; the names are those of the options."""
+
+    server: ServerChoice
+    benchmark: str
+    submissions: tuple[str, ...]
+    comment: str
+    format_: str
+    output: str
+
+
+@dataclass(frozen=True)
+class BoardQuery:
+    """What is typed after `vidscore leaderboard`; the names are those of the options."""
+
+    server: ServerChoice
+    benchmark: str
+    evaluator: str
+    domain: str | None
+    class_: str | None
+    format_: str
+    output: str
+
+
+def create(server: ServerChoice, benchmark: str, file: str) -> None:
+    """Create a benchmark from a TOML file."""
+    definition = read_document(Path(file))
+    with open_client(server) as client:
+        created = client.benchmarks.create(benchmark, definition)
+    click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
+
+
+def update(server: ServerChoice, benchmark: str, file: str) -> None:
+    """Make a benchmark what a TOML file says."""
+    definition = read_document(Path(file))
+    with open_client(server) as client:
+        changed = client.benchmarks.update(benchmark, definition, replace=True)
+    click.echo(f"{changed.name} is changed; vidscore benchmark rescore moves its board")
+
+
+def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
+    """Show a benchmark; as TOML it can be created from what is shown."""
+    with open_client(server) as client:
+        found = client.benchmarks.get(benchmark)
+    if format_ == "toml":
+        check_output(output)
+        deliver(write_document(found.definition), output)
+    else:
+        write_record(_all_about(found, format_), format_, output)
+
+
+def list_all(server: ServerChoice, format_: str, output: str) -> None:
+    """List the benchmarks."""
+    with open_client(server) as client:
+        found = client.benchmarks.list()
+    write_records([_line_of(entry) for entry in found], BENCHMARK_COLUMNS, format_, output)
+
+
+def delete(server: ServerChoice, benchmark: str, *, force: bool) -> None:
+    """Delete a benchmark."""
+    with open_client(server) as client:
+        client.benchmarks.delete(benchmark, force=force)
+    click.echo(f"{benchmark} is deleted")
+
+
+def upload_truth(typed: TruthUpload) -> None:
+    """Upload a file or folder as a new revision of the truth."""
+    check_format_name(typed.input_format)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        bar.stage("reading")
+        source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
+        bar.stage("uploading")
+        revision = client.benchmarks.upload_truth(
+            typed.benchmark,
+            [to_frames(source.annotations)],
+            merge=typed.merge,
+            complete=typed.complete,
+            comment=typed.comment,
+        )
+    complete = "complete" if revision.complete else "not complete yet"
+    click.echo(
+        f"revision {revision.revision} of the truth of {typed.benchmark}: "
+        f"{revision.frame_count} frames, {complete}"
+    )
+
+
+def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
+    """List the revisions of a benchmark's truth."""
+    with open_client(server) as client:
+        found = client.benchmarks.truth_revisions(benchmark)
+    write_records([asdict(revision) for revision in found], REVISION_COLUMNS, format_, output)
+
+
+def rescore(typed: Rescore) -> None:
+    """Score stored detections again, wait, and list what that changed."""
+    check_output(typed.output)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        names = [_within(typed.benchmark, submission) for submission in typed.submissions]
+        rescoring = client.benchmarks.rescore(typed.benchmark, names, comment=typed.comment)
+        bar.stage("scoring")
+
+        def show_progress(progress: RescoreProgress) -> None:
+            bar.advance(progress.submissions_done, progress.submissions_in_all)
+
+        differences = rescoring.wait(on_progress=show_progress)
+    if not differences:
+        click.echo("no score has changed", err=True)
+    lines = [asdict(difference) for difference in differences]
+    write_records(lines, DIFFERENCE_COLUMNS, typed.format_, typed.output)
+
+
+def show_board(typed: BoardQuery) -> None:
+    """Show the submissions in rank order."""
+    with open_client(typed.server) as client:
+        board = client.benchmarks.leaderboard(
+            typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, class_=typed.class_
+        )
+    measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
+    columns = ("rank", "team", "title", *measures, "seal_time", "submission")
+    missing = UNDEFINED if typed.format_ == "table" else None
+    records: list[Record] = [
+        {**asdict(row), **{name: _shown(row.scores.get(name), missing) for name in measures}}
+        for row in board.rows
+    ]
+    write_records(records, columns, typed.format_, typed.output)
+
+
+def _all_about(found: Benchmark, format_: str) -> Record:
+    facts = {
+        "name": found.name,
+        "create_time": found.create_time,
+        "update_time": found.update_time,
+        "truth_revision": found.truth_revision,
+        "truth_digest": found.truth_digest,
+    }
+    if format_ == "json":
+        return {**facts, "definition": found.definition}
+    definition = dict(found.definition)
+    policy = definition.pop("policy", {})
+    sequences = definition.pop("sequences", [])
+    return {
+        **facts,
+        **definition,
+        "evaluators": _evaluators(found),
+        "domains": ", ".join(domain["name"] for domain in definition.get("domains", [])),
+        "sequences": len(sequences),
+        **{f"policy.{name}": value for name, value in policy.items()},
+    }
+
+
+def _line_of(found: Benchmark) -> Record:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "evaluators": _evaluators(found),
+        "open_time": found.definition.get("open_time"),
+        "close_time": found.definition.get("close_time"),
+        "truth_revision": found.truth_revision,
+    }
+
+
+def _evaluators(found: Benchmark) -> str:
+    return ", ".join(entry["name"] for entry in found.definition.get("evaluators", []))
+
+
+def _within(benchmark: str, submission: str) -> str:
+    """A submission as the SDK names it; its last part alone is enough."""
+    return submission if "/" in submission else f"{benchmark}/{submission}"
+
+
+def _measures(scores: Any) -> Sequence[str]:
+    return [name for row in scores for name in row]
+
+
+def _shown(value: float | None, missing: str | None) -> float | str | None:
+    return missing if value is None else value

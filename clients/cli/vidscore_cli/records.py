@@ -1,0 +1,99 @@
+"""Lists of things as a table for people, as CSV or as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from vidscore_cli.output import check_output, deliver, deliver_table
+from vidscore_cli.report_layout import format_number
+from vidscore_cli.report_table import plain_table
+
+Record = Mapping[str, Any]
+"""Values by the names of their columns; scores are under the names of their measures."""
+
+
+def write_records(
+    records: Sequence[Record], columns: Sequence[str], format_: str, output: str
+) -> None:
+    """Write a list.
+
+    Args:
+        records: Its entries; each has every column.
+        columns: Names of the columns, in their order.
+        format_: ``table``, ``csv`` or ``json``.
+        output: Path of a file, or "-".
+    """
+    check_output(output)
+    if format_ == "json":
+        entries = [{name: _plain(record[name]) for name in columns} for record in records]
+        deliver(json.dumps(entries, indent=2, ensure_ascii=False, allow_nan=False), output)
+    elif format_ == "csv":
+        deliver(_to_csv(records, columns), output)
+    else:
+        table = plain_table(*columns)
+        for record in records:
+            table.add_row(*(_for_people(record[name]) for name in columns))
+        deliver_table(table, output)
+
+
+def write_record(record: Record, format_: str, output: str) -> None:
+    """Write one thing, in a table a line for each of its values.
+
+    Args:
+        record: Its values by name.
+        format_: ``table`` or ``json``.
+        output: Path of a file, or "-".
+    """
+    check_output(output)
+    if format_ == "json":
+        document = {name: _plain(value) for name, value in record.items()}
+        deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), output)
+        return
+    table = plain_table("", "")
+    table.show_header = False
+    for name, value in record.items():
+        # A setting is shown as it was set, a score in a list with four decimals.
+        table.add_row(name, f"{value:g}" if isinstance(value, float) else _for_people(value))
+    deliver_table(table, output)
+
+
+def time_text(time: datetime | None) -> str:
+    """A time to the second, in UTC; empty where there is none."""
+    return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _to_csv(records: Sequence[Record], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_plain(record[name]) for name in columns] for record in records)
+    return text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """A value as CSV and JSON have it; times in ISO 8601."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _for_people(value: Any) -> str:
+    if isinstance(value, datetime):
+        return time_text(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return format_number(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(_for_people(entry) for entry in value)
+    return "" if value is None else str(_plain(value))

@@ -1,7 +1,7 @@
 """Golden reports of the detection criteria: they change only with an evaluator's version.
 
 `tests/golden/<evaluator>/<version>.json` holds parameters and the scores of the report on
-`tests/golden/criteria/scene.json`, a small made-up scene with ties, ignored objects, a crowd and a
+`golden_scene.json`, a small made-up scene with ties, ignored objects, a crowd and a
 region. What is right is held elsewhere, by oracles; here a change must be meant. A change of rules
 brings a new version, a new file and a new digest; a digest that stands here is never edited.
 """
@@ -28,7 +28,7 @@ DIGESTS = {
     "log-amr": "0b57ee108e306460ff7bfa9dd39fbcc30ab60127bf7060ae6406a37748f76a41",
     "errors": "a58451949a1d05394f1e123e8eab0ee107ca638a232c36366497bb373b0eea7c",
 }
-SCENE: dict[str, Any] = json.loads((FOLDER / "criteria" / "scene.json").read_text("utf-8"))
+SCENE: dict[str, Any] = json.loads(Path(__file__).with_name("golden_scene.json").read_text("utf-8"))
 
 
 def side(name: str) -> Annotations:

@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+import numpy as np
+
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import FORMATS, find_format
+from vidscore_evaluators.formats.fault_list import show_text
 from vidscore_evaluators.formats.source import Format, Source
+from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.formats.writing import Files, Numbers, Writer, fit
 from vidscore_evaluators.formats.writing_coco import COCO_WRITER
 from vidscore_evaluators.formats.writing_csv import (
@@ -77,6 +81,7 @@ def convert(
     writer = WRITERS[target.name]
     moved, remarks = _moved(source, target)
     fitted, losses = fit(moved, writer.capacity[side])
+    _check_names(fitted, source.name)
     numbers = Numbers(_numbered(truth, target), image_size)
     remarks = (*remarks, *losses, *writer.remarks(fitted, side))
     try:
@@ -85,6 +90,23 @@ def convert(
         named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
         raise type(error)(named) from None
     return Conversion(files, writer.folder, remarks)
+
+
+def _check_names(annotations: Annotations, source: str) -> None:
+    """Refuse names that would break the rows they stand in; they come from arrays or streams."""
+    used = np.unique(annotations.label_indices).tolist()
+    names = {
+        "class": [annotations.labels[index] for index in used],
+        "sequence": [name for key in annotations.sequences for name in key],
+    }
+    faults = [
+        Fault(show_text(name), EXPECTED_TEXT, source=source, field=field)
+        for field, texts in names.items()
+        for name in dict.fromkeys(texts)
+        if clean_text(name) != name
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _numbered(truth: Source | None, target: Format) -> Annotations | None:

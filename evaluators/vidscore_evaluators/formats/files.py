@@ -55,7 +55,7 @@ def require_file(path: Path, expected: str) -> None:
     Raises:
         InputError: If nothing is there, or something else.
     """
-    if _ask(path, Path.is_file, expected):
+    if is_file(path, expected):
         return
     if _ask(path, Path.is_dir, expected):
         raise _error(path, "a folder", expected)
@@ -72,6 +72,15 @@ def require_folder(path: Path, expected: str) -> None:
         return
     found = "a file" if _ask(path, Path.exists, expected) else "no such folder"
     raise _error(path, found, expected)
+
+
+def is_file(path: Path, expected: str) -> bool:
+    """Whether a file is there.
+
+    Raises:
+        InputError: If that cannot be known.
+    """
+    return _ask(path, Path.is_file, expected)
 
 
 def is_folder(path: Path, expected: str) -> bool:

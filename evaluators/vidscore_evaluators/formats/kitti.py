@@ -94,7 +94,7 @@ def _looks_like_rows(head: bytes) -> bool:
 def _find_files(path: Path) -> Files:
     if not is_folder(path, _LAYOUT):
         return {SequenceKey("", path.stem): path}
-    if (path / _LABELS).is_dir():
+    if is_folder(path / _LABELS, _LAYOUT):
         path = path / _LABELS
     return {
         SequenceKey("", entry.stem): entry

@@ -34,7 +34,13 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
-from vidscore_evaluators.formats.files import is_folder, read_bytes, read_head, visible_entries
+from vidscore_evaluators.formats.files import (
+    is_file,
+    is_folder,
+    read_bytes,
+    read_head,
+    visible_entries,
+)
 from vidscore_evaluators.formats.mot_classes import CLASSES, DISTRACTORS
 from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
@@ -119,19 +125,25 @@ def looks_like_rows(head: bytes) -> bool:
 
 def _find_files(path: Path, side: Side) -> Files:
     if not is_folder(path, _LAYOUT[side]):
-        inner = path.name in ("gt.txt", "det.txt") and path.parent.name in ("gt", "det")
-        name = path.absolute().parent.parent.name if inner else path.stem
-        return {SequenceKey("", name): path}
+        return {SequenceKey("", _sequence_of(path)): path}
     part = _PARTS[0] if side is Side.TRUTH else _PARTS[1]
-    if (path / part).is_file():
+    if is_file(path / part, _FILE):
         return {SequenceKey("", path.absolute().name): path / part}
     flat = {SequenceKey("", file.stem): file for file in _text_files(path)}
     nested = {
         SequenceKey("", folder.name): folder / part
         for folder in _folders(path)
-        if (folder / part).is_file()
+        if is_file(folder / part, _FILE)
     }
     return nested or flat if side is Side.TRUTH else flat or nested
+
+
+def _sequence_of(file: Path) -> str:
+    """Name of the sequence of a single file: its folder's where its own says nothing."""
+    if file.name not in ("gt.txt", "det.txt"):
+        return file.stem
+    folder = file.absolute().parent
+    return folder.parent.name if folder.name in ("gt", "det") else folder.name
 
 
 def _folders(path: Path) -> list[Path]:
@@ -147,13 +159,13 @@ def _text_files(path: Path) -> list[Path]:
 
 
 def _holds_parts(folder: Path) -> bool:
-    return any((folder / part).is_file() for part in _PARTS)
+    return any(is_file(folder / part, _FILE) for part in _PARTS)
 
 
 def _length(key: SequenceKey, file: Path, limits: ReadLimits) -> dict[SequenceKey, int]:
     """Frames of the sequence, where a seqinfo.ini says so."""
     path = file.parent.parent / "seqinfo.ini"
-    if file.name != "gt.txt" or not path.is_file():
+    if file.name != "gt.txt" or not is_file(path, "a seqinfo.ini"):
         return {}
     parser = configparser.ConfigParser(interpolation=None)
     expected = f"seqLength = a whole number from 1 to {MAXIMUM_FRAMES} under [Sequence]"

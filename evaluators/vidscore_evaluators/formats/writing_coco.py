@@ -12,7 +12,7 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.formats.writing import Capacity, Files, Numbers, Writer
-from vidscore_evaluators.formats.writing_numbers import ImageNumbers
+from vidscore_evaluators.formats.writing_numbers import ImageNumbers, unnamed_remarks
 
 _LINE = orjson.OPT_APPEND_NEWLINE
 
@@ -29,9 +29,7 @@ def _write(annotations: Annotations, side: Side, numbers: Numbers) -> Files:
         "videos": _videos(images),
         "images": _images(annotations, images, numbers),
         "categories": [
-            # COCO has no category without a name.
-            {"id": number, "name": label or "object"}
-            for number, label in enumerate(images.classes, start=1)
+            {"id": number, "name": name} for number, name in enumerate(images.names, start=1)
         ],
         "annotations": objects,
     }
@@ -115,4 +113,5 @@ COCO_WRITER = Writer(
         Side.DETECTIONS: Capacity(tracks=True, empty_frames=False),
     },
     write=_write,
+    remarks=unnamed_remarks,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -68,6 +69,7 @@ def _generic_objects(
     sure = side is Side.TRUTH
     rows: list[list[object]] = []
     others = [annotations.columns[name].tolist() for name in extra]
+    words = {bits: _flag_words(bits) for bits in np.unique(annotations.flags).tolist()}
     for label, coordinates, confidence, track, flags, *values in zip(
         annotations.label_indices.tolist(),
         annotations.coordinates.tolist(),
@@ -77,18 +79,21 @@ def _generic_objects(
         *others,
         strict=True,
     ):
-        words = [str(flag.name).lower() for flag in ObjectFlag if flags & flag]
         rows.append(
             [
                 annotations.labels[label],
                 *map(_number, coordinates),
                 *([] if sure else [_number(confidence)]),
                 "" if track == NO_TRACK else track,
-                "|".join(words),
-                *("" if np.isnan(value) else _number(value) for value in values),
+                words[flags],
+                *("" if math.isnan(value) else _number(value) for value in values),
             ]
         )
     return rows
+
+
+def _flag_words(bits: int) -> str:
+    return "|".join(str(flag.name).lower() for flag in ObjectFlag if bits & flag)
 
 
 def _write_neovision2(annotations: Annotations, side: Side, numbers: Numbers) -> Files:
@@ -132,7 +137,7 @@ def _neovision2_objects(annotations: Annotations, side: Side) -> list[list[objec
             [
                 *map(_number, corners),
                 name,
-                "" if np.isnan(occluded) else str(occluded != 0).upper(),
+                "" if math.isnan(occluded) else str(occluded != 0).upper(),
                 str(bool(flags & ObjectFlag.IGNORE)).upper(),
                 1.0 if side is Side.TRUTH else _number(confidence),
                 *("", ""),

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, count
 
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.formats.writing import Numbers, in_order
+
+UNNAMED = "object"
+"""Class of objects without a class, in files whose objects must have one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,13 @@ class ImageNumbers:
     sequences: tuple[SequenceKey, ...]
     frames: Mapping[tuple[SequenceKey, int], int]
     classes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each class, since files have none without: objects without one get one."""
+        tried = chain([UNNAMED], (f"{UNNAMED} {number}" for number in count(2)))
+        unnamed = next(name for name in tried if name not in self.classes)
+        return tuple(label or unnamed for label in self.classes)
 
     @classmethod
     def of(cls, annotations: Annotations, numbers: Numbers) -> ImageNumbers:
@@ -71,6 +83,13 @@ class ImageNumbers:
         if unknown:
             raise InputError([Fault(repr(label), "a class of the truth") for label in unknown])
         return np.array([place.get(label, -1) for label in annotations.labels], dtype=np.int64)
+
+
+def unnamed_remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+    """Say that objects without a class get one."""
+    del side
+    used = {annotations.labels[index] for index in np.unique(annotations.label_indices).tolist()}
+    return ("objects without a class became a class of their own",) if "" in used else ()
 
 
 def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:

@@ -8,7 +8,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.writing import Capacity, Files, Numbers, Writer, file_name
-from vidscore_evaluators.formats.writing_numbers import ImageNumbers
+from vidscore_evaluators.formats.writing_numbers import ImageNumbers, unnamed_remarks
 from vidscore_evaluators.formats.yolo import CLASSES_FILE
 
 
@@ -19,7 +19,7 @@ def _write(annotations: Annotations, side: Side, numbers: Numbers) -> Files:
         )
     images = ImageNumbers.of(annotations, numbers)
     lines = _lines(annotations, images, side, numbers.image_size)
-    files = {CLASSES_FILE: "".join(f"{label or 'object'}\n" for label in images.classes).encode()}
+    files = {CLASSES_FILE: "".join(f"{name}\n" for name in images.names).encode()}
     starts = annotations.frame_starts.tolist()
     for row, number in enumerate(annotations.frame_numbers.tolist()):
         name = annotations.sequences[annotations.frame_sequences[row]].sequence
@@ -53,4 +53,5 @@ YOLO_WRITER = Writer(
         Side.DETECTIONS: Capacity(),
     },
     write=_write,
+    remarks=unnamed_remarks,
 )

@@ -31,6 +31,7 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
+    is_file,
     is_folder,
     read_bytes,
     read_head,
@@ -171,14 +172,12 @@ def _text_files(folder: Path) -> list[Path]:
 
 def _class_names(path: Path, limits: ReadLimits) -> tuple[str, ...]:
     """Names of the classes, by number; empty where no file says them."""
-    file = next(
-        (file for folder in (path, *_folders(path)) if (file := folder / CLASSES_FILE).is_file()),
-        None,
-    )
+    candidates = [folder / CLASSES_FILE for folder in (path, *_folders(path))]
+    file = next((file for file in candidates if is_file(file, _LAYOUT)), None)
     if file is None:
         return ()
     text = read_bytes(file, "a file of class names", limits).decode(errors="surrogateescape")
-    lines = text.removeprefix("\ufeff").rstrip("\n").splitlines()
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n").split("\n")
     faults = [
         Fault(show_text(line), EXPECTED_TEXT, source=str(file), line=number)
         for number, line in enumerate(lines, start=1)

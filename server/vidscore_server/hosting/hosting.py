@@ -7,6 +7,7 @@ import logging
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.live import LiveScores
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.scoring import Scheduler, Scorer
 from vidscore_server.hosting.site import Site
@@ -31,6 +32,7 @@ class Hosting:
         submissions: Their submissions.
         scorer: Who scores.
         scheduler: Who brings sealed submissions to their end.
+        live: Scores of submissions that still receive.
         rescoring: Who scores again.
         sweeper: Who ends the waiting on people.
     """
@@ -43,6 +45,7 @@ class Hosting:
         self.submissions = Submissions(site, self.benchmarks)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer)
+        self.live = LiveScores(site, self.benchmarks, self.scorer)
         self.rescoring = Rescoring(site, self.benchmarks, self.scorer)
         self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
         self._due = asyncio.Event()

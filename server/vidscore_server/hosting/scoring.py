@@ -51,12 +51,12 @@ FAILED_MESSAGE = "The server could not score it; the organiser finds more in the
 
 @dataclass(frozen=True)
 class Sides:
-    """What is scored.
+    """A submission and the truth that it meets, as they came.
 
     Attributes:
         definition: The benchmark.
-        truth: Truth, as evaluators get it.
-        detections: Detections, as evaluators get them.
+        truth: Truth.
+        detections: Detections.
         revision: Revision of the truth.
         partial: Whether the truth is not complete.
     """
@@ -66,6 +66,11 @@ class Sides:
     detections: Annotations
     revision: int
     partial: bool
+
+    def to_score(self, *, complete: bool) -> tuple[Annotations, Annotations]:
+        """Truth and detections as evaluators get them; see `sides_to_score`."""
+        specification = self.definition.specification
+        return sides_to_score(specification, self.truth, self.detections, complete=complete)
 
 
 class Scorer:
@@ -96,8 +101,9 @@ class Scorer:
             LookupError: If the submission or the revision is gone.
         """
         async with asyncio.timeout(self._site.settings.scoring_timeout_s):
-            sides = await self._site.read(lambda reader: self._load(reader, name, revision))
-            reports = await self.reports(sides.definition.evaluators, sides.truth, sides.detections)
+            sides = await self._site.read(lambda reader: self.columns(reader, name, revision))
+            both = await asyncio.to_thread(sides.to_score, complete=not sides.partial)
+            reports = await self.reports(sides.definition.evaluators, *both)
             return await asyncio.to_thread(_results, sides, reports)
 
     async def reports(
@@ -121,19 +127,15 @@ class Scorer:
 
     def frames_lack_truth(self, reader: Reader, name: SubmissionName, revision: int) -> bool:
         """Whether a frame of a submission is not in a revision of the truth."""
-        sides = self._columns(reader, name, revision)
+        sides = self.columns(reader, name, revision)
         return bool(without_truth(sides.truth, sides.detections).any())
 
-    def _load(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
-        raw = self._columns(reader, name, revision)
-        specification = raw.definition.specification
-        truth, detections = sides_to_score(
-            specification, raw.truth, raw.detections, complete=not raw.partial
-        )
-        return Sides(raw.definition, truth, detections, revision, raw.partial)
+    def columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
+        """Both sides as they came.
 
-    def _columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
-        """Both sides as they came."""
+        Raises:
+            LookupError: If the benchmark or the revision is gone.
+        """
         benchmark = reader.benchmark(name.benchmark)
         record = reader.truth_revision(name.benchmark, revision)
         if benchmark is None or record is None:

@@ -11,6 +11,7 @@ from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.release import released_report, values_from_json
 from vidscore_server.hosting.scores import unpack_report
@@ -48,6 +49,18 @@ class ScoreWriter:
         return [
             self._write(record, definition, caller, current=newest[record.evaluator] == record)
             for record in records
+        ]
+
+    def write_live(self, live: LiveScore, caller: Caller) -> list[pb.SubmissionScore]:
+        """A live score as messages; they have no name, because nothing keeps them."""
+        keyed = self._hosting.site.keyed
+        return [
+            pb.SubmissionScore(
+                truth_revision=live.revision if caller.is_organiser else 0,
+                report=write_report(released_report(caller, live.definition, report, {}, keyed)),
+                partial=live.partial,
+            )
+            for report in live.reports
         ]
 
     def newest(self, reader: Reader, name: SubmissionName) -> dict[str, ScoreRecord]:

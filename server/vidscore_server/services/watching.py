@@ -10,6 +10,7 @@ from vidscore_server.access.caller import Caller
 from vidscore_server.access.gate import Gate
 from vidscore_server.codec.submission_codec import write_submission
 from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.states import ENDED
 from vidscore_server.hosting.submissions import view
@@ -47,14 +48,18 @@ class Watcher:
         """Send what is newer than a revision, and go on until the submission has ended."""
         site = self._hosting.site
         seen = from_revision
+        sent: LiveScore | None = None
         shortest_s = site.settings.minimum_live_interval_ms / 1000
         while True:
             await self._gate.refuse_ended(self._caller)
             change = site.changes.waiter(name)
             try:
                 message, ended = await site.read(lambda reader: self._look(reader, name))
-                if message.submission.revision > seen:
-                    seen = message.submission.revision
+                live = None if ended else await self._hosting.live.newest(name)
+                if live is not None:
+                    message.scores.extend(self._scores.write_live(live, self._caller))
+                if message.submission.revision > seen or live is not sent:
+                    seen, sent = max(seen, message.submission.revision), live
                     await responses.send(message)
                 if ended:
                     return

@@ -1,0 +1,87 @@
+"""Live scores: on completed sequences alone, over enough frames, and the library's own."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.server.hosting.hosted import BENCHMARK, Hosted, values
+from tests.server.hosting.test_scoring import library_report
+from tests.server.scene import points
+
+from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_server.hosting.names import SubmissionName
+
+pb = submission_service_pb2
+
+LIVE = benchmark_service_pb2.VISIBILITY_LIVE
+HIT = [(10.0, 20.0)]
+NUMBERS = range(1, 6)
+NAME = SubmissionName("dots", "one")
+
+
+def sequence(name: str) -> annotations_pb2.AnnotationBatch:
+    return points(dict.fromkeys(NUMBERS, HIT), name)
+
+
+async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
+    """Watch until a live score covers so many objects."""
+    request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+    call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
+    async with asyncio.timeout(30):
+        async for response in call:
+            for score in response.scores:
+                found = values(score.report)
+                if found["true_positives"] + found["false_negatives"] == covered:
+                    call.cancel()
+                    return response
+    raise AssertionError("the watch has ended")
+
+
+async def test_a_live_score_covers_completed_sequences_alone(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    await hosted.red.append(stream, 5, points({1: HIT, 2: []}, "b"))
+    response = await _live(hosted, 5)
+    [score] = response.scores
+    assert score.name == ""
+    score.report.specification.Clear()
+    expected = library_report(sequence("a"), sequence("a"))
+    score.report.truth_digest = type(score.report).FromString(expected).truth_digest
+    assert score.report.SerializeToString(deterministic=True) == expected
+    await hosted.red.append(stream, 7, points(dict.fromkeys((3, 4, 5), HIT), "b"))
+    await _live(hosted, 10)
+
+
+async def test_no_live_score_covers_fewer_frames_than_the_policy_allows(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=6)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    live = await hosted.server.hosting.live.newest(NAME)
+    assert live is not None
+    assert live.reports == ()
+    await hosted.red.append(stream, 5, sequence("b"))
+    await _live(hosted, 10)
+
+
+async def test_a_sequence_whose_truth_may_still_grow_is_not_completed(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=1)
+    await hosted.organiser.upload(sequence("a"), complete=False)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    live = await hosted.server.hosting.live.newest(NAME)
+    assert live is not None
+    assert live.reports == ()
+
+
+async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(sequence("a"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    assert await hosted.server.hosting.live.newest(NAME) is None

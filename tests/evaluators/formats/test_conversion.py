@@ -358,18 +358,20 @@ def test_yolo_needs_the_size_of_images() -> None:
 def test_a_class_cannot_break_the_row_it_stands_in(label: str, format_name: str) -> None:
     """Such names cannot come from files, but from arrays and streams they can."""
     truth = make_annotations({STREET: {1: [Thing(PERSON.coordinates, label)]}})
-    with pytest.raises(InputError, match="class: found .*, expected a text"):
+    with pytest.raises(InputError, match=r"class: found .*, expected a text"):
         convert(source_of(truth), format_name, Side.TRUTH, image_size=SIZE)
 
 
 def test_objects_without_a_class_become_a_class_of_their_own() -> None:
-    truth = make_annotations(
-        {STREET: {0: [replace(PERSON, label=""), replace(OTHER, label="object")]}}
+    things = [replace(PERSON, label=""), replace(OTHER, label="object")]
+    truth = make_annotations({STREET: {0: things}})
+    coco, yolo = (
+        convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
+        for name in ("coco-json", "yolo-text")
     )
-    for name in ("coco-json", "yolo-text"):
-        conversion = convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
+    for conversion in (coco, yolo):
         assert "objects without a class became a class of their own" in conversion.remarks
-    assert conversion.files["classes.txt"] == b"object 2\nobject\n"
+    assert yolo.files["classes.txt"] == b"object 2\nobject\n"
 
 
 def test_points_are_no_boxes() -> None:

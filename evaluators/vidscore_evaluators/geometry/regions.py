@@ -20,9 +20,11 @@ from vidscore_evaluators.arrays import (
     run_starts,
 )
 from vidscore_evaluators.geometry.boxes import envelopes, intersection_areas
+from vidscore_evaluators.geometry.clipping import clipped_areas
 from vidscore_evaluators.geometry.polygons import (
     box_polygons,
     quadrilateral_polygons,
+    sides_cross,
     unions_of_runs,
 )
 from vidscore_evaluators.geometry.shapes import Shapes, boxes_as_shapes, overlapping_pairs
@@ -70,8 +72,8 @@ class _Contacts:
 def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
     """Share of each box's area that lies inside the union of its group's regions.
 
-    Most boxes touch no region, and most regions are upright: only what is left goes through
-    general polygons.
+    Most boxes touch no region, most regions are upright, and most others lie apart: only what is
+    left goes through general polygons.
 
     Args:
         boxes: N plain boxes in G groups.
@@ -87,8 +89,11 @@ def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:
         return shares
     upright = _are_upright(regions.corners, hulls)[contacts.regions]
     simple = np.logical_and.reduceat(upright, contacts.starts) & (contacts.counts <= 2)
-    easy, hard = contacts.take(simple), contacts.take(~simple)
+    easy, rest = contacts.take(simple), contacts.take(~simple)
     shares[easy.rows] = _inside_upright(easy, hulls)
+    lie_apart = _lie_apart(rest, regions.corners, hulls)
+    apart, hard = rest.take(lie_apart), rest.take(~lie_apart)
+    shares[apart.rows] = _inside_apart(apart, regions.corners)
     shares[hard.rows] = _inside_polygons(hard, regions.corners)
     touched = contacts.rows
     shares[touched] = np.minimum(shares[touched] / boxes.areas[touched], 1.0)
@@ -129,6 +134,28 @@ def _inside_upright(contacts: _Contacts, hulls: FloatArray) -> FloatArray:
     # In this order the sum is the same whichever of the two regions comes first.
     both = areas[two] + shared[first + 1]
     areas[two] = both - intersection_areas(clipped[first], clipped[first + 1])
+    return areas
+
+
+def _lie_apart(contacts: _Contacts, corners: FloatArray, hulls: FloatArray) -> BoolArray:
+    """Which boxes touch one region, or two that share nothing there, whose sides do not cross."""
+    apart: BoolArray = contacts.counts <= 2
+    two = np.flatnonzero(contacts.counts == 2)
+    first = contacts.starts[two]
+    clipped = _intersections(contacts.boxes, hulls[contacts.regions])
+    apart[two] = intersection_areas(clipped[first], clipped[first + 1]) == 0.0
+    crossing = sides_cross(corners)[contacts.regions]
+    if len(crossing):
+        apart &= ~np.logical_or.reduceat(crossing, contacts.starts)
+    return apart
+
+
+def _inside_apart(contacts: _Contacts, corners: FloatArray) -> FloatArray:
+    """Areas inside one or two regions that have nothing in common inside the box."""
+    clipped = clipped_areas(corners[contacts.regions], contacts.boxes)
+    areas: FloatArray = clipped[contacts.starts]
+    two = np.flatnonzero(contacts.counts == 2)
+    areas[two] += clipped[contacts.starts[two] + 1]
     return areas
 
 

@@ -1,0 +1,63 @@
+"""Areas of clipped quadrilaterals, by hand and beside general polygons."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry.clipping import clipped_areas
+from vidscore_evaluators.geometry.polygons import (
+    box_polygons,
+    quadrilateral_polygons,
+    sides_cross,
+)
+
+TEN = (0.0, 0.0, 10.0, 10.0)
+
+
+@pytest.mark.parametrize(
+    ("corners", "expected"),
+    [
+        pytest.param((2, 2, 5, 2, 5, 4, 2, 4), 6, id="a rectangle inside"),
+        pytest.param((2, 4, 5, 4, 5, 2, 2, 2), 6, id="the other way round"),
+        pytest.param((-5, -5, 15, -5, 15, 15, -5, 15), 100, id="all of the box"),
+        pytest.param((20, 0, 30, 0, 30, 10, 20, 10), 0, id="beside it"),
+        pytest.param((0, 20, 10, 20, 10, 30, 0, 30), 0, id="above it"),
+        pytest.param((0, -5, 10, 5, 10, 15, 0, 5), 75, id="a slanted strip, cut at two corners"),
+        pytest.param((0, 0, 10, 0, 5, 5, 10, 10), 25, id="an arrowhead"),
+        pytest.param((0, 0, 10, 0, 10, 0, 0, 0), 0, id="flat"),
+        pytest.param((0, 0, 10, 0, 4, 0, 4, 10), 20, id="a triangle with a spike"),
+    ],
+)
+def test_areas_by_hand(corners: tuple[float, ...], expected: float) -> None:
+    [area] = clipped_areas(np.array([corners], dtype=np.float64), np.array([TEN]))
+    assert area == pytest.approx(expected, abs=1e-13)
+
+
+numbers = st.one_of(st.integers(-2, 8).map(float), st.floats(-20, 20))
+
+
+@given(st.tuples(*[numbers] * 8), st.tuples(*[numbers] * 4))
+def test_the_area_is_that_of_general_polygons(
+    corners: tuple[float, ...], box: tuple[float, ...]
+) -> None:
+    """Whatever the shape, as long as no two sides cross."""
+    outlines = np.array([corners])
+    assume(not sides_cross(outlines)[0])
+    boxes = envelopes(np.array([box]))
+    expected = shapely.area(
+        shapely.intersection(quadrilateral_polygons(outlines), box_polygons(boxes))
+    )
+    assert clipped_areas(outlines, boxes) == pytest.approx(expected, abs=1e-9)
+
+
+def test_no_item_depends_on_its_neighbours() -> None:
+    random = np.random.default_rng(5)
+    corners = random.uniform(0, 10, size=(50, 8))
+    boxes = envelopes(random.uniform(0, 10, size=(50, 4)))
+    alone = [clipped_areas(corners[row : row + 1], boxes[row : row + 1])[0] for row in range(50)]
+    assert clipped_areas(corners, boxes).tolist() == alone

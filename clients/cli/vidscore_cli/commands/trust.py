@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -18,11 +19,19 @@ from vidscore_cli.options import (
 SECTIONS = {
     "Commands": {
         "criterion": "vidscore_cli.commands.trust:criterion",
+        "consistency": "vidscore_cli.commands.trust:consistency",
     },
 }
 
 TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3", "figure-11")
 """Names of the sanity tests, here so that help needs not import them."""
+
+
+def seed_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``--seed``."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all chance."
+    )
 
 
 @click.group("trust", cls=CommandTree, sections=SECTIONS)
@@ -61,9 +70,7 @@ def trust() -> None:
     show_default=True,
     help="Families of 20 prediction sets for each stratum.",
 )
-@click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all chance."
-)
+@seed_option()
 @workers_option()
 @click.option(
     "--indicators",
@@ -83,3 +90,40 @@ def criterion(**choices: Any) -> None:
     from vidscore_cli.trust_criterion import CriterionTest, test_criteria
 
     test_criteria(CriterionTest(**choices))
+
+
+@command(
+    "consistency",
+    examples=(
+        "vidscore trust consistency f1",
+        "vidscore trust consistency map --set thresholds=0.5 --format json",
+        "vidscore trust consistency spotgeo --measure mse --sets 10",
+    ),
+)
+@click.argument("evaluator", metavar="EVALUATOR", shell_complete=complete_evaluator)
+@settings_option()
+@click.option(
+    "--measure",
+    metavar="MEASURE",
+    help="Which of its measures; the first that ranks systems unless one is named.",
+)
+@click.option(
+    "--sets",
+    type=click.IntRange(0, 200),
+    default=40,
+    show_default=True,
+    help="Random sets of two and three objects that are compared with all others.",
+)
+@seed_option()
+@format_option("table", "json")
+@output_option()
+def consistency(**choices: Any) -> None:
+    """Look for the smallest proof that a measure is no distance.
+
+    A distance is 0 for equal sets and no others, the same both ways, and never longer than a
+    detour. Small sets of objects are compared, all with all. A counter-example is a proof; that
+    none is found is none.
+    """
+    from vidscore_cli.trust_consistency import ConsistencySearch, search_consistency
+
+    search_consistency(ConsistencySearch(**choices))

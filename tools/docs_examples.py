@@ -9,7 +9,8 @@ The blocks of a page run in order in one new folder, which has the files that th
     Runs in the namespace that all such blocks of a page share.
 
 A line ``...`` in an output stands for any lines, a word ``...`` for a part of its line.
-``127.0.0.1:50051`` stands for a running server.
+``127.0.0.1:50051`` stands for a running server, which hosts benchmarks, and ``VIDSCORE_TOKEN`` is
+set to the secret of an organiser's token.
 A page that declares a ``pyproject.toml`` is a plug-in: it is built and installed for its commands.
 """
 
@@ -89,10 +90,12 @@ class PageRun:
     Args:
         folder: Where its files are.
         server: Address of a running server.
+        token: Secret of an organiser's token of that server.
     """
 
     folder: Path
     server: str
+    token: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     status: int = 0
@@ -159,7 +162,7 @@ class PageRun:
             contextlib.chdir(self.folder),
             contextlib.redirect_stdout(printed),
             contextlib.redirect_stderr(printed),
-            _environment({"VIDSCORE_SERVER": self.server}),
+            _environment(self._access),
         ):
             try:
                 cli.main(arguments, prog_name="vidscore")
@@ -171,7 +174,11 @@ class PageRun:
     def _python(self, block: Block, following: Block | None) -> Iterator[Outcome]:
         printed = io.StringIO()
         source = "\n" * (block.line - 1) + block.text.replace(SERVER, self.server)
-        with contextlib.chdir(self.folder), contextlib.redirect_stdout(printed):
+        with (
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(printed),
+            _environment(self._access),
+        ):
             try:
                 exec(compile(source, "page", "exec"), self.namespace)
             except Exception:  # noqa: BLE001 - an example may fail in any way
@@ -188,7 +195,12 @@ class PageRun:
     def _environment(self) -> Mapping[str, str]:
         scripts = sysconfig.get_path("scripts")
         path = os.pathsep.join([scripts, os.environ.get("PATH", "")])
-        return {**os.environ, "VIDSCORE_SERVER": self.server, "PATH": path, **self.variables}
+        return {**os.environ, **self._access, "PATH": path, **self.variables}
+
+    @property
+    def _access(self) -> dict[str, str]:
+        """What leads to the server, as the pages tell users to set it."""
+        return {"VIDSCORE_SERVER": self.server, "VIDSCORE_TOKEN": self.token}
 
     def _install(self) -> None:
         """Build the page's plug-in and put it where the page's commands find it."""

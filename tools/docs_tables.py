@@ -19,7 +19,7 @@ from tools.proto_comments import Declaration, declarations
 
 import vidscore_evaluators
 import vidscore_server
-from vidscore_cli.main import SECTIONS, cli
+from vidscore_cli.main import cli
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.measures import Direction, Measure
@@ -27,6 +27,7 @@ from vidscore_evaluators.parameters import Bounds, ParameterDescription, describ
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.roles import ROLES_BY_RPC
 from vidscore_server.application import HOSTED_SERVICES, SERVICES
+from vidscore_server.hosting.policy import Policy
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
 from vidscore_server.store.records import Role
@@ -155,15 +156,22 @@ def _range(measure: Measure) -> str:
 def commands() -> str:
     """Every command, with a link to its heading on the same page."""
     rows = [
-        [f"[`vidscore {name}`](#vidscore-{name})", _command(name).get_short_help_str(limit=200)]
-        for entries in SECTIONS.values()
-        for name in entries
+        [
+            f"[`vidscore {path}`](#vidscore-{path.replace(' ', '-')})",
+            _command(path).get_short_help_str(limit=200),
+        ]
+        for path in cli.leaves(click.Context(cli))
     ]
     return table(("command", "what it does"), rows)
 
 
-def options(name: str = "") -> str:
-    """Arguments and options of a command, or of all; the settings of `serve` are left out."""
+def options(*names: str) -> str:
+    """Arguments and options of a command, or of all; the settings of `serve` are left out.
+
+    Args:
+        names: Names that lead to the command, such as ``benchmark``, ``create``.
+    """
+    name = " ".join(names)
     left_out = {entry.name for entry in describe_parameters(Settings)} if name == "serve" else ()
     rows = [
         [_spelling(entry), _default(entry), getattr(entry, "help", None) or ""]
@@ -174,7 +182,7 @@ def options(name: str = "") -> str:
 
 
 def _command(name: str) -> click.Command:
-    found = cli if not name else cli.get_command(click.Context(cli), name)
+    found = cli.find(name)
     if found is None:
         raise ValueError(f"no command is called {name!r}")
     return found
@@ -184,7 +192,7 @@ def _spelling(parameter: click.Parameter) -> str:
     value = code(parameter.make_metavar(click.Context(cli)).replace(" RANGE", ""))
     if not isinstance(parameter, click.Option):
         return value
-    names = ", ".join(code(spelling) for spelling in parameter.opts)
+    names = ", ".join(code(spelling) for spelling in (*parameter.opts, *parameter.secondary_opts))
     return names if parameter.is_flag else f"{names} {value}{_number_range(parameter.type)}"
 
 
@@ -207,11 +215,20 @@ def _default(parameter: click.Parameter) -> str:
 
 def settings() -> str:
     """Settings of the server."""
+    return _choices("setting", Settings)
+
+
+def policy() -> str:
+    """Keys of a hosted benchmark's policy."""
+    return _choices("key", Policy)
+
+
+def _choices(heading: str, kind: type) -> str:
     rows = [
         [code(entry.name), code(_shown(entry.default)), _allowed(entry), _meaning(entry)]
-        for entry in describe_parameters(Settings)
+        for entry in describe_parameters(kind)
     ]
-    return table(("setting", "default", "allowed", "meaning"), rows)
+    return table((heading, "default", "allowed", "meaning"), rows)
 
 
 def setting_spellings() -> str:
@@ -362,6 +379,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "messages": messages,
         "options": options,
         "parameters": parameters,
+        "policy": policy,
         "rpcs": rpcs,
         "service": service,
         "setting-spellings": setting_spellings,

@@ -17,9 +17,8 @@ from pathlib import Path
 
 from tools.docs_examples import ExampleError, PageRun
 from tools.docs_pages import ROOT, example_pages, pages
+from tools.docs_server import DocsServer, docs_server
 from tools.docs_tables import TABLES
-
-from vidscore_cli.server_process import ServerProcess
 
 _GENERATED = re.compile(
     r"(<!-- generated: (?P<name>[\w-]+)(?P<arguments>[^\n]*?) -->\n)(?P<text>.*?)"
@@ -36,10 +35,8 @@ def main() -> None:
     stale = _apply(pages(), with_fresh_tables, write=not options.check)
     if options.check:
         sys.exit("stale tables; run `make docs`:\n  " + "\n  ".join(stale) if stale else 0)
-    with ServerProcess("--workers", "1") as server:
-        stale += _apply(
-            example_pages(), lambda text: with_fresh_outputs(text, server.address), write=True
-        )
+    with docs_server() as server:
+        stale += _apply(example_pages(), lambda text: with_fresh_outputs(text, server), write=True)
     print("\n".join(dict.fromkeys(stale)) or "nothing to refresh")
 
 
@@ -57,10 +54,10 @@ def with_fresh_tables(text: str) -> str:
     return _GENERATED.sub(replaced, text)
 
 
-def with_fresh_outputs(text: str, server: str) -> str:
+def with_fresh_outputs(text: str, server: DocsServer) -> str:
     """A page whose outputs are those of its examples, where it leaves nothing out of them."""
     with tempfile.TemporaryDirectory() as folder:
-        outcomes = list(PageRun(Path(folder).resolve(), server).run(text))
+        outcomes = list(PageRun(Path(folder).resolve(), *server).run(text))
     for outcome in reversed(outcomes):
         if outcome.matches:
             continue

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
-from vidscore_cli.server_process import ServerProcess
+from tools.docs_server import DocsServer, docs_server
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """Address of a running server."""
-    with ServerProcess("--workers", "1") as own:
-        yield own.address
+def server() -> Iterator[DocsServer]:
+    """A running server that hosts benchmarks."""
+    with docs_server() as own:
+        yield own

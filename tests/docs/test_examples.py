@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tools.docs_examples import PageRun, commands
 from tools.docs_pages import ROOT, Block, blocks, example_pages
+from tools.docs_server import DocsServer
 
 PAGES = [
     page
@@ -26,10 +27,12 @@ def name_of(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_examples_of_a_page_print_what_it_says(page: Path, server: str, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_print_what_it_says(
+    page: Path, server: DocsServer, tmp_path: Path
+) -> None:
     wrong = [
         f"line {outcome.line}: expected\n{outcome.expected}\nprinted\n{outcome.printed}"
-        for outcome in PageRun(tmp_path, server).run(page.read_text("utf-8"))
+        for outcome in PageRun(tmp_path, *server).run(page.read_text("utf-8"))
         if not outcome.matches
     ]
     assert not wrong, "\n".join(["`make docs` may mend this:", *wrong])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 from tools.docs_pages import ROOT, pages
 from tools.docs_tables import TABLES
 from tools.refresh_docs import with_fresh_tables
 
-from vidscore_cli.main import SECTIONS
+from vidscore_cli.main import cli
 from vidscore_evaluators.registry import evaluator_names
 
-COMMANDS = [name for entries in SECTIONS.values() for name in entries]
+COMMANDS = cli.leaves(click.Context(cli))
 PROTOS = sorted(path.name for path in (ROOT / "protos/vidscore/v1").glob("*.proto"))
 
 OF_AN_EVALUATOR = ("facts", "parameters", "measures")
@@ -21,6 +22,7 @@ WANTED = {
     "README.md": ["evaluators docs/evaluators/"],
     "docs/evaluators/README.md": ["evaluators"],
     "docs/command-line.md": ["commands", "options", *(f"options {name}" for name in COMMANDS)],
+    "docs/hosting.md": ["policy"],
     "docs/server.md": ["setting-spellings", "settings"],
     "docs/wire-protocol.md": ["rpcs", "errors"],
     "docs/wire-messages.md": [f"messages {name}" for name in PROTOS],

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tools.docs_examples import ExampleError, Outcome, PageRun, commands
 from tools.docs_pages import anchors, blocks, headings, links
+from tools.docs_server import DocsServer
 from tools.docs_tables import TABLES, table
 from tools.proto_comments import Member, declarations
 from tools.refresh_docs import with_fresh_outputs, with_fresh_tables
@@ -109,7 +110,7 @@ def test_refreshing_replaces_outputs_and_keeps_what_is_elided() -> None:
         fenced("console", "$ echo one", "wrong", "$ echo two"),
         fenced("console", "$ echo three", "..."),
     )
-    assert with_fresh_outputs(text, NOBODY) == page_of(
+    assert with_fresh_outputs(text, DocsServer(NOBODY, "")) == page_of(
         fenced("console", "$ echo one", "one", "$ echo two", "two"),
         fenced("console", "$ echo three", "..."),
     )

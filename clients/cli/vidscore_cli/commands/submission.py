@@ -91,7 +91,7 @@ def watch(server: ServerChoice, submission: str) -> None:
 @click.option(
     "--expected-frames",
     metavar="COUNT",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 1_000_000_000),
     help="Seal only if so many frames have come, in all streams together.",
 )
 @server_options()

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Iterable
+from itertools import islice
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
-from vidscore_server.codec.annotations_codec import read_stored_batch
+from vidscore_server.codec.stored_batches import read_stored_batches
 from vidscore_server.store.contract import FrameName
 
 COMPRESSION_LEVEL = 1
 """Level 1 keeps up with the network; higher ones save little on coordinates."""
 
-JOIN_AFTER = 1024
-"""Batches that are kept apart before they are joined: many small ones cost memory."""
+JOINED_AT_ONCE = 4096
+"""Batches whose fields are joined at a time: as Python's numbers they take much memory."""
 
 
 def pack(message: annotations_pb2.AnnotationBatch) -> tuple[bytes, bytes]:
@@ -31,14 +32,11 @@ def unpack_all(payloads: Iterable[bytes], arity: int) -> Annotations:
         payloads: What `pack` made.
         arity: Coordinates that an object has.
     """
-    joined: list[Annotations] = []
-    parts: list[Annotations] = [empty_annotations(arity)]
-    for payload in payloads:
-        parts.append(read_stored_batch(zlib.decompress(payload), arity))
-        if len(parts) > JOIN_AFTER:
-            joined.append(concatenate(parts))
-            parts = []
-    return concatenate([*joined, *parts])
+    parts: list[Annotations] = []
+    unpacked = (zlib.decompress(payload) for payload in payloads)
+    while some := list(islice(unpacked, JOINED_AT_ONCE)):
+        parts.append(read_stored_batches(some, arity))
+    return concatenate(parts) if parts else empty_annotations(arity)
 
 
 def frame_names(batch: Annotations) -> list[FrameName]:

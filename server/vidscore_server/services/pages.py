@@ -15,8 +15,8 @@ DEFAULT_PAGE_SIZE = 50
 MAXIMUM_PAGE_SIZE = 1000
 """More is not refused; the page just has no more."""
 
-Key = tuple[str | int, ...]
-"""What a page goes on after."""
+LARGEST = 1 << 63
+"""No number in a page token is larger: stores count with 64 bits."""
 
 
 def page_size_of(request: Any) -> int:
@@ -45,7 +45,8 @@ def read_page_token(request: Any, *kinds: type) -> Any:
     try:
         data = base64.b64decode(request.page_token, altchars=b"-_", validate=True)
         key = orjson.loads(data)
-        if isinstance(key, list) and [type(part) for part in key] == list(kinds):
+        fits = isinstance(key, list) and [type(part) for part in key] == list(kinds)
+        if fits and all(0 <= part < LARGEST for part in key if isinstance(part, int)):
             return tuple(key)
     except (ValueError, binascii.Error):
         pass

@@ -82,7 +82,7 @@ async def test_an_evaluator_that_there_is_not_is_not_found(running: Running) -> 
     [
         ("page_size", evaluator_service_pb2.ListEvaluatorsRequest(page_size=-1)),
         ("page_token", evaluator_service_pb2.ListEvaluatorsRequest(page_token="x")),
-        ("page_token", evaluator_service_pb2.ListEvaluatorsRequest(page_token="LTE=")),
+        ("page_token", evaluator_service_pb2.ListEvaluatorsRequest(page_token="Wy0xXQ==")),
         ("page_token", evaluator_service_pb2.ListEvaluatorsRequest(page_token="\u20ac")),
     ],
 )

@@ -110,6 +110,29 @@ def test_other_addresses_need_an_explicit_setting_because_nobody_is_authenticate
 
 
 @pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ({}, "without a store and tokens are not secret without TLS"),
+        ({"store": "site.db"}, "because tokens are not secret without TLS"),
+        (
+            {"tls_certificate_file": "c.pem", "tls_key_file": "k.pem"},
+            "because callers are not authenticated without a store",
+        ),
+    ],
+)
+def test_beyond_this_machine_the_server_needs_tokens_and_tls(
+    given: dict[str, str], missing: str
+) -> None:
+    with pytest.raises(SettingsError, match=missing):
+        load_settings(flags={"listen": "0.0.0.0:1", **given})
+
+
+def test_with_tokens_and_tls_the_server_may_listen_beyond_this_machine() -> None:
+    files = {"store": "site.db", "tls_certificate_file": "c.pem", "tls_key_file": "k.pem"}
+    assert not load_settings(flags={"listen": "0.0.0.0:1", **files}).insecure_listen
+
+
+@pytest.mark.parametrize(
     "listen", ["", "localhost", ":50051", "localhost:", "localhost:65536", "localhost:-1", "::1:5"]
 )
 def test_an_address_that_is_none_is_refused(listen: str) -> None:

@@ -1,0 +1,332 @@
+"""Appending, breaking, killing, restarting, re-sending, sealing and scoring, against a model.
+
+The server is killed as by a power cut: what its store's files hold at a moment between two
+commits is all that the next server gets, and whatever the old one does after it is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refusal
+from tests.server.hosting.sky import batch, batch_report, truth
+from tests.server.running import eventually
+
+from vidscore.v1 import submission_service_pb2 as pb
+
+Result = TypeVar("Result")
+
+FRAME_COUNT = 20
+STREAMS = ("default", "second")
+ELSEWHERE = 10_000
+"""Number of a frame of no sequence with truth."""
+
+streams = st.sampled_from(STREAMS)
+sizes = st.integers(1, 3)
+
+
+@dataclass
+class ModelStream:
+    """What a stream must hold."""
+
+    epoch: int = 0
+    batches: list[list[int]] = field(default_factory=list)
+    on_its_way: list[int] = field(default_factory=list)
+
+    @property
+    def offset(self) -> int:
+        return sum(map(len, self.batches))
+
+
+@dataclass
+class ModelSubmission:
+    """What a submission must hold."""
+
+    number: int
+    streams: dict[str, ModelStream] = field(
+        default_factory=lambda: {name: ModelStream() for name in STREAMS}
+    )
+
+    @property
+    def name(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def frames(self) -> list[int]:
+        held = self.streams.values()
+        return [index for stream in held for entry in stream.batches for index in entry]
+
+    @property
+    def taken(self) -> list[int]:
+        on_their_way = [index for stream in self.streams.values() for index in stream.on_its_way]
+        return self.frames + on_their_way
+
+    def free(self, size: int) -> list[int]:
+        """Frames that were not sent yet; leaving some out mixes the sequences of the streams."""
+        taken = set(self.taken)
+        rest = [index for index in range(FRAME_COUNT) if index not in taken]
+        return rest[::2][:size]
+
+
+class Submitting(RuleBasedStateMachine):
+    """Two streams of one submission after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.folders = tempfile.TemporaryDirectory()
+        self.lives = 0
+        self.scored: list[ModelSubmission] = []
+        self.model = ModelSubmission(0)
+        self.server = contextlib.AsyncExitStack()
+        self.hosted: Hosted
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return self.runner.run(work)
+
+    # --- the server's lives ------------------------------------------------------------------
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.folders.name, str(self.lives))
+
+    async def start(self) -> None:
+        self.hosted = await self.server.enter_async_context(hosting(self.folder))
+
+    @initialize()
+    def first_life(self) -> None:
+        async def prepare() -> None:
+            self.folder.mkdir()
+            await self.start()
+            await self.hosted.organiser.create_benchmark()
+            await self.hosted.organiser.upload(truth(FRAME_COUNT))
+            await self.create()
+
+        self.run(prepare())
+
+    async def create(self) -> None:
+        request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id=self.model.name)
+        caller = self.hosted.organiser
+        await caller.submissions.CreateSubmission(request, metadata=caller.metadata)
+
+    @rule()
+    def restart(self) -> None:
+        async def again() -> None:
+            await self.server.aclose()
+            await self.start()
+
+        self.run(again())
+
+    @rule()
+    def kill(self) -> None:
+        self.run(self.die())
+
+    async def die(self) -> None:
+        """Go on with what the files held between two commits."""
+        hosting_site = self.hosted.server.hosting
+        assert hosting_site is not None
+        source, target = self.folder, Path(self.folders.name, str(self.lives + 1))
+        await hosting_site.site.write(lambda _: shutil.copytree(source, target))
+        await self.server.aclose()
+        self.lives += 1
+        await self.start()
+
+    # --- what a writer does ------------------------------------------------------------------
+
+    def full_name(self, stream: str) -> str:
+        return f"{BENCHMARK}/submissions/{self.model.name}/streams/{stream}"
+
+    def request(self, stream: str, offset: int, indices: list[int], epoch: int) -> pb.Append:
+        return append(self.full_name(stream), offset, batch(indices), epoch)
+
+    async def send(self, *requests: pb.Append, unary: bool) -> list[int]:
+        caller = self.hosted.organiser
+        if not unary:
+            return await caller.stream(requests)
+        return [
+            await caller.append(entry.stream, entry.offset, entry.detections, entry.epoch)
+            for entry in requests
+        ]
+
+    @rule(stream=streams)
+    def open(self, stream: str) -> None:
+        model = self.model.streams[stream]
+        submission = f"{BENCHMARK}/submissions/{self.model.name}"
+        opened = self.run(self.hosted.organiser.open(submission, stream))
+        model.epoch += 1
+        assert opened.epoch == model.epoch
+        assert opened.next_offset in self.possible_offsets(model)
+
+    def opened(self) -> bool:
+        return any(model.epoch for model in self.model.streams.values())
+
+    @precondition(opened)
+    @rule(stream=streams, size=sizes, pieces=st.integers(1, 3), unary=st.booleans())
+    def append(self, stream: str, size: int, pieces: int, unary: bool) -> None:
+        """Appends what was on its way first: a writer goes on where it has stopped."""
+        model = self.model.streams[stream]
+        if not model.epoch:
+            return
+        requests, expected = [], []
+        for _ in range(pieces):
+            indices = model.on_its_way or self.model.free(size)
+            if not indices:
+                break
+            requests.append(self.request(stream, model.offset, indices, model.epoch))
+            model.batches.append(indices)
+            model.on_its_way = []
+            expected.append(model.offset)
+        assert self.run(self.send(*requests, unary=unary)) == expected
+
+    @precondition(opened)
+    @rule(stream=streams, size=sizes, then_kill=st.booleans(), waits=st.integers(0, 3))
+    def break_off(self, stream: str, size: int, then_kill: bool, waits: int) -> None:
+        """The connection, or the server with it, ends before the acknowledgement is read."""
+        model = self.model.streams[stream]
+        indices = model.on_its_way or self.model.free(size)
+        if not model.epoch or not indices:
+            return
+        request = self.request(stream, model.offset, indices, model.epoch)
+        model.on_its_way = indices
+
+        async def give_up() -> None:
+            caller = self.hosted.organiser
+            call = caller.submissions.AppendFrames(metadata=caller.metadata)
+            await call.write(pb.AppendFramesRequest(append=request))
+            for _ in range(waits):
+                await asyncio.sleep(0.001)
+            if then_kill:
+                await self.die()
+            call.cancel()
+
+        self.run(give_up())
+
+    def holds_frames(self) -> bool:
+        return bool(self.model.frames)
+
+    @precondition(holds_frames)
+    @rule(data=st.data(), unary=st.booleans())
+    def send_again(self, data: st.DataObject, unary: bool) -> None:
+        """A batch that is stored is acknowledged again, with the stream's end."""
+        name, model = self.draw_stream_with_frames(data)
+        row = data.draw(st.integers(0, len(model.batches) - 1))
+        offset = sum(map(len, model.batches[:row]))
+        request = self.request(name, offset, model.batches[row], model.epoch)
+        [answer] = self.run(self.send(request, unary=unary))
+        assert answer in self.possible_offsets(model)
+
+    def draw_stream_with_frames(self, data: st.DataObject) -> tuple[str, ModelStream]:
+        holding = [name for name, model in self.model.streams.items() if model.batches]
+        name = data.draw(st.sampled_from(holding))
+        return name, self.model.streams[name]
+
+    @precondition(holds_frames)
+    @rule(
+        data=st.data(),
+        mistake=st.sampled_from(
+            ["CONTENT_DIFFERS", "OFFSET_GAP", "OFFSET_STRADDLES", "FRAME_EXISTS", "EPOCH_STALE"]
+        ),
+    )
+    def send_what_is_refused(self, data: st.DataObject, mistake: str) -> None:
+        name, model = self.draw_stream_with_frames(data)
+        end, [*first] = model.offset, model.batches[0]
+        if model.on_its_way:
+            return  # where the stream ends is not known, so neither is what is refused
+        offset, indices, epoch = {
+            "CONTENT_DIFFERS": (0, [ELSEWHERE + index for index in first], model.epoch),
+            "OFFSET_GAP": (end + 1, [ELSEWHERE], model.epoch),
+            "OFFSET_STRADDLES": (end - 1, [ELSEWHERE, ELSEWHERE + 1], model.epoch),
+            "FRAME_EXISTS": (end, [ELSEWHERE, *first], model.epoch),
+            "EPOCH_STALE": (end, [ELSEWHERE], model.epoch - 1),
+        }[mistake]
+        refused = self.run(
+            refusal(self.send(self.request(name, offset, indices, epoch), unary=True))
+        )
+        assert refused.reason == mistake
+        assert refused.metadata.get("next_offset", str(end)) == str(end)
+
+    # --- the end of a submission -------------------------------------------------------------
+
+    @precondition(holds_frames)
+    @rule(killed_while_scoring=st.booleans())
+    def seal_and_score(self, killed_while_scoring: bool) -> None:
+        """What was not acknowledged is sent again before; then every frame counts once."""
+        for name, model in self.model.streams.items():
+            if model.on_its_way:
+                self.append(name, 1, 1, unary=True)
+        self.run(self.seal(killed_while_scoring=killed_while_scoring))
+        self.scored.append(self.model)
+        self.model = ModelSubmission(self.model.number + 1)
+        self.run(self.create())
+
+    async def seal(self, *, killed_while_scoring: bool) -> None:
+        name, frames = self.model.name, self.model.frames
+        if killed_while_scoring:
+            self.hosted.workers.gate.clear()
+        await self.hosted.organiser.seal(name, len(frames))
+        if killed_while_scoring:
+            await eventually(lambda: bool(self.hosted.workers.jobs))
+            await self.die()
+        ended = await self.hosted.organiser.ended(name)
+        assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
+
+    # --- what always holds -------------------------------------------------------------------
+
+    @staticmethod
+    def possible_offsets(model: ModelStream) -> set[int]:
+        return {model.offset, model.offset + len(model.on_its_way)}
+
+    @invariant()
+    def what_is_acknowledged_is_there_and_each_frame_once(self) -> None:
+        found = self.run(self.hosted.organiser.get(self.model.name))
+        offsets = {entry.stream: entry.next_offset for entry in found.streams}
+        epochs = {entry.stream: entry.epoch for entry in found.streams}
+        for name, model in self.model.streams.items():
+            assert epochs.get(name, 0) == model.epoch
+            assert offsets.get(name, 0) in self.possible_offsets(model)
+        assert found.frame_count == sum(offsets.values())
+
+    @invariant()
+    def every_report_is_that_of_the_batch(self) -> None:
+        for model in self.scored:
+            [score] = self.run(self.hosted.organiser.scores(model.name))
+            score.report.specification.Clear()
+            found = score.report.SerializeToString(deterministic=True)
+            assert found == batch_report(FRAME_COUNT, model.frames)
+
+    def teardown(self) -> None:
+        self.run(self.server.aclose())
+        self.runner.close()
+        self.folders.cleanup()
+
+
+QUIET = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def test_whatever_happens_nothing_acknowledged_is_lost_and_nothing_counts_twice() -> None:
+    shape = settings(QUIET, max_examples=3, stateful_step_count=20)
+    run_state_machine_as_test(Submitting, settings=shape)
+
+
+@pytest.mark.campaign
+def test_whatever_happens_in_long_lives_too() -> None:
+    shape = settings(QUIET, max_examples=60, stateful_step_count=60)
+    run_state_machine_as_test(Submitting, settings=shape)

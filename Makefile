@@ -10,6 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 LOWEST := build/lowest-venv
+BENCH := build/bench-venv
+BENCH_INSTALLED := $(BENCH)/.installed
+CASE ?= spotgeo
+BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
@@ -17,7 +21,7 @@ CAMPAIGNS := test-lowest test-installs test-image
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo docs test check format proto proto-baseline proto-dependencies campaigns clean \
+.PHONY: help venv demo docs test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns clean \
 	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -66,6 +70,25 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
+
+# --- speed -----------------------------------------------------------------------------------
+
+bench: $(BENCH_INSTALLED) ## the whole benchmark suite (BENCH_ARGS="--case name"); writes docs/benchmarks.md
+	@$(BENCH)/bin/python -m bench --page docs/benchmarks.md $(BENCH_ARGS)
+
+bench-quick: $(BENCH_INSTALLED) ## a tenth of it, in under two minutes
+	@$(BENCH)/bin/python -m bench --quick --page build/benchmarks-quick.md $(BENCH_ARGS)
+
+profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE=spotgeo
+	@$(BENCH)/bin/python -m bench --profile --case $(CASE) $(BENCH_ARGS)
+
+# Peers live in an environment of their own; nothing of vidscore needs them.
+$(BENCH_INSTALLED): $(INSTALL_INPUTS) bench/requirements.txt
+	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "installing into $(BENCH) ..."
+	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable . \
+		--requirement bench/requirements.txt
+	@touch $@
 
 # --- the gate --------------------------------------------------------------------------------
 

@@ -1,0 +1,74 @@
+"""Run the suite: ``python -m bench [--quick] [--case NAME ...]``, or profile one case."""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import json
+import pstats
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.case import FULL, QUICK, Case, Size
+from bench.page import render, summary, write_page
+from bench.rows import Row
+from bench.suite import CASES
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the arguments say."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data, fewer repeats")
+    parser.add_argument("--share", type=float, help="share of the data, if neither is wanted")
+    parser.add_argument("--case", action="append", help="run this case alone; may be repeated")
+    parser.add_argument("--profile", action="store_true", help="profile our side of the cases")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the rows go")
+    parser.add_argument("--page", type=Path, help="where the Markdown page goes")
+    chosen = parser.parse_args(arguments)
+    size = QUICK if chosen.quick else FULL
+    if chosen.share is not None:
+        size = Size(chosen.share, size.repeats)
+    cases = [case for case in CASES if not chosen.case or case.name in chosen.case]
+    if not cases:
+        parser.error("no such case; there are " + ", ".join(case.name for case in CASES))
+    if chosen.profile:
+        for case in cases:
+            _profile(case, size)
+        return 0
+    rows = run(cases, size)
+    text = json.dumps([row.as_json() for row in rows], indent=1)
+    chosen.results.write_text(text + "\n", encoding="utf-8")
+    if chosen.page is not None:
+        command = "make bench-quick" if chosen.quick else "make bench"
+        write_page(chosen.page, render(rows, command))
+    return 0
+
+
+def run(cases: Sequence[Case], size: Size) -> list[Row]:
+    """Run cases and show each row as it comes."""
+    rows = []
+    for case in cases:
+        for row in case.run(size):
+            print(summary(row), flush=True)
+            rows.append(row)
+    return rows
+
+
+def _profile(case: Case, size: Size) -> None:
+    """Show where our side of a case spends its time."""
+    if case.ours is None:
+        print(f"{case.name}: nothing to profile in this process")
+        return
+    action = case.ours(size)
+    action()
+    profiler = cProfile.Profile()
+    profiler.runcall(action)
+    print(f"== {case.name}")
+    pstats.Stats(profiler).sort_stats("tottime").print_stats(30)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

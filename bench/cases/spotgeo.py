@@ -1,0 +1,94 @@
+"""spotGEO: scoring beside the released scorer's method, files beside the JSON parser alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from bench import loops
+from bench.case import Case, Peer, Size, compare
+from bench.measuring import Action
+from bench.rows import Row, at_least, at_most
+from bench.scenes import points
+from vidscore_evaluators import score
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.scoring import score_annotations
+
+SPREADS_PX = (10.0, 25.0, 60.0)
+
+
+def _scoring(truth: Annotations, detections: Annotations) -> Action:
+    evaluator = create_evaluator("spotgeo")
+    return lambda: score_annotations([evaluator], truth, detections)[0]
+
+
+def _same_counts(ours: object, loop: object) -> bool:
+    assert isinstance(ours, Report)
+    assert isinstance(loop, tuple)
+    names = ("true_positives", "false_negatives", "false_positives")
+    return [ours.value(name) for name in names] == list(loop[:3])
+
+
+def _beside_loop(
+    name: str, sides: tuple[Annotations, Annotations], times: float, size: Size
+) -> list[Row]:
+    truth, detections = (points.frame_lists(side) for side in sides)
+    loop = Peer(
+        "cdist and linear_sum_assignment, frame by frame",
+        lambda: loops.spotgeo_counts(truth, detections),
+        at_least(times),
+        agrees=_same_counts,
+    )
+    return compare(name, _scoring(*sides), [loop], size.repeats)
+
+
+def _sparse(size: Size) -> list[Row]:
+    sides = points.sparse(size.of(points.SEQUENCES))
+    frames = sides[0].frame_count
+    return _beside_loop(f"spotGEO scoring, {frames:,} frames", sides, 40.0, size)
+
+
+def _crowded(size: Size) -> Iterator[Row]:
+    for spread_px in SPREADS_PX:
+        sides = points.crowded(size.of(points.CROWDED_FRAMES), spread_px)
+        name = (
+            f"spotGEO scoring, crowded: {sides[0].frame_count:,} frames of {points.CROWD}"
+            f" objects, spread {spread_px:g} px"
+        )
+        yield from _beside_loop(name, sides, 2.0, size)
+
+
+def _files(size: Size) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("truth.json", "detections.json")]
+        for side, path in zip(points.sparse(size.of(points.SEQUENCES)), paths, strict=True):
+            points.write_json(side, path)
+        contents = [path.read_bytes() for path in paths]
+        megabytes = sum(map(len, contents)) / 1e6
+        parse = Peer(
+            "orjson.loads of both files' bytes",
+            lambda: [orjson.loads(content) for content in contents],
+            at_most(1.5),
+        )
+        yield from compare(
+            f"spotGEO files to report, {megabytes:.1f} MB of JSON",
+            lambda: score("spotgeo", *paths),
+            [parse],
+            size.repeats,
+        )
+
+
+CASES = (
+    Case("spotgeo", _sparse, lambda size: _scoring(*points.sparse(size.of(points.SEQUENCES)))),
+    Case(
+        "spotgeo-crowded",
+        _crowded,
+        lambda size: _scoring(*points.crowded(size.of(points.CROWDED_FRAMES), SPREADS_PX[1])),
+    ),
+    Case("spotgeo-files", _files),
+)

@@ -1,0 +1,144 @@
+"""The result as a page, and on the terminal."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from bench.measuring import Sample
+from bench.rows import Row
+
+PACKAGES = (
+    "vidscore", "numpy", "scipy", "orjson", "pyarrow", "pycocotools", "faster-coco-eval",
+    "hotcoco", "trackeval", "motmetrics", "stonesoup", "grpcio",
+)  # fmt: skip
+
+
+BEGIN, END = "<!-- results begin -->", "<!-- results end -->"
+
+HEADINGS = (
+    "what",
+    "ours: least, **median**, most",
+    "other",
+    "least, **median**, most",
+    "ratio",
+    "by processor time",
+    "goal",
+    "met",
+)
+
+
+def render(rows: Sequence[Row], command: str) -> str:
+    """A Markdown page with the machine, the versions, the date and a table.
+
+    Args:
+        rows: What was measured.
+        command: The command that measured it.
+    """
+    notes = [f"- {row.name}: {row.note}" for row in rows if row.note]
+    lines = [
+        *_circumstances(command),
+        "",
+        _table_row(HEADINGS),
+        _table_row(["---"] * len(HEADINGS)),
+        *map(_line, rows),
+        *(["", "Notes:", "", *notes] if notes else []),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_page(path: Path, text: str) -> None:
+    """Write the page, or renew it between its marks where there is one that has them."""
+    old = path.read_text(encoding="utf-8") if path.exists() else ""
+    before, begin, rest = old.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if begin and end:
+        text = f"{before}{begin}\n\n{text}\n{end}{after}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def summary(row: Row) -> str:
+    """A row in one line of a terminal."""
+    verdict = {True: "met", False: "NOT MET", None: "shown only"}[row.met]
+    return (
+        f"{row.name}: {_three(row.ours, row.unit)}; {row.other_name}: "
+        f"{_three(row.other, row.unit)}; ratio {row.ratio:.3g}, goal {row.goal}: {verdict}"
+    )
+
+
+def _circumstances(command: str) -> list[str]:
+    today = dt.datetime.now(dt.UTC).date()
+    memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    machine = [
+        f"{_processor()}, {os.cpu_count()} cores, {memory_gib:.0f} GiB",
+        f"{platform.system()} {platform.release().split('-')[0]}",
+        f"Python {platform.python_version()}",
+    ]
+    return [
+        f"- Date: {today}; command: `{command}`",
+        f"- Machine: {'; '.join(machine)}",
+        "- Versions: " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+    ]
+
+
+def _line(row: Row) -> str:
+    met = {True: "yes", False: "**no**", None: "-"}[row.met]
+    cells = [
+        row.name,
+        _three(row.ours, row.unit, "**"),
+        row.other_name,
+        _three(row.other, row.unit, "**"),
+        f"{row.ratio:.3g}x",
+        _cpu_ratio(row),
+        str(row.goal),
+        met,
+    ]
+    return _table_row(cells)
+
+
+def _table_row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cpu_ratio(row: Row) -> str:
+    if not (row.ours.cpu_s and row.other.cpu_s):
+        return "-"
+    ours, other = Sample(row.ours.cpu_s).median, Sample(row.other.cpu_s).median
+    return f"{row.goal.ratio(ours, other):.3g}x" if ours and other else "-"
+
+
+def _three(sample: Sample, unit: str, mark: str = "") -> str:
+    least, middle, most = min(sample.values), sample.median, max(sample.values)
+    if least == most:
+        return f"{mark}{_figure(middle, unit)}{mark}"
+    shown = (_figure(least, unit), mark + _figure(middle, unit) + mark, _figure(most, unit))
+    return ", ".join(shown)
+
+
+def _figure(value: float, unit: str) -> str:
+    if unit == "s" and value < 1.0:
+        return f"{1000 * value:.3g} ms"
+    if unit == "bytes":
+        return f"{value / 2**20:.4g} MiB"
+    return f"{value:.4g} {unit}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.machine()
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "not installed"

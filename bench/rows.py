@@ -1,0 +1,101 @@
+"""Rows of the result: one figure of ours beside one of another, and what we want of the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bench.measuring import Sample
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What the ratio of two medians should be.
+
+    Attributes:
+        kind: ``times`` the other's figure divided by ours must reach the bound, ``share``: ours
+            divided by the other's must stay within it.
+        bound: The bound; None where the ratio is shown and no more.
+    """
+
+    kind: Literal["times", "share"]
+    bound: float | None = None
+
+    def ratio(self, ours: float, other: float) -> float:
+        """The ratio that is held against the bound."""
+        return other / ours if self.kind == "times" else ours / other
+
+    def met(self, ratio: float) -> bool | None:
+        """Whether the goal is met; None where there is no bound."""
+        if self.bound is None:
+            return None
+        return ratio >= self.bound if self.kind == "times" else ratio <= self.bound
+
+    def __str__(self) -> str:
+        """The goal in a few characters."""
+        if self.bound is None:
+            return "shown only"
+        sign = "at least" if self.kind == "times" else "at most"
+        return f"{sign} {self.bound:g}x"
+
+
+def at_least(bound: float) -> Goal:
+    """Ours is to be so many times as fast."""
+    return Goal("times", bound)
+
+
+def at_most(bound: float) -> Goal:
+    """Ours is to take no more than so many times what the other takes."""
+    return Goal("share", bound)
+
+
+SHOWN_TIMES = Goal("times")
+"""No goal: the ratio is shown as how many times as fast ours is."""
+
+SHOWN_SHARE = Goal("share")
+"""No goal: the ratio is shown as ours divided by the other's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure of ours beside another.
+
+    Attributes:
+        name: What was measured.
+        ours: Our figures.
+        other: The other's.
+        other_name: What the other is: a peer, a plain loop, or a limit.
+        goal: What the ratio of the medians should be.
+        unit: Unit of the figures.
+        note: What a reader must know, if anything.
+    """
+
+    name: str
+    ours: Sample
+    other: Sample
+    other_name: str
+    goal: Goal
+    unit: str = "s"
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Ratio of the medians."""
+        return self.goal.ratio(self.ours.median, self.other.median)
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the goal is met."""
+        return self.goal.met(self.ratio)
+
+    def as_json(self) -> dict[str, Any]:
+        """The row as it stands in ``results.json``."""
+        return {
+            "name": self.name,
+            "ours": self.ours.median,
+            "other": self.other.median,
+            "other_name": self.other_name,
+            "ratio": self.ratio,
+            "goal": str(self.goal),
+            "met": self.met,
+        }

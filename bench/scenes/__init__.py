@@ -1,0 +1,1 @@
+"""Data of the suite, made from fixed seeds."""

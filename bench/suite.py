@@ -1,0 +1,11 @@
+"""All cases, in the order in which they run. Importing them needs every peer."""
+
+from bench.cases import coco, neovision2, spotgeo, startup, tracking
+
+CASES = (
+    *spotgeo.CASES,
+    *neovision2.CASES,
+    *coco.CASES,
+    *tracking.CASES,
+    *startup.CASES,
+)

@@ -1,0 +1,81 @@
+"""The benchmark harness on next to nothing: that it runs and says what it measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from bench.case import Case, Peer, Size, compare
+from bench.cases import spotgeo
+from bench.measuring import Sample, run_interleaved
+from bench.page import BEGIN, END, render, write_page
+from bench.rows import SHOWN_TIMES, Row, at_least, at_most
+
+TINY = Size(0.002, 2)
+
+
+def row(ours: float, other: float, goal: object) -> Row:
+    return Row("what", Sample((ours,)), Sample((other,)), "peer", goal)  # type: ignore[arg-type]
+
+
+def test_actions_run_in_turn_after_a_warm_up() -> None:
+    order: list[str] = []
+    samples, results = run_interleaved([lambda: order.append("a"), lambda: order.append("b")], 2)
+    assert order == ["a", "b"] * 3
+    assert [len(sample.values) for sample in samples] == [2, 2]
+    assert results == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("ours", "other", "goal", "ratio", "met"),
+    [
+        (1.0, 40.0, at_least(40), 40.0, True),
+        (1.0, 39.0, at_least(40), 39.0, False),
+        (3.0, 2.0, at_most(1.5), 1.5, True),
+        (4.0, 2.0, at_most(1.5), 2.0, False),
+        (1.0, 2.0, SHOWN_TIMES, 2.0, None),
+    ],
+)
+def test_a_goal_is_held_against_the_ratio_of_medians(
+    ours: float, other: float, goal: object, ratio: float, met: bool | None
+) -> None:
+    found = row(ours, other, goal)
+    assert (found.ratio, found.met) == (ratio, met)
+    assert set(found.as_json()) == {
+        *("name", "ours", "other", "other_name", "ratio", "goal", "met")
+    }
+    json.dumps(found.as_json())
+
+
+def test_what_was_timed_on_a_part_is_scaled_up() -> None:
+    part = Peer("peer", lambda: None, at_least(1.0), share=0.5)
+    [found] = compare("what", lambda: None, [part], 1)
+    assert "0.5 of the work" in found.note
+
+
+def test_a_peer_with_other_figures_is_no_peer() -> None:
+    other = Peer("peer", lambda: 2, at_least(1.0), agrees=lambda mine, theirs: mine == theirs)
+    with pytest.raises(ValueError, match="different figures"):
+        compare("what", lambda: 1, [other], 1)
+
+
+@pytest.mark.parametrize("case", spotgeo.CASES, ids=lambda case: case.name)
+def test_a_case_gives_rows_and_checks_its_peer(case: Case) -> None:
+    rows = list(case.run(TINY))
+    assert rows
+    assert all(found.ours.median > 0 and found.other.median > 0 for found in rows)
+
+
+def test_the_page_has_a_line_for_each_row_and_says_where_it_was_measured() -> None:
+    page = render([row(1.0, 2.0, at_least(3))], "make bench")
+    assert "| what | **1 s** | peer | **2 s** | 2x | - | at least 3x | **no** |" in page
+    assert "make bench" in page
+    assert "Machine: " in page
+
+
+def test_a_page_with_marks_keeps_what_is_around_them(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    write_page(path, "new\n")
+    assert path.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"

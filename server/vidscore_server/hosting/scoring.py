@@ -167,6 +167,10 @@ class Scheduler:
     async def advance(self) -> None:
         """Begin whatever is due; returns once it has begun."""
         records = await self._site.read(lambda reader: reader.submissions_in(UNFINISHED))
+        unfinished = {SubmissionName(record.benchmark, record.submission) for record in records}
+        self._looked_at = {
+            name: revision for name, revision in self._looked_at.items() if name in unfinished
+        }
         for record in records:
             name = SubmissionName(record.benchmark, record.submission)
             if len(self._running) >= self._site.settings.maximum_scorings:

@@ -13,7 +13,7 @@ from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submissions import Submissions
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
 
 
@@ -46,10 +46,8 @@ class Sweeper:
 
     async def sweep(self) -> None:
         """Do everything that is due now."""
-        records = await self._site.read(lambda reader: reader.submissions_in(TAKES_FRAMES))
         now = self._site.clock()
-        for record in records:
-            name = SubmissionName(record.benchmark, record.submission)
+        for name in await self._site.read(lambda reader: self._due(reader, now)):
             try:
                 changed = await self._site.write(
                     lambda transaction, name=name: self._end(transaction, name, now)  # type: ignore[misc] # mypy cannot type a default of a lambda
@@ -60,6 +58,17 @@ class Sweeper:
                 )
             if changed:
                 self._site.changes.tell(name)
+
+    def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
+        """Submissions to which time alone does something now."""
+        due = []
+        for record in reader.submissions_in(TAKES_FRAMES):
+            benchmark = reader.benchmark(record.benchmark)
+            if benchmark is not None:
+                policy = self._benchmarks.definition(benchmark).policy
+                if due_event(record, benchmark, policy, now) is not None:
+                    due.append(SubmissionName(record.benchmark, record.submission))
+        return due
 
     def _end(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:
         record = transaction.submission(*name)

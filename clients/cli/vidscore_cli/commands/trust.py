@@ -9,8 +9,12 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, command
 from vidscore_cli.options import (
+    all_faults_option,
     complete_evaluator,
+    evaluator_options,
     format_option,
+    image_size_option,
+    input_format_option,
     output_option,
     settings_option,
     workers_option,
@@ -18,6 +22,7 @@ from vidscore_cli.options import (
 
 SECTIONS = {
     "Commands": {
+        "ranking": "vidscore_cli.commands.trust:ranking",
         "criterion": "vidscore_cli.commands.trust:criterion",
         "consistency": "vidscore_cli.commands.trust:consistency",
     },
@@ -37,6 +42,72 @@ def seed_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @click.group("trust", cls=CommandTree, sections=SECTIONS)
 def trust() -> None:
     """Find out which ranking, and which criterion, can be relied on."""
+
+
+@command(
+    "ranking",
+    examples=("vidscore trust ranking spotgeo --truth truth.json --system a.json --system b.json",),
+)
+@evaluator_options()
+@click.option(
+    "--truth",
+    metavar="PATH",
+    type=click.Path(),
+    required=True,
+    help="What is there: a file or a folder.",
+)
+@click.option(
+    "--system",
+    "systems",
+    metavar="[NAME=]PATH",
+    multiple=True,
+    required=True,
+    help="What a system says is there: a file or a folder; two or more are needed.",
+)
+@input_format_option()
+@image_size_option()
+@click.option(
+    "--draws",
+    type=click.IntRange(0, 100_000),
+    default=1000,
+    show_default=True,
+    help="Draws of sequences for the bootstrap; 0 for none.",
+)
+@click.option(
+    "--noise-px",
+    type=click.FloatRange(0.0, 1000.0),
+    default=0.0,
+    show_default=True,
+    help="Move each coordinate of the truth by up to so many pixels, and see what changes.",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="Trials with noise.",
+)
+@seed_option()
+@workers_option()
+@click.option(
+    "--pictures",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Write an SVG picture of the ranks over each parameter to this folder.",
+)
+@format_option("table", "json")
+@output_option()
+@all_faults_option()
+def ranking(**choices: Any) -> None:
+    """Find out how far the order of some systems can be relied on.
+
+    Would it be another with another threshold, other sequences, other annotations, or another
+    evaluator? EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare
+    boxes by IoU are also asked by GIoU unless their base is set.
+    """
+    from vidscore_cli.trust_ranking import RankingExamination, examine_ranking
+
+    examine_ranking(RankingExamination(**choices))
 
 
 @command(

@@ -1,0 +1,178 @@
+"""Rankings over parameters, other annotations and other evaluators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from tests.evaluators.trust.contests import points_contest
+
+from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.noise import jittered, noise_effect
+from vidscore_evaluators.trust.pictures import colour_of, rank_picture
+from vidscore_evaluators.trust.ranking import Questions, distances_between, examine
+from vidscore_evaluators.trust.ranking_sweep import CONFIDENCE, sweeps
+from vidscore_evaluators.trust.ranking_tables import ranking_document, ranking_tables
+from vidscore_evaluators.trust.systems import Contest, rank_reports, title_of, with_both_bases
+
+SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
+VIDEO = ("", "video")
+
+
+def shifted(by_px: float, confidence: float = 1.0) -> Thing:
+    return Thing((by_px, 0.0, 10.0 + by_px, 10.0), confidence=confidence)
+
+
+def squares_contest() -> Contest:
+    """Two of two found at IoU 0.54 (many), against one of two found exactly (exact)."""
+    far = Thing((100.0, 0.0, 110.0, 10.0))
+    truth = make_annotations({VIDEO: {0: [SQUARE, far]}})
+    many = [shifted(3.0, 0.4), Thing((103.0, 0.0, 113.0, 10.0), confidence=0.4)]
+    systems = {
+        "many": make_annotations({VIDEO: {0: many}}),
+        "exact": make_annotations({VIDEO: {0: [shifted(0.0, 0.9)]}}),
+    }
+    return Contest.of([create_evaluator("f1")], truth, systems)
+
+
+def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
+    """As in the paper's Fig. 2: more objects win below their IoU of 7/13, exact ones above it."""
+    [by_threshold, _] = sweeps(create_evaluator("f1"), squares_contest())
+    assert by_threshold.parameter == "threshold"
+    for value, ranks in zip(by_threshold.values, by_threshold.ranks.tolist(), strict=True):
+        assert ranks == ([1, 2] if value <= 7 / 13 else [2, 1])
+    found = by_threshold.indicators(seed=1)
+    assert float(found.switches) == 1.0
+    assert float(found.sensitivity) == pytest.approx(1 / 20)
+
+
+def test_confidences_are_swept_where_systems_tell_them() -> None:
+    """Above 0.4 the unsure system has nothing left; above 0.9 both tie at F1 0."""
+    by_confidence = list(sweeps(create_evaluator("f1"), squares_contest()))[-1]
+    assert by_confidence.parameter == CONFIDENCE
+    ranks = dict(zip(by_confidence.values, by_confidence.ranks.tolist(), strict=True))
+    assert (ranks[0.4], ranks[0.45], ranks[0.9], ranks[0.95]) == ([1, 2], [2, 1], [2, 1], [1, 1])
+    assert [sweep.parameter for sweep in sweeps(create_evaluator("spotgeo"), points_contest())] == [
+        "tau",
+        "epsilon",
+    ]
+
+
+def test_both_bases_are_asked_where_there_is_that_choice() -> None:
+    assert [title_of(one) for one in with_both_bases(create_evaluator("f1"))] == [
+        "f1 (iou)",
+        "f1 (giou)",
+    ]
+    assert [title_of(one) for one in with_both_bases(create_evaluator("spotgeo"))] == ["spotgeo"]
+    points = create_evaluator("f1", {"base": "euclidean"})
+    assert with_both_bases(points) == [points]
+
+
+def test_ranks_are_those_of_the_evaluators_own_order() -> None:
+    """Undefined scores come last, equal ones share a rank."""
+    evaluator = create_evaluator("spotgeo")
+    contest = points_contest()
+    names = ("blurred", "sharp", "sharp")
+    reports = [
+        evaluator.report(evaluator.tally(contest.truth, contest.systems[name])) for name in names
+    ]
+    assert rank_reports(evaluator, reports).tolist() == [3, 1, 1]
+
+
+def test_noise_keeps_to_its_bound_and_leaves_regions_alone() -> None:
+    truth = make_annotations(
+        {
+            VIDEO: {
+                0: [
+                    *[SQUARE] * 200,
+                    Thing((0.0, 0.0, 1.0, 1.0)),
+                    Thing((5.0, 5.0, 9.0, 9.0), flags=int(ObjectFlag.REGION)),
+                ]
+            }
+        }
+    )
+    moved = jittered(truth, 2.0, np.random.default_rng(0))
+    change = moved.coordinates - truth.coordinates
+    assert np.abs(change[:200]).max() <= 2.0
+    assert np.abs(change[:200]).max() > 1.9
+    assert (moved.coordinates[:, 2:] >= moved.coordinates[:, :2]).all()
+    assert (change[-1] == 0.0).all()
+
+
+def test_noise_changes_an_order_that_hangs_on_a_threshold_and_no_clear_one() -> None:
+    """An overlap of 7/13 is close to 0.5: with 2 px of noise it is often below."""
+    close = noise_effect(create_evaluator("f1"), squares_contest(), 2.0, trials=40)
+    assert 0.0 < close.changed < 1.0
+    assert 0.0 < close.distance < 1.0
+    assert close.above[0, 1] + close.above[1, 0] == pytest.approx(1.0)
+    clear = noise_effect(create_evaluator("spotgeo"), points_contest(), 0.1, trials=5)
+    assert (clear.changed, clear.distance) == (0.0, 0.0)
+
+
+def test_noise_does_not_depend_on_workers() -> None:
+    contest = squares_contest()
+    alone = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6)
+    shared = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6, workers=2)
+    assert np.array_equal(alone.trials, shared.trials)
+
+
+def test_everything_is_asked_of_each_evaluator() -> None:
+    contest = points_contest()
+    evaluators = [create_evaluator("spotgeo"), create_evaluator("ospa", {"base": "euclidean"})]
+    questions = Questions(draws=20, noise_px=1.0, trials=3)
+    examined = [examine(evaluator, contest, questions) for evaluator in evaluators]
+    assert [one.ranks.tolist() for one in examined] == [[1, 2, 3], [1, 2, 3]]
+    assert distances_between(examined) == [[0.0, 0.0], [0.0, 0.0]]
+    document = ranking_document(list(contest.systems), examined, seed=1)
+    [first, second] = document["rankings"]
+    assert first["ranks"] == {"sharp": 1, "middling": 2, "blurred": 3}
+    assert {sweep["parameter"] for sweep in second["sweeps"]} == {"cutoff", "order"}
+    assert first["bootstrap"]["draws"] == 20
+    assert first["noise"]["trials"] == 3
+    titles = [table.title for table in ranking_tables(list(contest.systems), examined, seed=1)]
+    assert titles[0] == "spotgeo: ranking"
+    assert titles[-1].startswith("Normalised Kendall distance")
+
+
+def test_a_single_sequence_has_no_bootstrap_and_all_else() -> None:
+    contest = points_contest(sequences=1)
+    found = examine(create_evaluator("spotgeo"), contest, Questions(draws=20))
+    assert found.bootstrap is None
+    assert found.noise is None
+    assert ranking_document(list(contest.systems), [found], 1)["rankings"][0]["bootstrap"] is None
+
+
+def test_a_picture_has_a_line_and_a_name_for_each_system() -> None:
+    """One polyline a system through all values, in colours that differ; names are escaped."""
+    ranks = np.array([[1, 2, 3], [2, 1, 3], [1, 1, 3]])
+    systems = ["a & b", "<c>", "d"]
+    picture = rank_picture("A title", "threshold", [0.1, 0.2, 0.3], ranks, systems)
+    root = ET.fromstring(picture)
+    lines = root.findall(".//{*}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [3, 3, 3]
+    assert len({line.attrib["stroke"] for line in lines}) == 3
+    texts = [text.text for text in root.findall(".//{*}text")]
+    assert {"A title", "threshold", "0.1", "0.2", "0.3", *systems} <= set(texts)
+
+
+def test_a_better_rank_stands_higher_in_a_picture() -> None:
+    ranks = np.array([[1, 2], [2, 1]])
+    picture = rank_picture("", "t", [0.0, 1.0], ranks, ["a", "b"])
+    first = ET.fromstring(picture).findall(".//{*}polyline")[0].attrib["points"]
+    (_, before), (_, after) = (point.split(",") for point in first.split())
+    assert float(before) < float(after)
+
+
+def test_neighbouring_colours_differ() -> None:
+    colours = [colour_of(index, 30) for index in range(30)]
+    assert len(set(colours)) == 30
+
+
+def test_a_contest_has_the_sequences_of_its_frames() -> None:
+    contest = points_contest(sequences=3)
+    truth = contest.truth.take_frames(contest.truth.frame_sequences != 1)
+    assert [key.sequence for key in replace(contest, truth=truth).sequences] == ["1", "3"]

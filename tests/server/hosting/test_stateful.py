@@ -126,18 +126,17 @@ class Submitting(RuleBasedStateMachine):
         request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id=self.model.name)
         caller = self.hosted.organiser
         await caller.submissions.CreateSubmission(request, metadata=caller.metadata)
+        for name, stream in self.model.streams.items():
+            await caller.open(f"{BENCHMARK}/submissions/{self.model.name}", name)
+            stream.epoch = 1
 
-    @rule()
-    def restart(self) -> None:
-        async def again() -> None:
-            await self.server.aclose()
-            await self.start()
+    @rule(killed=st.booleans())
+    def restart(self, killed: bool) -> None:
+        self.run(self.die() if killed else self.stop_and_start())
 
-        self.run(again())
-
-    @rule()
-    def kill(self) -> None:
-        self.run(self.die())
+    async def stop_and_start(self) -> None:
+        await self.server.aclose()
+        await self.start()
 
     async def die(self) -> None:
         """Go on with what the files held between two commits."""
@@ -175,16 +174,10 @@ class Submitting(RuleBasedStateMachine):
         assert opened.epoch == model.epoch
         assert opened.next_offset in self.possible_offsets(model)
 
-    def opened(self) -> bool:
-        return any(model.epoch for model in self.model.streams.values())
-
-    @precondition(opened)
     @rule(stream=streams, size=sizes, pieces=st.integers(1, 3), unary=st.booleans())
     def append(self, stream: str, size: int, pieces: int, unary: bool) -> None:
         """Appends what was on its way first: a writer goes on where it has stopped."""
         model = self.model.streams[stream]
-        if not model.epoch:
-            return
         requests, expected = [], []
         for _ in range(pieces):
             indices = model.on_its_way or self.model.free(size)
@@ -196,13 +189,12 @@ class Submitting(RuleBasedStateMachine):
             expected.append(model.offset)
         assert self.run(self.send(*requests, unary=unary)) == expected
 
-    @precondition(opened)
     @rule(stream=streams, size=sizes, then_kill=st.booleans(), waits=st.integers(0, 3))
     def break_off(self, stream: str, size: int, then_kill: bool, waits: int) -> None:
         """The connection, or the server with it, ends before the acknowledgement is read."""
         model = self.model.streams[stream]
         indices = model.on_its_way or self.model.free(size)
-        if not model.epoch or not indices:
+        if not indices:
             return
         request = self.request(stream, model.offset, indices, model.epoch)
         model.on_its_way = indices
@@ -239,29 +231,24 @@ class Submitting(RuleBasedStateMachine):
         return name, self.model.streams[name]
 
     @precondition(holds_frames)
-    @rule(
-        data=st.data(),
-        mistake=st.sampled_from(
-            ["CONTENT_DIFFERS", "OFFSET_GAP", "OFFSET_STRADDLES", "FRAME_EXISTS", "EPOCH_STALE"]
-        ),
-    )
-    def send_what_is_refused(self, data: st.DataObject, mistake: str) -> None:
+    @rule(data=st.data())
+    def send_what_is_refused(self, data: st.DataObject) -> None:
         name, model = self.draw_stream_with_frames(data)
-        end, [*first] = model.offset, model.batches[0]
         if model.on_its_way:
             return  # where the stream ends is not known, so neither is what is refused
-        offset, indices, epoch = {
+        end, first = model.offset, model.batches[0]
+        mistakes = {
             "CONTENT_DIFFERS": (0, [ELSEWHERE + index for index in first], model.epoch),
             "OFFSET_GAP": (end + 1, [ELSEWHERE], model.epoch),
             "OFFSET_STRADDLES": (end - 1, [ELSEWHERE, ELSEWHERE + 1], model.epoch),
             "FRAME_EXISTS": (end, [ELSEWHERE, *first], model.epoch),
             "EPOCH_STALE": (end, [ELSEWHERE], model.epoch - 1),
-        }[mistake]
-        refused = self.run(
-            refusal(self.send(self.request(name, offset, indices, epoch), unary=True))
-        )
-        assert refused.reason == mistake
-        assert refused.metadata.get("next_offset", str(end)) == str(end)
+        }
+        for reason, (offset, indices, epoch) in mistakes.items():
+            request = self.request(name, offset, indices, epoch)
+            refused = self.run(refusal(self.send(request, unary=True)))
+            assert refused.reason == reason
+            assert refused.metadata.get("next_offset", str(end)) == str(end)
 
     # --- the end of a submission -------------------------------------------------------------
 

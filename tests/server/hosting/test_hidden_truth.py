@@ -109,7 +109,8 @@ async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_bette
     truth = [points(many, f"s{row}") for row in range(8)]
     await hosted.organiser.upload(*truth, SECRET_TRUTH)
     await hosted.red.submit(points({1: []}, "s0"), "base")
-    await hosted.red.ended("base")
+    ended = await hosted.red.ended("base")
+    found = {"base": _without_names(ended) + _without_names(await hosted.red.board())}
     [base] = await hosted.red.scores("base")
     probes = {
         "hit": points({1: [PLANTED]}, "with"),
@@ -118,7 +119,6 @@ async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_bette
         "unlisted": points({5: [(600.0, 400.0)]}, "with"),
         "unknown": points({1: [(600.0, 400.0)]}, "nowhere"),
     }
-    found = {}
     for name, probe in probes.items():
         await hosted.red.submit(probe, name)
         ended = await hosted.red.ended(name)

@@ -1,4 +1,4 @@
-"""Systems side by side: their scores in one table, and their order."""
+"""Systems side by side: their scores in one table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vidscore_cli.report_layout import ALL, Grid, format_number
-from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Report
 
 
@@ -46,21 +45,6 @@ def compare_places(title: str, places: Sequence[Place], reports: Mapping[str, Re
         names = (place.domain or ALL, place.class_ or ALL)
         grid.lines.append((*names, *_scores(place, reports)))
     return grid
-
-
-def rank_systems(
-    evaluator: Evaluator[object], reports: Mapping[str, Report]
-) -> list[tuple[int, str]]:
-    """Rank and name of each system, best first; equal scores share a rank.
-
-    Args:
-        evaluator: The evaluator, which knows the order.
-        reports: Report of each system.
-    """
-    keys = {name: evaluator.rank_key(report) for name, report in reports.items()}
-    ordered = sorted(keys, key=lambda name: keys[name])
-    ranks = {key: rank for rank, key in reversed(list(enumerate((keys[n] for n in ordered), 1)))}
-    return [(ranks[keys[name]], name) for name in ordered]
 
 
 def _scores(place: Place, reports: Mapping[str, Report]) -> list[str]:

@@ -11,7 +11,7 @@ from rich.padding import Padding
 from vidscore_cli.demo_scenes import DETECTORS, Show
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import plain_table
-from vidscore_evaluators.report import Report
+from vidscore_evaluators.report import Number
 
 
 @dataclass
@@ -19,25 +19,28 @@ class Board:
     """How far each system has come with each show; written by the streams' own threads."""
 
     shows: Sequence[Show]
-    latest: dict[tuple[str, str], tuple[int, Report]] = field(default_factory=dict)
+    frames: dict[tuple[str, str], int] = field(default_factory=dict)
+    scores: dict[tuple[str, str], Number] = field(default_factory=dict)
 
-    def take(self, system: str, show: Show, frames: int, report: Report) -> None:
-        """Keep the newest report and the number of frames that it covers."""
-        self.latest[system, show.evaluator] = (frames, report)
+    def take_frames(self, system: str, show: Show, count: int) -> None:
+        """Keep the number of frames that are safe on the server."""
+        self.frames[system, show.benchmark] = count
+
+    def take_score(self, system: str, show: Show, score: Number) -> None:
+        """Keep the newest score."""
+        self.scores[system, show.benchmark] = score
 
     def cells(self, system: str, show: Show) -> tuple[str, str]:
-        """Frames that both sides have sent, and the score over exactly these."""
-        total = show.truth.frame_count
-        if (system, show.evaluator) not in self.latest:
-            return f"0/{total}", "-"
-        frames, report = self.latest[system, show.evaluator]
-        return f"{frames}/{total}", format_number(report.value(show.headline))
+        """Frames that are safe, and the score over completed videos."""
+        key = (system, show.benchmark)
+        score = format_number(self.scores[key]) if key in self.scores else "-"
+        return f"{self.frames.get(key, 0)}/{show.truth.frame_count}", score
 
     def draw(self) -> RenderableType:
         """A table with a line for each system."""
         table = plain_table("system")
         for show in self.shows:
-            table.add_column(f"{show.evaluator}\nframes", justify="right", min_width=10)
+            table.add_column(f"{show.benchmark}\nframes", justify="right", min_width=10)
             table.add_column(show.headline_label, justify="right", min_width=9)
         for detector in DETECTORS:
             pairs = (self.cells(detector.name, show) for show in self.shows)
@@ -51,6 +54,6 @@ class Board:
             line = f"  {detector.name:8}"
             for show in self.shows:
                 frames, score = self.cells(detector.name, show)
-                line += f"{show.evaluator} {frames:>7} frames, {show.headline_label} {score:10}"
+                line += f"{show.benchmark} {frames:>7} frames, {show.headline_label} {score:10}"
             lines.append(line.rstrip())
         return "\n".join(lines)

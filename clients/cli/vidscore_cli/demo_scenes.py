@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from vidscore_cli.simulation import Detector, Scene, simulate_detections, simulate_truth
 from vidscore_evaluators.annotations import Annotations, concatenate
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 DETECTORS = (
     Detector(
@@ -60,6 +61,7 @@ class Show:
     """Videos with an evaluator that judges them.
 
     Attributes:
+        benchmark: Name of the benchmark that hosts them.
         evaluator: Name of the evaluator.
         about: What the videos show.
         rate_fps: Frames a second in real time.
@@ -69,6 +71,7 @@ class Show:
         detections: What each detector says is there, by its name.
     """
 
+    benchmark: str
     evaluator: str
     about: str
     rate_fps: float
@@ -76,6 +79,11 @@ class Show:
     headline_label: str
     truth: Annotations
     detections: dict[str, Annotations]
+
+    @property
+    def specification(self) -> BenchmarkSpec:
+        """What is known of the benchmark besides its data."""
+        return BenchmarkSpec(title=self.about, evaluators=(EvaluatorSpec(self.evaluator),))
 
 
 def make_shows(seed: int) -> tuple[Show, Show]:
@@ -85,6 +93,7 @@ def make_shows(seed: int) -> tuple[Show, Show]:
         seed: Seed of all chance.
     """
     streets = Show(
+        benchmark="streets",
         evaluator="neovision2",
         about="four videos of traffic, from a tower and from a helicopter",
         rate_fps=30.0,
@@ -94,6 +103,7 @@ def make_shows(seed: int) -> tuple[Show, Show]:
         detections={detector.name: _see(detector, STREETS, seed) for detector in DETECTORS},
     )
     sky = Show(
+        benchmark="sky",
         evaluator="spotgeo",
         about=f"{len(SKY.sequences)} short sequences of the night sky with satellites",
         rate_fps=12.0,

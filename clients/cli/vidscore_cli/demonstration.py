@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from vidscore_cli.comparison import Place, compare_measures, compare_places, rank_systems
+from vidscore_cli.comparison import Place, compare_measures, compare_places
 from vidscore_cli.demo_board import Board
+from vidscore_cli.demo_organiser import Organiser
+from vidscore_cli.demo_performer import Performer
 from vidscore_cli.demo_scenes import DETECTORS, Show, make_shows
 from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live_scores import LiveDisplay
 from vidscore_cli.output import STDOUT, deliver_table
-from vidscore_cli.pacing import steps_at
-from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.relay import Relay
+from vidscore_cli.remote import open_client
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import GridView
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.server_process import ServerProcess
-from vidscore_client import Client, Live, LiveReport
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_json
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_server.access.site import initialise
 
-LIVE_INTERVAL_S = 0.2
+UNLUCKY = ("mole", "streets")
+"""The team, and the benchmark, whose connection is cut."""
 
 Reports = dict[str, dict[str, Report]]
-"""Evaluator -> system -> report."""
+"""Benchmark -> team -> report."""
 
 
 def demonstrate(seed: int, speed: float) -> None:
@@ -44,71 +49,84 @@ def demonstrate(seed: int, speed: float) -> None:
     Raises:
         ServerFailedError: If the server's reports are not those of this process.
     """
-    _say("vidscore demo: two simulated detectors are scored live by a server.", style="bold")
+    _say("vidscore demo: two simulated detectors compete in two hosted benchmarks.", style="bold")
     shows = make_shows(seed)
-    with ServerProcess() as server:
-        _say(
-            f"\nThe server runs at {server.address}. Two systems, falcon (sharp) and mole (hasty),"
-        )
-        _say(f"now stream their detections to it, {speed:g} times faster than real time:")
-        for show in shows:
-            _say(f"  {show.evaluator + ':':12}{show.about}, {show.truth.frame_count} frames")
-        _say("\nScores so far, over the frames that have come:", style="bold")
-        with open_client(ServerChoice(server.address)) as client:
-            reports = _stream_all(client, shows, speed)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "site.db"
+        secret = initialise(store).secret
+        with ServerProcess("--store", str(store)) as server:
+            organiser = ServerChoice(server.address, token=secret)
+            with open_client(organiser) as client:
+                reports = _compete(Organiser(client), server.address, shows, speed)
     _say("\nFinal scores: higher NMOTDA and F1 are better, lower MSE is better", style="bold")
     _show_scores(shows, reports)
-    _say("\nRanking", style="bold")
-    _show_ranking(shows, reports)
     _say("\nCheck", style="bold")
     _check(shows, reports, server)
 
 
-def _stream_all(client: Client, shows: Sequence[Show], speed: float) -> Reports:
+def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: float) -> Reports:
+    _say(f"\nThe server runs at {address}. An organiser hosts two benchmarks on it, whose truth")
+    _say("nobody can read back:")
+    for show in shows:
+        organiser.host(show)
+        title = f"{show.benchmark} ({show.evaluator}):"
+        _say(f"  {title:22}{show.about}, {show.truth.frame_count} frames")
+    _say("\nTwo teams, falcon (sharp) and mole (hasty), now stream their detections to it,")
+    _say(f"{speed:g} times faster than real time. Halfway through the streets, the connection of")
+    _say("mole is cut.")
+    _say("\nFrames that are safe on the server, and scores over completed videos:", style="bold")
+    with Relay(address) as relay:
+        _stream_all(organiser, relay, address, shows, speed)
+        if relay.connections < 2:
+            raise ServerFailedError("the connection of mole was cut and not made again")
+    _say("\n  The connection of mole was made again by itself; every frame came once.")
+    _say("\nLeaderboards", style="bold")
+    for show in shows:
+        _say(f"  {show.benchmark + ':':9}{_ranking(organiser, show)}")
+    return {
+        show.benchmark: {
+            detector.name: organiser.report(show, detector.name) for detector in DETECTORS
+        }
+        for show in shows
+    }
+
+
+def _stream_all(
+    organiser: Organiser, relay: Relay, address: str, shows: Sequence[Show], speed: float
+) -> None:
+    """Let every team stream every show at once."""
     board = Board(shows)
-    reports: Reports = {show.evaluator: {} for show in shows}
-    pairs = [(show, detector.name) for show in shows for detector in DETECTORS]
     display = LiveDisplay(sys.stdout, board.draw, board.line, keep=True)
-    with display, ThreadPoolExecutor(len(pairs)) as pool:
-        running = [
-            pool.submit(_stream, client, show, system, speed, board, display)
-            for show, system in pairs
-        ]
-        for (show, system), future in zip(pairs, running, strict=True):
-            reports[show.evaluator][system] = future.result()
-    return reports
+    running: list[Future[None]] = []
+    with display, ThreadPoolExecutor(2 * len(DETECTORS) * len(shows)) as pool:
+        for detector in DETECTORS:
+            team = detector.name
+            performer = Performer(team, board, display)
+            token = organiser.admit(team)
+            for show in shows:
+                cut = relay.cut if (team, show.benchmark) == UNLUCKY else None
+                server = ServerChoice(address if cut is None else relay.address, token=token)
+                running.append(pool.submit(performer.stream, server, show, speed, pool, cut))
+        for future in running:
+            future.result()
 
 
-def _stream(
-    client: Client, show: Show, system: str, speed: float, board: Board, display: LiveDisplay
-) -> Report:
-    """Stream one system's detections of one show, frame by frame, as a live system would."""
-
-    def keep(live: LiveReport) -> None:
-        board.take(system, show, live.coverage.paired_frames, to_reports(live.reports)[0])
-        display.changed()
-
-    detections = show.detections[system]
-    with client.score_stream(
-        [show.evaluator],
-        truth_geometry=geometry_of(show.truth),
-        detection_geometry=geometry_of(detections),
-        live=Live(every_s=LIVE_INTERVAL_S, on_report=keep, summary_only=True),
-    ) as stream:
-        for step in steps_at(show.rate_fps * speed, show.truth, detections):
-            stream.send_batch("truth", to_frames(step.truth))
-            stream.send_batch("detections", to_frames(step.detections))
-        (final,) = to_reports(stream.finish())
-    board.take(system, show, show.truth.frame_count, final)
-    return final
+def _ranking(organiser: Organiser, show: Show) -> str:
+    """The leaderboard in one line."""
+    board = organiser.board(show)
+    measure = board.ranking[0]
+    places = (
+        f"{row.rank}. {row.team} ({format_number(row.scores[measure])})" for row in board.rows
+    )
+    return f"{', '.join(places)}  by {measure}"
 
 
 def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
-    streets, sky = (reports[show.evaluator] for show in shows)
+    streets, sky = (reports[show.benchmark] for show in shows)
     sky_measures = ("f1", "mse", "true_positives", "false_negatives", "false_positives")
     grids = (
-        compare_places("neovision2: NMOTDA by domain and class", _places(streets), streets),
-        compare_measures("spotgeo: all sequences", sky_measures, sky),
+        compare_places("streets: NMOTDA by domain and class", _places(streets), streets),
+        compare_measures("sky: all sequences", sky_measures, sky),
     )
     for grid in grids:
         _print(Text(""), _indented(Group(Text(grid.title), GridView(grid))))
@@ -132,22 +150,11 @@ def _places(streets: Mapping[str, Report]) -> list[Place]:
     return [*places, Place("weighted_mean_nmotda")]
 
 
-def _show_ranking(shows: Sequence[Show], reports: Reports) -> None:
-    for show in shows:
-        by_system = reports[show.evaluator]
-        order = rank_systems(create_evaluator(show.evaluator), by_system)
-        places = (
-            f"{rank}. {system} ({format_number(by_system[system].value(show.headline))})"
-            for rank, system in order
-        )
-        _say(f"  {show.evaluator + ':':12}by {show.headline + ':':21} {', '.join(places)}")
-
-
 def _check(shows: Sequence[Show], reports: Reports, server: ServerProcess) -> None:
     differing = [
-        f"{show.evaluator} of {system}"
+        f"{show.benchmark} of {system}"
         for show in shows
-        for system, report in reports[show.evaluator].items()
+        for system, report in reports[show.benchmark].items()
         if report_to_json(report) != report_to_json(_score_here(show, system))
     ]
     if differing:
@@ -159,8 +166,9 @@ def _check(shows: Sequence[Show], reports: Reports, server: ServerProcess) -> No
 
 
 def _score_here(show: Show, system: str) -> Report:
-    evaluators = [create_evaluator(show.evaluator)]
-    return score_annotations(evaluators, show.truth, show.detections[system])[0]
+    specification = show.specification
+    evaluators = [create_evaluator(show.evaluator, {}, specification)]
+    return score_annotations(evaluators, show.truth, show.detections[system], specification)[0]
 
 
 def _indented(part: RenderableType) -> Padding:

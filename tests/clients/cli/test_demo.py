@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
 
 import pytest
-from tests.clients.cli.helpers import example_report, run, run_binary
+from tests.clients.cli.helpers import run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
 from vidscore_cli.commands.demo import demo
 from vidscore_cli.demo_board import Board
 from vidscore_cli.demo_scenes import make_shows
-from vidscore_evaluators.report import Block, Scores
+from vidscore_cli.relay import Relay
 
 EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
 """Both are of the same seed, so they must end with the same scores."""
@@ -22,7 +21,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def final_part(output: str) -> str:
-    return output[output.index("Final scores") :].replace("\r\n", "\n")
+    return output[output.index("The connection of mole") :].replace("\r\n", "\n")
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +34,8 @@ def plain() -> str:
 
 def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(plain: str) -> None:
     final = final_part(plain)
-    assert re.search(r"neovision2: by weighted_mean_nmotda: +1\. falcon .*, 2\. mole ", final)
-    assert re.search(r"spotgeo: +by f1: +1\. falcon .*, 2\. mole ", final)
+    assert re.search(r"streets: 1\. falcon .*, 2\. mole .*by weighted_mean_nmotda", final)
+    assert re.search(r"sky: +1\. falcon .*, 2\. mole .*by f1", final)
     assert "the same reports, bit for bit" in final
     assert "The server has stopped (exit code 0)." in final
 
@@ -45,15 +44,29 @@ def test_nothing_is_redrawn_where_there_is_no_terminal(plain: str) -> None:
     assert "\x1b" not in plain
 
 
-def test_live_scores_of_both_systems_are_lines_where_there_is_no_terminal() -> None:
+def test_the_connection_that_was_cut_is_made_again(plain: str) -> None:
+    assert "The connection of mole was made again by itself; every frame came once." in plain
+
+
+def test_frames_and_scores_of_both_systems_are_lines_where_there_is_no_terminal() -> None:
     streets, sky = make_shows(1)
     board = Board((streets, sky))
-    scores = Scores((Block({"weighted_mean_nmotda": (0.875,)}),))
-    board.take("falcon", streets, 123, replace(example_report(), scores=scores))
+    board.take_frames("falcon", streets, 123)
+    board.take_score("falcon", streets, 0.875)
     assert board.line() == (
-        "  falcon  neovision2 123/600 frames, NMOTDA 0.8750    spotgeo   0/240 frames, F1 -\n"
-        "  mole    neovision2   0/600 frames, NMOTDA -         spotgeo   0/240 frames, F1 -"
+        "  falcon  streets 123/600 frames, NMOTDA 0.8750    sky   0/240 frames, F1 -\n"
+        "  mole    streets   0/600 frames, NMOTDA -         sky   0/240 frames, F1 -"
     )
+
+
+def test_a_connection_that_is_not_made_again_is_a_failure_of_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing was cut, so nothing was proved."""
+    monkeypatch.setattr(Relay, "cut", lambda _relay: None)
+    result = run("demo", "--speed", "1000")
+    assert result.exit_code == 70
+    assert "was cut and not made again" in result.stderr
 
 
 def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(plain: str) -> None:

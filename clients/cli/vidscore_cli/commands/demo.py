@@ -23,11 +23,12 @@ from vidscore_cli.command_tree import command
     help="How many times faster than real time the videos run.",
 )
 def demo(seed: int, speed: float) -> None:
-    """Watch a server score two simulated detectors live.
+    """Watch two simulated detectors compete in hosted benchmarks, live.
 
-    Starts a real server on this machine, streams the detections of two simulated systems to it
-    frame by frame, shows live and final scores, ranks the systems, and checks that the same
-    detections scored without a server give the same reports to the last bit.
+    Starts a real server on this machine, hosts two benchmarks on it, streams the detections of two
+    simulated systems to it frame by frame, cuts one connection and lets it go on by itself, shows
+    live scores, final scores and leaderboards, and checks that the same detections scored without
+    a server give the same reports to the last bit.
     """
     from vidscore_cli.demonstration import demonstrate
 

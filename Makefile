@@ -5,6 +5,9 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 WORKERS ?= auto
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
+# How often `make crash-test` kills the server, and what its chance follows from.
+CRASHES ?= 50
+SEED ?= 0
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +20,7 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-lowest test-installs test-image
+CAMPAIGNS := test-lowest test-installs test-image crash-test
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -89,6 +92,10 @@ $(BENCH_INSTALLED): $(INSTALL_INPUTS) bench/requirements.txt
 	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable . \
 		--requirement bench/requirements.txt
 	@touch $@
+
+crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
+	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest -m campaign \
+		tests/crash tests/server/hosting/test_stateful.py $(PYTEST_ARGS)
 
 # --- the gate --------------------------------------------------------------------------------
 

@@ -1,0 +1,108 @@
+"""A hosting server that is killed and started again, at one address and over one store."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from queue import SimpleQueue
+
+from vidscore_server.access.site import initialise
+from vidscore_server.store.failpoints import ENVIRONMENT
+
+COMMAND = (sys.executable, "-m", "vidscore_cli", "serve")
+TIMEOUT_S = 120.0
+KILLED = -9
+
+SETTINGS = {
+    "workers": "1",
+    "upkeep_interval_ms": "50",
+    # A submission is as likely to be killed while it is scored as any other.
+    "scoring_attempts": "100",
+    # A writer whose server is killed does not tell that it is gone.
+    "idle_timeout_s": "10",
+}
+
+
+class KilledServer:
+    """`vidscore serve` over a store, one process after the other.
+
+    Args:
+        folder: Where the store is kept.
+        settings: Settings of the server, beside those of every such server.
+
+    Attributes:
+        secret: Token of an organiser.
+        address: Where it listens, the same in all its lives; known once it has started.
+    """
+
+    def __init__(self, folder: Path, **settings: str) -> None:
+        """Make the store; nothing runs yet."""
+        self.address = "127.0.0.1:0"
+        self._store = folder / "store.db"
+        self._settings = {**SETTINGS, "store": str(self._store), **settings}
+        self._log: list[str] = []
+        self._process: subprocess.Popen[str] | None = None
+        self._reader: threading.Thread | None = None
+        self.secret = initialise(self._store).secret
+
+    def start(self, failpoints: str = "") -> None:
+        """Start it, and wait until it listens."""
+        values = {**self._settings, "listen": self.address}
+        environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in values.items()}
+        self._process = subprocess.Popen(
+            COMMAND,
+            env={**os.environ, **environment, ENVIRONMENT: failpoints},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        addresses: SimpleQueue[str | None] = SimpleQueue()
+        self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
+        self._reader.start()
+        address = addresses.get(timeout=TIMEOUT_S)
+        assert address is not None, self._said()
+        self.address = address
+
+    @property
+    def process_id(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def dies_within(self, time_s: float) -> bool:
+        """Wait until it has ended of itself; whether it has. It may end by SIGKILL alone."""
+        assert self._process is not None
+        try:
+            code = self._process.wait(time_s)
+        except subprocess.TimeoutExpired:
+            return False
+        assert code == KILLED, self._said()
+        return True
+
+    def kill(self) -> None:
+        """End it at once, if it still runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._reader is not None:
+            self._reader.join()
+
+    def incidents(self) -> list[str]:
+        """Log lines about errors that nobody foresaw, in all its lives."""
+        return [line for line in self._log if '"incident"' in line]
+
+    def _read(self, process: subprocess.Popen[str], addresses: SimpleQueue[str | None]) -> None:
+        assert process.stderr is not None
+        with process.stderr as lines:
+            for line in lines:
+                self._log.append(line)
+                if '"event": "listening"' in line:
+                    addresses.put(json.loads(line)["address"])
+        addresses.put(None)  # it has ended
+
+    def _said(self) -> str:
+        return "".join(self._log[-20:])

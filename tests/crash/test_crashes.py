@@ -1,0 +1,187 @@
+"""A server that is killed again and again loses nothing that it has acknowledged.
+
+Clients stream submissions through the SDK while the server's process gets SIGKILL: at random
+moments, and at each of its failpoints. `make crash-test CRASHES=500` does it for longer.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import grpc
+import pytest
+from tests.crash.servers import KilledServer
+from tests.crash.writers import Position, Sent, Writer
+from tests.server.hosting.hosted import BENCHMARK, dots
+from tests.server.hosting.sky import batch_report, truth
+
+from vidscore.v1 import (
+    access_service_pb2,
+    access_service_pb2_grpc,
+    benchmark_service_pb2,
+    benchmark_service_pb2_grpc,
+    submission_service_pb2,
+    submission_service_pb2_grpc,
+)
+from vidscore_server.store.failpoints import NAMES
+
+pytestmark = pytest.mark.campaign
+
+CRASHES = int(os.environ.get("CRASHES", "50"))
+SEED = int(os.environ.get("SEED", "0"))
+
+SIZES = (100, 300, 600)
+TEAMS = {"red": 1, "blue": 2, "green": 1}
+"""Teams, and in how many streams each sends a submission."""
+
+AT_RANDOM = "at random"
+LATEST_PASS = {"before_scoring": 2, "before_score_commit": 2}
+REACH_TIMEOUT_S = 60.0
+END_TIMEOUT_S = 120.0
+
+
+class Organiser:
+    """Calls of an organiser."""
+
+    def __init__(self, channel: grpc.Channel, secret: str) -> None:
+        self._metadata = (("authorization", f"Bearer {secret}"),)
+        self._benchmarks = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        self._submissions = submission_service_pb2_grpc.SubmissionServiceStub(channel)
+        self._access = access_service_pb2_grpc.AccessServiceStub(channel)
+
+    def host(self) -> None:
+        """Make the benchmark and its truth."""
+        self._benchmarks.CreateBenchmark(
+            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
+            metadata=self._metadata,
+        )
+        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+        uploads = [
+            benchmark_service_pb2.UploadTruthRequest(header=header),
+            benchmark_service_pb2.UploadTruthRequest(truth=truth(max(SIZES))),
+        ]
+        self._benchmarks.UploadTruth(iter(uploads), metadata=self._metadata)
+
+    def token(self, team: str) -> str:
+        role = access_service_pb2.ROLE_PERFORMER
+        request = access_service_pb2.CreateTokenRequest(role=role, team=team)
+        secret: str = self._access.CreateToken(request, metadata=self._metadata).secret
+        return secret
+
+    def submission(self, name: str) -> submission_service_pb2.Submission:
+        request = submission_service_pb2.GetSubmissionRequest(name=name)
+        return self._submissions.GetSubmission(
+            request, metadata=self._metadata, wait_for_ready=True, timeout=END_TIMEOUT_S
+        ).submission
+
+    def wait(self, name: str) -> None:
+        """Wait until a submission has ended."""
+        request = submission_service_pb2.WatchSubmissionRequest(name=name)
+        watch = self._submissions.WatchSubmission(
+            request, metadata=self._metadata, timeout=END_TIMEOUT_S
+        )
+        *_, last = watch
+        assert last.submission.state == submission_service_pb2.SUBMISSION_STATE_SCORED
+
+    def report(self, name: str) -> bytes:
+        request = submission_service_pb2.ListScoresRequest(submission=name)
+        [score] = self._submissions.ListScores(request, metadata=self._metadata).scores
+        score.report.specification.Clear()
+        return score.report.SerializeToString(deterministic=True)
+
+
+def test_no_crash_loses_an_acknowledged_frame_or_counts_one_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = KilledServer(tmp_path)
+    try:
+        with capsys.disabled():
+            _crash_again_and_again(server)
+    finally:
+        server.kill()
+    assert server.incidents() == []
+
+
+def _crash_again_and_again(server: KilledServer) -> None:
+    server.start()
+    with grpc.insecure_channel(server.address) as channel:
+        organiser = Organiser(channel, server.secret)
+        organiser.host()
+        writers = [
+            Writer(server.address, team, organiser.token(team), stream_count, SIZES)
+            for team, stream_count in TEAMS.items()
+        ]
+        server.kill()
+    print(f"\n{CRASHES} crashes, seed {SEED}")
+    for writer in writers:
+        writer.start()
+    reached: Counter[str] = Counter()
+    known: list[Position] = []
+    for number, (point, passes) in enumerate(_schedule(CRASHES), 1):
+        moment = _crash(server, point, passes, known)
+        reached[moment] += 1
+        known = [position for writer in writers for position in writer.positions()]
+        sealed = sum(len(writer.sent) for writer in writers)
+        print(f"crash {number:4}: {moment}, {sealed} submissions sealed")
+    server.start()
+    for writer in writers:
+        writer.finish()
+    sent = [entry for writer in writers for entry in writer.sent]
+    with grpc.insecure_channel(server.address) as channel:
+        _check_reports(Organiser(channel, server.secret), sent)
+    frames = sum(entry.frame_count for entry in sent)
+    moments = ", ".join(f"{moment} {count}" for moment, count in sorted(reached.items()))
+    print(
+        f"{CRASHES} crashes ({moments}): {len(sent)} submissions of {frames} frames, none lost, "
+        "none counted twice, every report that of the batch"
+    )
+    if 2 * len(NAMES) <= CRASHES:
+        assert set(reached) >= {AT_RANDOM, *NAMES}
+
+
+def _schedule(count: int) -> Iterator[tuple[str, int]]:
+    """Every other crash at a random moment, the others at the failpoints in turn."""
+    chance = Random(SEED)
+    for number in range(count):
+        point = NAMES[number // 2 % len(NAMES)] if number % 2 else AT_RANDOM
+        yield point, chance.randint(1, LATEST_PASS.get(point, 40))
+
+
+def _crash(server: KilledServer, point: str, passes: int, known: list[Position]) -> str:
+    """Start the server, see that it has what it had, and let it die; gives where it died."""
+    if point == AT_RANDOM:
+        server.start()
+        with grpc.insecure_channel(server.address) as channel:
+            _check_positions(Organiser(channel, server.secret), known)
+        time.sleep(passes / 40)
+        server.kill()
+        return AT_RANDOM
+    server.start(f"{point}=kill@{passes}")
+    died = server.dies_within(REACH_TIMEOUT_S)
+    server.kill()
+    return point if died else f"{point} not reached"
+
+
+def _check_positions(organiser: Organiser, known: list[Position]) -> None:
+    for position in known:
+        found = organiser.submission(position.submission)
+        offsets = {entry.stream: entry.next_offset for entry in found.streams}
+        assert offsets.get(position.stream, 0) >= position.acknowledged, position
+
+
+def _check_reports(organiser: Organiser, sent: list[Sent]) -> None:
+    for entry in sent:
+        organiser.wait(entry.name)
+        assert organiser.submission(entry.name).frame_count == entry.frame_count
+        assert organiser.report(entry.name) == _expected(entry.frame_count), entry
+
+
+@cache
+def _expected(frame_count: int) -> bytes:
+    return batch_report(max(SIZES), range(frame_count))

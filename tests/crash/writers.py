@@ -1,0 +1,164 @@
+"""Clients that send submissions through the SDK, one after the other, whatever the server does."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import TypeVar
+
+from tests.server.hosting.sky import detections_of, place
+
+from vidscore_client import (
+    Batching,
+    Client,
+    DeadlineError,
+    Delivery,
+    Retry,
+    SubmissionStream,
+    UnavailableError,
+    connect,
+)
+
+Result = TypeVar("Result")
+
+PATIENCE_S = 120.0
+PACE_S = 0.002
+BATCHING = Batching(batch_frames=4, batch_interval_s=0.01)
+RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=PATIENCE_S)
+DELIVERIES = (
+    Delivery(window_frames=64, retry=RETRY),
+    Delivery(window_frames=64, retry=RETRY, unary=True),
+)
+
+
+@dataclass(frozen=True)
+class Position:
+    """How far a stream is known to be durable."""
+
+    submission: str
+    stream: str
+    acknowledged: int
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A submission that was sent and sealed."""
+
+    name: str
+    frame_count: int
+
+
+class Writer(threading.Thread):
+    """A team that sends one submission after the other.
+
+    Args:
+        address: Where the server listens.
+        team: The team, and the first part of its submissions' names.
+        secret: Its token.
+        stream_count: Streams of a submission; one frame after the other goes to the next one.
+        sizes: Frames of a submission, one of these.
+
+    Attributes:
+        sent: Submissions that are sealed.
+        failure: What it ended with, if not well.
+    """
+
+    def __init__(
+        self, address: str, team: str, secret: str, stream_count: int, sizes: tuple[int, ...]
+    ) -> None:
+        """Send nothing yet."""
+        super().__init__(name=f"writer of {team}", daemon=True)
+        self.sent: list[Sent] = []
+        self.failure: BaseException | None = None
+        self._address = address
+        self._team = team
+        self._secret = secret
+        self._stream_count = stream_count
+        self._sizes = sizes
+        self._chance = Random(team)
+        self._enough = threading.Event()
+        self._streams: dict[str, SubmissionStream] = {}
+
+    def finish(self) -> None:
+        """Begin no further submission, and wait until the present one is sealed."""
+        self._enough.set()
+        self.join(2 * PATIENCE_S)
+        assert not self.is_alive(), f"{self.name} does not end"
+        if self.failure is not None:
+            raise self.failure
+
+    def positions(self) -> list[Position]:
+        """How far the open streams are known to be durable."""
+        return [
+            Position(stream.submission, name, stream.acknowledged_frames)
+            for name, stream in list(self._streams.items())
+        ]
+
+    def run(self) -> None:
+        """Send until it is enough."""
+        try:
+            with connect(self._address, token=self._secret) as client:
+                while not self._enough.is_set():
+                    self._submit(client, self._chance.choice(self._sizes))
+        except BaseException as failure:  # noqa: BLE001 - told by `finish`
+            self.failure = failure
+
+    def _submit(self, client: Client, frame_count: int) -> None:
+        name = f"{self._team}-{len(self.sent)}"
+        for row in range(self._stream_count):
+            self._open(client, name, row)
+        for index in range(frame_count):
+            row = index % self._stream_count
+            if self._chance.random() < 1 / 400:
+                self._begin_again(client, name, index)
+            self._send(row, index)
+            time.sleep(PACE_S)
+        *others, last = self._streams.values()
+        for stream in others:
+            stream.close(PATIENCE_S)
+        last.seal(frame_count, timeout_s=PATIENCE_S)
+        self.sent.append(Sent(last.submission, frame_count))
+        self._streams.clear()
+
+    def _open(self, client: Client, name: str, row: int, *, replay: bool = False) -> None:
+        self._streams[_stream(row)] = insistently(
+            lambda: client.submit(
+                "dots",
+                name,
+                stream=_stream(row),
+                replay=replay,
+                batching=BATCHING,
+                delivery=DELIVERIES[row % len(DELIVERIES)],
+            )
+        )
+
+    def _begin_again(self, client: Client, name: str, end: int) -> None:
+        """Go on as a program that has died does: from its first frame, by the same names."""
+        for row in range(self._stream_count):
+            self._streams[_stream(row)].detach()
+            self._open(client, name, row, replay=True)
+        for index in range(end):
+            self._send(index % self._stream_count, index)
+
+    def _send(self, row: int, index: int) -> None:
+        sequence, number = place(index)
+        self._streams[_stream(row)].send(sequence, number, detections_of(index))
+
+
+def insistently(call: Callable[[], Result]) -> Result:
+    """Call until the server answers."""
+    give_up_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return call()
+        except (UnavailableError, DeadlineError):
+            if time.monotonic() > give_up_s:
+                raise
+            time.sleep(0.1)
+
+
+def _stream(row: int) -> str:
+    return f"part-{row}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +19,7 @@ from tests.clients.python.streaming import Blocking, event_loop
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import (
     AccessDeniedError,
+    Batching,
     CallCancelledError,
     Client,
     ConflictError,
@@ -428,3 +430,21 @@ def test_the_audit_record_says_who_did_what(organiser: Client, name: str) -> Non
 def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> None:
     with pytest.raises(InputError, match=r"expected a name as \{benchmark\}"):
         organiser.benchmarks.get(wrong)
+
+
+def test_a_server_that_is_killed_and_started_again_has_every_frame_once(tmp_path: Path) -> None:
+    """As in production: SIGKILL in mid-stream, the same store, the same address."""
+    store = tmp_path / "store.db"
+    secret = initialise(store).secret
+    options = ("--workers", "1", "--store", str(store))
+    with contextlib.ExitStack() as stack:
+        first = stack.enter_context(ServerProcess(*options))
+        client = stack.enter_context(connect(first.address, token=secret, timeout_s=WAIT_S))
+        client.benchmarks.create("sky", SKY)
+        with client.submit("sky", batching=Batching(batch_frames=1)) as stream:
+            for number in range(300):
+                stream.send(str(number), 1, [[1.0, 2.0]])
+                if number == 150:
+                    first.kill()
+                    stack.enter_context(ServerProcess(*options, "--listen", first.address))
+            assert stream.seal(expected_frame_count=300).frame_count == 300

@@ -1,0 +1,199 @@
+"""What an append stream knows: against a model server that breaks, loses answers and goes on."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.clients.python.streaming import frames
+
+from vidscore_client import (
+    Batching,
+    ConflictError,
+    Delivery,
+    InputError,
+    InternalError,
+    LimitExceededError,
+    Retry,
+    SupersededError,
+    UnavailableError,
+)
+from vidscore_client._append_state import AppendState, Sent, ended_early
+from vidscore_client._retrying import Retrying, is_break
+from vidscore_client.hosting import StreamInfo
+
+BROKEN = UnavailableError("broken", code="UNAVAILABLE")
+
+
+def new_state(next_offset: int = 0, *, replay: bool = False, **delivery: int) -> AppendState:
+    batching = Batching(batch_frames=3, queue_frames=10**6)
+    opened = StreamInfo("default", 1, next_offset)
+    return AppendState(opened, batching, Delivery(**delivery), replay=replay)  # type: ignore[arg-type]
+
+
+class Model:
+    """A server that stores whole batches by the offset protocol."""
+
+    def __init__(self) -> None:
+        self.stored: list[int] = []
+
+    def append(self, batch: Sent) -> bool:
+        """Store a batch, or find that it is stored; whether it is."""
+        numbers = batch.frames.frame_numbers.tolist()
+        if batch.offset == len(self.stored):
+            self.stored += numbers
+        return bool(self.stored[batch.offset : batch.offset + len(numbers)] == numbers)
+
+
+ACTIONS = st.lists(
+    st.tuples(st.sampled_from(["offer", "send", "lose", "answer", "break"]), st.integers(1, 7)),
+    max_size=60,
+)
+
+
+@given(ACTIONS, st.integers(1, 20))
+def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
+    actions: list[tuple[str, int]], window_frames: int
+) -> None:
+    """Batches arrive or not, answers arrive or not; at last everything is delivered."""
+    state, server, offered = new_state(window_frames=window_frames), Model(), 0
+    for action, count in [*actions, ("break", 1), *[("send", 7), ("answer", 7)] * 200]:
+        if action == "offer":
+            state.admit(frames(offered + count).part(offered, offered + count), 0.0)
+            offered += count
+        elif action == "send":
+            sent = [batch for _ in range(count) if (batch := state.take(0.0)) is not None]
+            assert all(server.append(batch) for batch in sent)
+        elif action == "lose":
+            # Batches that never arrive; whatever is sent after them is refused until a break.
+            lost = [batch for _ in range(count) if (batch := state.take(0.0)) is not None]
+            if lost:
+                state.delay_s(BROKEN, 0.0)
+                state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
+        elif action == "answer":
+            state.acknowledge(len(server.stored) if count % 2 else state.acknowledged, 0.0)
+        else:
+            state.delay_s(BROKEN, 0.0)
+            state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
+        assert state.acknowledged <= len(server.stored)
+    assert server.stored == list(range(offered))
+    assert state.settled
+    assert state.acknowledged == offered
+
+
+def test_a_batch_of_which_a_part_is_durable_is_sent_from_there_on() -> None:
+    """A batch of 3, of which 2 are stored, as by a server that cuts batches."""
+    state = new_state()
+    state.admit(frames(3), 0.0)
+    assert state.take(0.0) is not None
+    state.delay_s(BROKEN, 0.0)
+    state.resume(StreamInfo("default", 1, 2), 0.0)
+    rest = state.take(0.0)
+    assert rest is not None
+    assert (rest.offset, rest.frames.frame_numbers.tolist()) == (2, [2])
+
+
+def test_frames_that_were_never_sent_cannot_be_durable() -> None:
+    state = new_state()
+    with pytest.raises(InternalError, match="acknowledged 1 frames of which 0 were sent"):
+        state.acknowledge(1, 0.0)
+
+
+def test_an_acknowledgement_that_is_old_says_nothing_new() -> None:
+    state = new_state(5)
+    assert not state.acknowledge(3, 0.0)
+    assert state.acknowledged == 5
+
+
+@pytest.mark.parametrize(
+    ("known", "kind"),
+    [
+        (StreamInfo("default", 2, 5), SupersededError),
+        (StreamInfo("default", 1, 4), ConflictError),
+        (None, ConflictError),
+    ],
+)
+def test_a_stream_that_is_not_as_it_was_cannot_be_resumed(
+    known: StreamInfo | None, kind: type[Exception]
+) -> None:
+    with pytest.raises(kind):
+        new_state(5).resume(known, 0.0)
+
+
+def test_a_connection_stalls_when_what_was_sent_is_not_answered_in_time() -> None:
+    """Within 30 s of the last answer or, before the first, of sending; never with all answered."""
+    state = new_state()
+    stalls = [state.stalled_at_s]
+    state.admit(frames(6), 0.0)
+    stalls.append(state.stalled_at_s)
+    for step in (
+        lambda: state.take(10.0),
+        lambda: state.take(20.0),
+        lambda: state.acknowledge(3, 25.0),
+        lambda: state.acknowledge(6, 26.0),
+    ):
+        step()
+        stalls.append(state.stalled_at_s)
+    assert stalls == [None, None, 40.0, 40.0, 55.0, None]
+
+
+def test_a_break_while_nothing_waits_is_not_counted() -> None:
+    state = new_state()
+    assert [state.delay_s(ended_early(), now_s) for now_s in (0.0, 1e9, 2e9)] == [0.0] * 3
+    with pytest.raises(ConflictError):
+        state.delay_s(ConflictError("no", code="ALREADY_EXISTS"), 0.0)
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    """At once, then 1, 2, 4, 4, ... s, of which half is left to chance."""
+    retry = Retry(initial_s=1.0, maximum_s=4.0)
+    longest, shortest = Retrying(retry, lambda: 1.0), Retrying(retry, lambda: 0.0)
+    assert [longest.delay_s(BROKEN, 0.0) for _ in range(6)] == [0.0, 1.0, 2.0, 4.0, 4.0, 4.0]
+    assert [shortest.delay_s(BROKEN, 0.0) for _ in range(4)] == [0.0, 0.5, 1.0, 2.0]
+
+
+def test_patience_ends_where_there_is_no_progress_for_so_long() -> None:
+    retrying = Retrying(Retry(give_up_after_s=100.0))
+    retrying.delay_s(BROKEN, 1000.0)
+    retrying.delay_s(BROKEN, 1099.0)
+    retrying.progress()
+    retrying.delay_s(BROKEN, 1100.0)
+    retrying.delay_s(BROKEN, 1199.0)
+    with pytest.raises(UnavailableError):
+        retrying.delay_s(BROKEN, 1200.0)
+
+
+def test_patience_may_have_no_end() -> None:
+    retrying = Retrying(Retry(give_up_after_s=None))
+    for _ in range(2000):
+        assert retrying.delay_s(BROKEN, 1e12) <= 10.0
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (LimitExceededError("full", code="RESOURCE_EXHAUSTED", reason="STORE_FULL"), True),
+        (LimitExceededError("large", code="RESOURCE_EXHAUSTED", reason="LIMIT_EXCEEDED"), False),
+        (InternalError("reset", code="INTERNAL"), True),
+        (InternalError("a bug", code="INTERNAL", metadata={"incident": "1"}), False),
+        (InternalError("here"), False),
+    ],
+)
+def test_what_another_try_may_mend_is_a_break(error: Exception, expected: bool) -> None:
+    assert is_break(error) is expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Retry(initial_s=0.0),
+        lambda: Retry(initial_s=2.0, maximum_s=1.0),
+        lambda: Retry(give_up_after_s=-1.0),
+        lambda: Delivery(window_frames=0),
+        lambda: Delivery(window_bytes=0),
+        lambda: Delivery(acknowledge_timeout_s=0.0),
+    ],
+)
+def test_settings_with_which_nothing_would_be_sent_are_refused(wrong: object) -> None:
+    with pytest.raises(InputError):
+        wrong()  # type: ignore[operator]

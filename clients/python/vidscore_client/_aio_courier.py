@@ -18,13 +18,13 @@ from vidscore_client._append_state import (
     Sent,
     cannot_send,
     detached,
-    ended_early,
     flush_in_callback,
     no_answer,
     not_flushed,
     on_acknowledged_failed,
 )
 from vidscore_client._outbox import Item
+from vidscore_client._retrying import ended_early
 from vidscore_client._status import error_from_failure
 from vidscore_client._submission_operations import append_batch, get_submission
 from vidscore_client.errors import VidscoreError

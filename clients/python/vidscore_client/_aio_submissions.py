@@ -15,7 +15,7 @@ from vidscore.v1 import submission_service_pb2
 from vidscore_client._hosting_decoding import decode_update
 from vidscore_client._names import submission_name
 from vidscore_client._operations import Operation, ResultType
-from vidscore_client._retrying import Retrying
+from vidscore_client._retrying import Retrying, ended_early
 from vidscore_client._status import error_from_failure
 from vidscore_client._submission_operations import (
     cancel_submission,
@@ -95,7 +95,7 @@ class AsyncSubmissions:
             try:
                 async for response in call:
                     yield watched.take(decode_update(response))
-                failure = watched.ended_early()
+                failure: VidscoreError = ended_early()
             except grpc.RpcError as error:
                 failure = error_from_failure(error)
             finally:

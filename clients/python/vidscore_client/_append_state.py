@@ -283,11 +283,6 @@ class AppendState:
         self._sent = sent
 
 
-def ended_early() -> UnavailableError:
-    """The break of a call that the server ended well while frames were waiting."""
-    return UnavailableError("the server ended the call", code="UNAVAILABLE")
-
-
 def no_answer(timeout_s: float) -> UnavailableError:
     """The break of a connection over which no acknowledgement comes."""
     return UnavailableError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from vidscore_client.errors import InternalError, VidscoreError
+from vidscore_client.errors import InternalError, UnavailableError, VidscoreError
 from vidscore_client.settings import Retry
 
 BREAKS = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
@@ -65,3 +65,8 @@ class Retrying:
         doublings = min(self._breaks - 2, 60)  # bounded, so that the power stays a number
         whole_s = min(self._retry.maximum_s, self._retry.initial_s * 2.0**doublings)
         return whole_s * (1 + self._chance()) / 2
+
+
+def ended_early() -> UnavailableError:
+    """The break of a call that the server ended well, but before it was done."""
+    return UnavailableError("the server ended the call", code="UNAVAILABLE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vidscore.v1 import submission_service_pb2
 from vidscore_client._retrying import Retrying
-from vidscore_client.errors import DeadlineError, UnavailableError, VidscoreError
+from vidscore_client.errors import DeadlineError, VidscoreError
 from vidscore_client.hosting import SubmissionUpdate
 from vidscore_client.settings import Retry
 
@@ -40,10 +40,6 @@ class Watched:
         self._revision = max(self._revision, update.submission.revision)
         self.ended = update.submission.state.has_ended
         return update
-
-    def ended_early(self) -> VidscoreError:
-        """The break of a call that the server ended before the submission has."""
-        return UnavailableError("the server ended the call", code="UNAVAILABLE")
 
     def delay_s(self, error: VidscoreError, now_s: float) -> float:
         """Seconds to wait before the next call.

@@ -18,8 +18,8 @@ from vidscore_client import (
     SupersededError,
     UnavailableError,
 )
-from vidscore_client._append_state import AppendState, Sent, ended_early
-from vidscore_client._retrying import Retrying, is_break
+from vidscore_client._append_state import AppendState, Sent
+from vidscore_client._retrying import Retrying, ended_early, is_break
 from vidscore_client.hosting import StreamInfo
 
 BROKEN = UnavailableError("broken", code="UNAVAILABLE")

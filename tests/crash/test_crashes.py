@@ -16,19 +16,11 @@ from random import Random
 
 import grpc
 import pytest
+from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.crash.writers import Position, Sent, Writer
-from tests.server.hosting.hosted import BENCHMARK, dots
 from tests.server.hosting.sky import batch_report, truth
 
-from vidscore.v1 import (
-    access_service_pb2,
-    access_service_pb2_grpc,
-    benchmark_service_pb2,
-    benchmark_service_pb2_grpc,
-    submission_service_pb2,
-    submission_service_pb2_grpc,
-)
 from vidscore_server.store.failpoints import NAMES
 
 pytestmark = pytest.mark.campaign
@@ -43,57 +35,6 @@ TEAMS = {"red": 1, "blue": 2, "green": 1}
 AT_RANDOM = "at random"
 LATEST_PASS = {"before_scoring": 2, "before_score_commit": 2}
 REACH_TIMEOUT_S = 60.0
-END_TIMEOUT_S = 120.0
-
-
-class Organiser:
-    """Calls of an organiser."""
-
-    def __init__(self, channel: grpc.Channel, secret: str) -> None:
-        self._metadata = (("authorization", f"Bearer {secret}"),)
-        self._benchmarks = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
-        self._submissions = submission_service_pb2_grpc.SubmissionServiceStub(channel)
-        self._access = access_service_pb2_grpc.AccessServiceStub(channel)
-
-    def host(self) -> None:
-        """Make the benchmark and its truth."""
-        self._benchmarks.CreateBenchmark(
-            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
-            metadata=self._metadata,
-        )
-        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
-        uploads = [
-            benchmark_service_pb2.UploadTruthRequest(header=header),
-            benchmark_service_pb2.UploadTruthRequest(truth=truth(max(SIZES))),
-        ]
-        self._benchmarks.UploadTruth(iter(uploads), metadata=self._metadata)
-
-    def token(self, team: str) -> str:
-        role = access_service_pb2.ROLE_PERFORMER
-        request = access_service_pb2.CreateTokenRequest(role=role, team=team)
-        secret: str = self._access.CreateToken(request, metadata=self._metadata).secret
-        return secret
-
-    def submission(self, name: str) -> submission_service_pb2.Submission:
-        request = submission_service_pb2.GetSubmissionRequest(name=name)
-        return self._submissions.GetSubmission(
-            request, metadata=self._metadata, wait_for_ready=True, timeout=END_TIMEOUT_S
-        ).submission
-
-    def wait(self, name: str) -> None:
-        """Wait until a submission has ended."""
-        request = submission_service_pb2.WatchSubmissionRequest(name=name)
-        watch = self._submissions.WatchSubmission(
-            request, metadata=self._metadata, timeout=END_TIMEOUT_S
-        )
-        *_, last = watch
-        assert last.submission.state == submission_service_pb2.SUBMISSION_STATE_SCORED
-
-    def report(self, name: str) -> bytes:
-        request = submission_service_pb2.ListScoresRequest(submission=name)
-        [score] = self._submissions.ListScores(request, metadata=self._metadata).scores
-        score.report.specification.Clear()
-        return score.report.SerializeToString(deterministic=True)
 
 
 def test_no_crash_loses_an_acknowledged_frame_or_counts_one_twice(
@@ -112,7 +53,7 @@ def _crash_again_and_again(server: KilledServer) -> None:
     server.start()
     with grpc.insecure_channel(server.address) as channel:
         organiser = Organiser(channel, server.secret)
-        organiser.host()
+        organiser.host(truth(max(SIZES)))
         writers = [
             Writer(server.address, team, organiser.token(team), stream_count, SIZES)
             for team, stream_count in TEAMS.items()

@@ -82,6 +82,19 @@ def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
         open_sqlite_store(tmp_path / "missing" / "store.db")
 
 
+def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path) -> None:
+    path.write_text("notes about a benchmark\n" * 100)
+    with pytest.raises(StoreError, match=f"{path.name} cannot be opened: file is not a database"):
+        open_sqlite_store(path)
+    assert path.read_text().startswith("notes")
+
+
+def test_a_lock_that_cannot_be_made_is_an_error_that_names_the_store(path: Path) -> None:
+    path.with_name(path.name + ".lock").mkdir()
+    with pytest.raises(StoreError, match=f"{path.name} cannot be opened: Is a directory"):
+        open_sqlite_store(path)
+
+
 def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/x / ext4 rw 0 0\nserver:/x {tmp_path} nfs4 rw 0 0\n")

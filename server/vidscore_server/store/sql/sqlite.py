@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store.contract import StoreError, StoreInUseError
 from vidscore_server.store.sql.migrating import upgrade
@@ -42,11 +43,19 @@ def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSto
 
     Raises:
         StoreInUseError: If another process owns the store.
-        StoreError: If the folder is missing or on a network file system.
+        StoreError: If the folder is missing or on a network file system, or the file cannot be
+            opened: it is no database, or the disk is full.
     """
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} is not there: make it, or choose another")
     _refuse_network(path, mounts)
+    try:
+        return _open(path)
+    except (DBAPIError, OSError) as error:
+        raise _cannot_open(path, error) from error
+
+
+def _open(path: Path) -> SqlStore:
     release = _lock(path)
     try:
         # Made before SQLite does, so that nobody else can read it at any time.
@@ -57,6 +66,14 @@ def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSto
     except BaseException:
         release()
         raise
+
+
+def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:
+    reason = error.strerror if isinstance(error, OSError) else error.orig
+    # SQLite says "I/O error" where there is no room for the memory that its readers share.
+    free = os.statvfs(path.parent).f_bavail
+    hint = "" if free else "; the disk is full: make room, then try again"
+    return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
 
 
 def _engine(path: Path) -> Engine:

@@ -1,0 +1,68 @@
+"""An organiser of a hosted benchmark, who looks at what came of submissions."""
+
+from __future__ import annotations
+
+import grpc
+from tests.server.hosting.hosted import BENCHMARK, dots
+
+from vidscore.v1 import (
+    access_service_pb2,
+    access_service_pb2_grpc,
+    annotations_pb2,
+    benchmark_service_pb2,
+    benchmark_service_pb2_grpc,
+    submission_service_pb2,
+    submission_service_pb2_grpc,
+)
+
+TIMEOUT_S = 120.0
+
+
+class Organiser:
+    """Calls of an organiser."""
+
+    def __init__(self, channel: grpc.Channel, secret: str) -> None:
+        self._metadata = (("authorization", f"Bearer {secret}"),)
+        self._benchmarks = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        self._submissions = submission_service_pb2_grpc.SubmissionServiceStub(channel)
+        self._access = access_service_pb2_grpc.AccessServiceStub(channel)
+
+    def host(self, truth: annotations_pb2.AnnotationBatch) -> None:
+        """Make the benchmark and its truth."""
+        self._benchmarks.CreateBenchmark(
+            benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
+            metadata=self._metadata,
+        )
+        header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
+        uploads = [
+            benchmark_service_pb2.UploadTruthRequest(header=header),
+            benchmark_service_pb2.UploadTruthRequest(truth=truth),
+        ]
+        self._benchmarks.UploadTruth(iter(uploads), metadata=self._metadata)
+
+    def token(self, team: str) -> str:
+        role = access_service_pb2.ROLE_PERFORMER
+        request = access_service_pb2.CreateTokenRequest(role=role, team=team)
+        secret: str = self._access.CreateToken(request, metadata=self._metadata).secret
+        return secret
+
+    def submission(self, name: str) -> submission_service_pb2.Submission:
+        request = submission_service_pb2.GetSubmissionRequest(name=name)
+        return self._submissions.GetSubmission(
+            request, metadata=self._metadata, wait_for_ready=True, timeout=TIMEOUT_S
+        ).submission
+
+    def wait(self, name: str) -> None:
+        """Wait until a submission has ended."""
+        request = submission_service_pb2.WatchSubmissionRequest(name=name)
+        watch = self._submissions.WatchSubmission(
+            request, metadata=self._metadata, timeout=TIMEOUT_S
+        )
+        *_, last = watch
+        assert last.submission.state == submission_service_pb2.SUBMISSION_STATE_SCORED
+
+    def report(self, name: str) -> bytes:
+        request = submission_service_pb2.ListScoresRequest(submission=name)
+        [score] = self._submissions.ListScores(request, metadata=self._metadata).scores
+        score.report.specification.Clear()
+        return score.report.SerializeToString(deterministic=True)

@@ -189,5 +189,9 @@ def _find_or_create(benchmark: str, submission: str | None, title: str) -> Opera
     except ConflictError as error:
         if error.reason != NAME_TAKEN:
             raise
-        # Somebody has just created it: another process of the same submission.
+        taken = error
+    try:
+        # Another process of the same submission may just have created it.
         return (yield from get_submission(name))
+    except NotFoundError:
+        raise taken from None  # it is another team's

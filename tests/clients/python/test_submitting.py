@@ -94,14 +94,12 @@ def test_leaving_the_block_with_an_exception_does_not_wait(
     assert fake.stored == []
 
 
-@pytest.mark.parametrize("reason", ["QUOTA_EXCEEDED"])
 def test_a_quota_that_is_used_up_is_told_at_opening(
-    submitting: Submitting, fake: FakeSubmissions, reason: str
+    submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    fake.refuse_creation = (grpc.StatusCode.RESOURCE_EXHAUSTED, reason)
-    with pytest.raises(QuotaExceededError) as caught:
+    fake.refuse_creation = (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED")
+    with pytest.raises(QuotaExceededError):
         submitting().__enter__()
-    assert caught.value.reason == reason
 
 
 def test_a_submission_that_another_process_creates_at_the_same_time_is_found(
@@ -112,6 +110,15 @@ def test_a_submission_that_another_process_creates_at_the_same_time_is_found(
     with submitting() as stream:
         send(stream, range(3))
     assert numbers_of(fake) == [0, 1, 2]
+
+
+def test_a_name_that_another_team_has_taken_is_a_conflict(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.refuse_creation = (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
+    with pytest.raises(ConflictError) as caught:
+        submitting().__enter__()
+    assert caught.value.reason == "NAME_TAKEN"
 
 
 def test_a_benchmark_that_is_not_there_is_told_at_opening(

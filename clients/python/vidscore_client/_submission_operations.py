@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore.v1 import submission_service_pb2
 from vidscore_client._append_state import Sent
+from vidscore_client._benchmark_operations import get_benchmark
 from vidscore_client._encoding import encode_frames
 from vidscore_client._hosting_decoding import (
-    decode_benchmark,
     decode_score,
     decode_stream,
     decode_submission,
@@ -18,7 +18,7 @@ from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest
 from vidscore_client.errors import ConflictError, NotFoundError
 from vidscore_client.frames import ARITIES, text
-from vidscore_client.hosting import Benchmark, StreamInfo, Submission, SubmissionScore
+from vidscore_client.hosting import StreamInfo, Submission, SubmissionScore
 
 _SUBMISSIONS = "/vidscore.v1.SubmissionService/"
 NAME_TAKEN = "NAME_TAKEN"
@@ -144,7 +144,7 @@ def open_stream(
     benchmark: str, submission: str | None, stream: str, title: str
 ) -> Operation[OpenedStream]:
     """Find or create a submission, and open one of its append streams."""
-    hosted = yield from _benchmark(benchmark)
+    hosted = yield from get_benchmark(benchmark)
     found = yield from _find_or_create(hosted.name, submission, title)
     response = yield UnaryRequest(
         _SUBMISSIONS + "OpenStream",
@@ -165,15 +165,6 @@ def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:
     )
     next_offset: int = response.next_offset
     return next_offset
-
-
-def _benchmark(benchmark: str) -> Operation[Benchmark]:
-    response = yield UnaryRequest(
-        "/vidscore.v1.BenchmarkService/GetBenchmark",
-        benchmark_service_pb2.GetBenchmarkRequest(name=benchmark_name(benchmark)),
-        benchmark_service_pb2.GetBenchmarkResponse,
-    )
-    return decode_benchmark(response.benchmark)
 
 
 def _find_or_create(benchmark: str, submission: str | None, title: str) -> Operation[Submission]:

@@ -26,8 +26,10 @@ from vidscore_evaluators.trust.ranking import Questions, RankingTrust, examine
 from vidscore_evaluators.trust.ranking_tables import ranking_document, ranking_tables
 from vidscore_evaluators.trust.systems import Contest, with_both_bases
 
+ALIKE = (
+    "Systems that share a letter under `alike` cannot be told apart by other draws of sequences."
+)
 NOTES = (
-    "Systems that share a letter under `alike` cannot be told apart by other draws of sequences.",
     "Over the values, R_S is how many other ranks a system has, R_std the standard deviation of",
     "its ranks, R_Sen the mean change from one value to the next.",
 )
@@ -88,7 +90,8 @@ def examine_ranking(typed: RankingExamination) -> None:
         document = ranking_document(list(paths), examined, typed.seed)
         deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), typed.output)
     else:
-        deliver_tables(ranking_tables(list(paths), examined, typed.seed), NOTES, typed.output)
+        notes = [ALIKE, *NOTES] if any(one.bootstrap for one in examined) else NOTES
+        deliver_tables(ranking_tables(list(paths), examined, typed.seed), notes, typed.output)
 
 
 def _variants(evaluator: Evaluator[Any], settings: dict[str, str]) -> list[Evaluator[Any]]:

@@ -23,12 +23,12 @@ from vidscore_evaluators.annotations import (
     concatenate,
 )
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.errors import Fault, GeometryError, InputError
+from vidscore_evaluators.errors import Fault, GeometryError, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.measures import Dissimilarity, Measure
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.sweeping import sweep
+from vidscore_evaluators.sweeping import sweep, with_parameter
 from vidscore_evaluators.trust.sanity.families import Scene
 
 _NONE = Dissimilarity.NONE
@@ -72,7 +72,24 @@ def declared_measure(evaluator: Evaluator[Any], name: str) -> Measure:
 
 def swept_parameters(evaluator: Evaluator[Any]) -> tuple[str, ...]:
     """Names of the parameters that declare a grid."""
-    return tuple(name for name in parameter_values(evaluator.parameters) if evaluator.grid(name))
+    return tuple(
+        name for name in parameter_values(evaluator.parameters) if usable_grid(evaluator, name)
+    )
+
+
+def usable_grid(evaluator: Evaluator[Any], parameter: str) -> tuple[float, ...]:
+    """The values of a parameter's grid that go together with the other parameters as they are."""
+    return tuple(
+        value for value in evaluator.grid(parameter) if _is_usable(evaluator, parameter, value)
+    )
+
+
+def _is_usable(evaluator: Evaluator[Any], parameter: str, value: float) -> bool:
+    try:
+        with_parameter(evaluator, parameter, value)
+    except ParameterError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -116,10 +133,11 @@ class Judge:
         return judged
 
     def judge_grid(self, scenes: Sequence[Scene], parameter: str) -> FloatArray:
-        """(V, K) dissimilarities of K scenes at the V values of a parameter's grid."""
+        """(V, K) dissimilarities of K scenes at the V values of a parameter's usable grid."""
+        values = usable_grid(self.evaluator, parameter)
 
         def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
-            return list(sweep(self.evaluator, parameter, truth, detections).values())
+            return list(sweep(self.evaluator, parameter, truth, detections, values).values())
 
         return self._judged(scenes, scored)
 

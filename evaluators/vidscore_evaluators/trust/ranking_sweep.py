@@ -17,7 +17,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.sweeping import sweep
-from vidscore_evaluators.trust.dissimilarities import swept_parameters
+from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
 from vidscore_evaluators.trust.indicators import Indicators, indicators
 from vidscore_evaluators.trust.systems import Contest, bare_report, rank_reports
 
@@ -59,11 +59,11 @@ def sweeps(evaluator: Evaluator[Any], contest: Contest) -> Iterator[Sweep]:
         A sweep for each parameter that declares a grid, and one over confidences.
     """
     for parameter in swept_parameters(evaluator):
+        values = usable_grid(evaluator, parameter)
         columns = [
-            sweep(evaluator, parameter, contest.truth, detections)
+            sweep(evaluator, parameter, contest.truth, detections, values)
             for detections in contest.systems.values()
         ]
-        values = tuple(columns[0])
         yield _sweep(evaluator, parameter, values, [list(column.values()) for column in columns])
     if evaluator.needs.confidences and _tell_confidences(contest):
         yield _confidence_sweep(evaluator, contest)

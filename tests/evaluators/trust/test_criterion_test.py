@@ -132,6 +132,15 @@ def test_an_evaluator_is_tested_by_what_it_declares() -> None:
     assert {entry.base for entry in declared_candidates("f1", {"base": "giou"})} == {"giou"}
 
 
+def test_values_that_other_parameters_forbid_are_left_out_of_a_sweep() -> None:
+    """spotGEO's epsilon must be below tau: with tau = 5 the grid 0, 1, ..., 6 ends at 4."""
+    grids = {entry.swept: entry.settings for entry in declared_candidates("spotgeo", {"tau": 5.0})}
+    assert grids["epsilon"] == (0.0, 1.0, 2.0, 3.0, 4.0)
+    candidates = declared_candidates("spotgeo", {"tau": 5.0})[2:3]
+    [outcome] = run_criterion_test("figure-3", candidates)
+    assert outcome.dissimilarities.shape == (5, 1, 3)
+
+
 def test_the_figures_of_the_paper_stand_beside_those_found() -> None:
     """OSPA with IoU has 1.86 (1.64) in Table 2; R_S of OSPA_c 4.28 (1.70) in Table 4."""
     candidates = paper_candidates("multiclass-detection", {"ospa", "ospa-c"})

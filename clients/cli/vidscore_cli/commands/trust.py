@@ -35,7 +35,11 @@ TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3"
 def seed_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """``--seed``."""
     return click.option(
-        "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of all chance."
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=1,
+        show_default=True,
+        help="Seed of all chance.",
     )
 
 
@@ -46,7 +50,7 @@ def trust() -> None:
 
 @command(
     "ranking",
-    examples=("vidscore trust ranking spotgeo --truth truth.json --system a.json --system b.json",),
+    examples=("vidscore trust ranking f1 --truth truth --system a=detections --system b=truth",),
 )
 @evaluator_options()
 @click.option(
@@ -113,9 +117,9 @@ def ranking(**choices: Any) -> None:
 @command(
     "criterion",
     examples=(
-        "vidscore trust criterion --test multiclass-detection --strata 10 --realisations 1",
-        "vidscore trust criterion ospa emd --test figure-3",
-        "vidscore trust criterion spotgeo --set profile=kelvins --strata 5 --format json",
+        "vidscore trust criterion ospa map --strata 4 --realisations 1",
+        "vidscore trust criterion ospa emd hausdorff f1 --test figure-3",
+        "vidscore trust criterion spotgeo --set tau=5 --strata 1 --realisations 1 --format json",
     ),
 )
 @click.argument("criteria", metavar="[CRITERION]...", nargs=-1, shell_complete=complete_evaluator)
@@ -166,8 +170,8 @@ def criterion(**choices: Any) -> None:
 @command(
     "consistency",
     examples=(
-        "vidscore trust consistency f1",
-        "vidscore trust consistency map --set thresholds=0.5 --format json",
+        "vidscore trust consistency f1 --sets 10",
+        "vidscore trust consistency map --set thresholds=0.5 --sets 10 --format json",
         "vidscore trust consistency spotgeo --measure mse --sets 10",
     ),
 )

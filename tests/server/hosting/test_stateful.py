@@ -315,5 +315,5 @@ def test_whatever_happens_nothing_acknowledged_is_lost_and_nothing_counts_twice(
 
 @pytest.mark.campaign
 def test_whatever_happens_in_long_lives_too() -> None:
-    shape = settings(QUIET, max_examples=40, stateful_step_count=40)
+    shape = settings(QUIET, max_examples=25, stateful_step_count=40)
     run_state_machine_as_test(Submitting, settings=shape)

@@ -7,7 +7,8 @@ registry, plug-ins included, and refuses a version that is not its own.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,10 @@ from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 
 PARTS_A_WORKER = 4
 """Parts of the work for each worker: enough to even out long and short sequences."""
+
+OBJECTS_A_PART = 1 << 18
+"""Objects of both sides that are tallied at a time, so that memory stays bounded and a part's
+columns stay near the processor; a sequence of more is tallied whole."""
 
 Progress = Callable[[int, int], None]
 """Called with (frames done, frames in all)."""
@@ -105,33 +110,46 @@ def tally_in_parts(
     """
     if workers < 1:
         raise ValueError(f"at least 1 worker is needed, not {workers}")
-    if workers == 1 and progress is None:
+    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_A_PART
+    if workers > 1 or progress is not None:
+        part_count = max(part_count, workers * PARTS_A_WORKER)
+    if part_count == 1:
         return evaluator.tally(truth, detections)
-    jobs = [
-        make_job(evaluator, *part)
-        for part in split_by_sequence(truth, detections, workers * PARTS_A_WORKER)
-    ]
-    done = 0
-    total = max(1, sum(job.truth.frame_count for job in jobs))
+    parts = split_by_sequence(truth, detections, part_count)
+    done, frame_counts = 0, deque[int]()
     tallies = [evaluator.identity_tally]
     with _runner(evaluator, workers) as run:
-        for job, tally in zip(jobs, run(jobs), strict=True):
+        for tally in run(_jobs(evaluator, parts, frame_counts)):
             tallies.append(tally)
-            done += job.truth.frame_count
+            done += frame_counts.popleft()
             if progress is not None:
-                progress(done, total)
+                progress(done, max(1, truth.frame_count))
     return merge_tallies(tallies)
+
+
+def _jobs(
+    evaluator: Evaluator[Any],
+    parts: Iterable[tuple[Annotations, Annotations]],
+    frame_counts: deque[int],
+) -> Iterator[Job]:
+    """A job for each part, made when it is asked for; notes how many frames of truth it has."""
+    for part in parts:
+        frame_counts.append(part[0].frame_count)
+        yield make_job(evaluator, *part)
 
 
 def split_by_sequence(
     truth: Annotations, detections: Annotations, part_count: int
-) -> list[tuple[Annotations, Annotations]]:
+) -> Iterator[tuple[Annotations, Annotations]]:
     """Cut both sides at the same sequences into at most `part_count` parts of like size.
 
     Args:
         truth: Truth.
         detections: Detections.
         part_count: Most parts wanted; no part is empty.
+
+    Yields:
+        Truth and detections of each part, copied when it is asked for.
     """
     keys = sorted({*truth.sequences, *detections.sequences})
     position = {key: index for index, key in enumerate(keys)}
@@ -147,11 +165,11 @@ def split_by_sequence(
     )
     part_of_key = _balanced_parts(np.asarray(weights), part_count)
     truth_parts, detection_parts = (part_of_key[rows] for rows in sides)
-    used = np.union1d(truth_parts, detection_parts).tolist()
-    return [
-        (truth.take_frames(truth_parts == part), detections.take_frames(detection_parts == part))
-        for part in used
-    ]
+    for part in np.union1d(truth_parts, detection_parts).tolist():
+        yield (
+            truth.take_frames(truth_parts == part),
+            detections.take_frames(detection_parts == part),
+        )
 
 
 def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
@@ -163,7 +181,7 @@ def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
 @contextmanager
 def _runner(
     evaluator: Evaluator[Any], workers: int
-) -> Iterator[Callable[[Sequence[Job]], Iterable[Tally]]]:
+) -> Iterator[Callable[[Iterable[Job]], Iterable[Tally]]]:
     """Give a function that runs jobs in order: here for one worker, in fresh processes for more."""
     if workers == 1:
         yield lambda jobs: (evaluator.tally(job.truth, job.detections) for job in jobs)
@@ -172,7 +190,7 @@ def _runner(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context)
 
-    def run_all(jobs: Sequence[Job]) -> Iterable[Tally]:
+    def run_all(jobs: Iterable[Job]) -> Iterable[Tally]:
         with interrupts_held_back():
             results = pool.map(run_job, jobs)  # gives out all jobs, which starts the processes
         return map(tally_from_bytes, results)

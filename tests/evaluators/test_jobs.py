@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluators.toy import toy
 
+from vidscore_evaluators import jobs
 from vidscore_evaluators.annotations import empty_annotations
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs
@@ -25,8 +26,8 @@ from vidscore_evaluators.testing.cuts import sequence_count
 def test_parts_hold_each_sequence_once_on_both_sides(
     scene: Scene, part_count: int, seed: int
 ) -> None:
-    parts = split_by_sequence(
-        shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count
+    parts = list(
+        split_by_sequence(shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count)
     )
     assert len(parts) <= min(part_count, sequence_count(scene))
     owners = [{key for side in part for key, _ in frame_keys(side)} for part in parts]
@@ -47,7 +48,7 @@ def test_parts_are_of_like_size() -> None:
 
 
 def test_nothing_has_no_parts() -> None:
-    assert split_by_sequence(empty_annotations(2), empty_annotations(2), 4) == []
+    assert list(split_by_sequence(empty_annotations(2), empty_annotations(2), 4)) == []
 
 
 @given(scenes(Needs((2,), (4,))))
@@ -61,6 +62,16 @@ def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
     assert told[-1] == (scene.truth.frame_count, scene.truth.frame_count)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+@given(scenes(Needs((2,), (4,))))
+@settings(max_examples=30)
+def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Scene) -> None:
+    evaluator = toy(whole=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "OBJECTS_A_PART", 2)
+        tally = tally_in_parts(evaluator, *scene)
+    assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
 
 
 def test_nothing_is_tallied_with_any_number_of_workers() -> None:

@@ -114,7 +114,7 @@ class Scorer:
     ) -> list[Report]:
         """Reports of evaluators over both sides; the same to the last bit as in one process."""
         part_count = PARTS_A_WORKER * (self._site.settings.workers or os.cpu_count() or 1)
-        parts = await asyncio.to_thread(split_by_sequence, truth, detections, part_count)
+        parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
         async with asyncio.TaskGroup() as tasks:
             running = [
                 [tasks.create_task(self._workers.run(make_job(entry, *part))) for part in parts]

@@ -4,6 +4,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 # One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+REALISATIONS ?= 2
 DEMO_ARGS ?=
 # How often `make crash-test` kills the server, and what its chance follows from.
 CRASHES ?= 50
@@ -20,11 +21,11 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-lowest test-installs test-image crash-test
+CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo docs test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns clean \
+.PHONY: help venv demo docs trust-study test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns clean \
 	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -97,6 +98,10 @@ crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRAS
 	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest -m campaign \
 		tests/crash tests/server/hosting/test_stateful.py $(PYTEST_ARGS)
 
+# Each realisation is 800 scenes; five of them are what docs/trust.md shows.
+test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n)
+	@REALISATIONS=$(REALISATIONS) $(BIN)/python -m pytest -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
+
 # --- the gate --------------------------------------------------------------------------------
 
 check: check-style check-types check-imports check-protos check-generated check-wheels ## all static checks
@@ -133,6 +138,9 @@ check-wheels: $(INSTALLED)
 
 docs: $(INSTALLED) ## refresh the tables and outputs that the documentation takes from the code
 	@$(BIN)/python -m tools.refresh_docs
+
+trust-study: $(INSTALLED) ## run the study of docs/trust.md and write its figures to the page
+	@$(BIN)/python -m tools.trust_study
 
 format: proto-dependencies ## format all sources
 	@$(BIN)/ruff check --quiet --fix-only .

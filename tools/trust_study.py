@@ -1,0 +1,217 @@
+"""Make the study of docs/trust.md: every sanity test, and how far the main protocols are trusted.
+
+    python -m tools.trust_study            run what build/trust does not hold yet, fill in the page
+    python -m tools.trust_study --fresh    run everything anew (ten minutes on two idle cores)
+
+The page says where a result stands: ``<!-- study: NAME -->`` and ``<!-- end of study -->`` around
+it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.docs_pages import ROOT
+from tools.docs_tables import table
+
+from vidscore_cli.demo_scenes import SKY, STREETS
+from vidscore_cli.simulation import Detector, simulate_detections, simulate_truth
+from vidscore_evaluators.annotations import concatenate
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.trust.consistency import describe, search_violations
+from vidscore_evaluators.trust.criterion_test import (
+    Candidate,
+    Plan,
+    declared_candidates,
+    paper_candidates,
+    run_criterion_test,
+)
+from vidscore_evaluators.trust.dissimilarities import ranking_measures
+from vidscore_evaluators.trust.ranking import Questions, examine
+from vidscore_evaluators.trust.ranking_tables import ranking_tables
+from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.tables import (
+    Row,
+    TextTable,
+    error_rows,
+    error_tables,
+    indicator_rows,
+    indicator_table,
+)
+
+PAGE = ROOT / "docs/trust.md"
+RESULTS = ROOT / "build/trust"
+SEED = 1
+WORKERS = 2
+
+PLANS = {
+    "multiclass-detection": Plan(40, 5, SEED),
+    "singleclass-detection": Plan(40, 2, SEED),
+    "tracking": Plan(5, 1, SEED),
+}
+PROTOCOL_PLAN = Plan(40, 1, SEED)
+PROTOCOLS = ("spotgeo", "neovision2")
+
+SHOWN_DRAWS = 500
+NOISE_PX = {"spotgeo": 1.0, "neovision2": 3.0}
+
+LADDER = tuple(
+    Detector(
+        f"system {number}",
+        miss_rate=0.05 + 0.02 * number,
+        position_error_px=10.0 - 1.2 * number,
+        size_error=0.05,
+        wrong_class_rate=0.03,
+        false_alarms_per_frame=0.2,
+    )
+    for number in range(1, 7)
+)
+"""Six simulated systems: each misses more than the one before, and places better what it finds."""
+
+_BLOCK = re.compile(
+    r"(<!-- study: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(<!-- end of study -->)", re.DOTALL
+)
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--fresh", action="store_true", help="run everything anew")
+    fresh = parser.parse_args().fresh
+    blocks = {name: "\n\n".join(make(fresh)) for name, make in STUDY.items()}
+    text = PAGE.read_text("utf-8")
+    PAGE.write_text(
+        _BLOCK.sub(lambda block: f"{block[1]}\n{blocks[block['name']]}\n\n{block[4]}", text),
+        "utf-8",
+    )
+
+
+def results(name: str, make: Callable[[], Any], fresh: bool) -> Any:
+    """What an earlier run has kept, or what a run gives now."""
+    path = RESULTS / f"{name}.json"
+    if fresh or not path.is_file():
+        print(f"{name} ...", file=sys.stderr)
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(make(), allow_nan=False), "utf-8")
+    return json.loads(path.read_text("utf-8"))
+
+
+def sanity_test(test: str) -> Callable[[bool], Iterator[str]]:
+    """Both tables of a sanity test, with the paper's criteria."""
+
+    def made(fresh: bool) -> Iterator[str]:
+        found = results(test, lambda: _run(test, paper_candidates(test), PLANS[test]), fresh)
+        yield from _sanity_tables(test, found)
+
+    return made
+
+
+def protocol_test(evaluator: str) -> Callable[[bool], Iterator[str]]:
+    """Ranking errors of a protocol in the multi-class test, over its parameters."""
+    test = "multiclass-detection"
+
+    def made(fresh: bool) -> Iterator[str]:
+        found = results(
+            evaluator, lambda: _run(test, declared_candidates(evaluator, {}), PROTOCOL_PLAN), fresh
+        )
+        yield from _sanity_tables(test, found)
+
+    return made
+
+
+def consistency(_fresh: bool) -> Iterator[str]:
+    """The smallest counter-example for each law and each measure of the two protocols."""
+    rows = []
+    for name in PROTOCOLS:
+        evaluator = create_evaluator(name)
+        for measure in ranking_measures(evaluator):
+            found = search_violations(evaluator, measure, seed=SEED)
+            for law, example in found.counterexamples.items():
+                sets = (
+                    []
+                    if example is None
+                    else [describe(objects, tracks=False) for objects in example.sets]
+                )
+                values = {} if example is None else example.dissimilarities
+                shown = ", ".join(f"{key} = {value:g}" for key, value in values.items())
+                rows.append(
+                    [f"{name} `{measure.name}`", law, " ".join(sets) or "none found", shown]
+                )
+    yield table(("measure", "law", "smallest counter-example x, y, z", "dissimilarities"), rows)
+
+
+def ranking(evaluator: str) -> Callable[[bool], Iterator[str]]:
+    """Everything about the ranking of the ladder of simulated systems by a protocol."""
+
+    def made(fresh: bool) -> Iterator[str]:
+        found = results(f"{evaluator}-ranking", lambda: _rank_ladder(evaluator), fresh)
+        for entry in found:
+            yield _markdown(TextTable(**entry))
+
+    return made
+
+
+def _run(test: str, candidates: Sequence[Candidate], plan: Plan) -> dict[str, list[Row]]:
+    outcomes = run_criterion_test(test, candidates, plan, workers=WORKERS)
+    return {
+        "errors": error_rows(test, outcomes),
+        "indicators": indicator_rows(test, outcomes, plan.seed),
+    }
+
+
+def _rank_ladder(evaluator: str) -> list[dict[str, Any]]:
+    scenes = (SKY,) if evaluator == "spotgeo" else STREETS
+    truths = [simulate_truth(scene, SEED) for scene in scenes]
+    systems = {
+        detector.name: concatenate(
+            [
+                simulate_detections(detector, scene, truth, SEED)
+                for scene, truth in zip(scenes, truths, strict=True)
+            ]
+        )
+        for detector in LADDER
+    }
+    judge = create_evaluator(evaluator)
+    contest = Contest.of([judge], concatenate(truths), systems)
+    questions = Questions(
+        draws=SHOWN_DRAWS, noise_px=NOISE_PX[evaluator], seed=SEED, workers=WORKERS
+    )
+    tables = ranking_tables(list(systems), [examine(judge, contest, questions)], SEED)
+    return [
+        {"title": one.title, "headings": one.headings, "leading": one.leading, "lines": one.lines}
+        for one in tables
+    ]
+
+
+def _sanity_tables(test: str, found: Mapping[str, list[Row]]) -> Iterator[str]:
+    title = SANITY_TESTS[test].title
+    for one in error_tables(title, found["errors"]):
+        yield _markdown(one)
+    if found["indicators"]:
+        yield _markdown(indicator_table(title, found["indicators"]))
+
+
+def _markdown(one: TextTable) -> str:
+    """A table under its title; a name that the line above has as well is not said again."""
+    lines = []
+    for before, line in zip([None, *one.lines], one.lines, strict=False):
+        repeated = before is not None and one.leading > 1 and before[0] == line[0]
+        lines.append(["" if repeated else line[0], *line[1:]])
+    return f"**{one.title}**\n\n{table(one.headings, lines)}"
+
+
+STUDY: Mapping[str, Callable[[bool], Iterator[str]]] = {
+    **{test: sanity_test(test) for test in PLANS},
+    **{name: protocol_test(name) for name in PROTOCOLS},
+    "consistency": consistency,
+    **{f"{name}-ranking": ranking(name) for name in PROTOCOLS},
+}
+
+if __name__ == "__main__":
+    main()

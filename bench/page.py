@@ -121,6 +121,8 @@ def _three(sample: Sample, unit: str, mark: str = "") -> str:
 
 
 def _figure(value: float, unit: str) -> str:
+    if unit == "s" and value < 1e-3:
+        return f"{1e6 * value:.3g} us"
     if unit == "s" and value < 1.0:
         return f"{1000 * value:.3g} ms"
     if unit == "bytes":

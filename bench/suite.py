@@ -1,6 +1,6 @@
 """All cases, in the order in which they run. Importing them needs every peer."""
 
-from bench.cases import coco, neovision2, spotgeo, startup, tracking
+from bench.cases import coco, growth, neovision2, spotgeo, startup, streaming, tracking
 
 CASES = (
     *spotgeo.CASES,
@@ -8,4 +8,6 @@ CASES = (
     *coco.CASES,
     *tracking.CASES,
     *startup.CASES,
+    *streaming.CASES,
+    *growth.CASES,
 )

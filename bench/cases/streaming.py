@@ -1,0 +1,235 @@
+"""Live streams over loopback: durable and scored, beside a server that only acknowledges."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import tempfile
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from bench.case import Case, Size
+from bench.measuring import Sample
+from bench.rows import Row, at_most
+from bench.servers.process import BENCHMARK, Host, echo_server, hosting_server
+from vidscore.v1 import annotations_pb2
+from vidscore.v1 import submission_service_pb2 as messages
+from vidscore.v1 import submission_service_pb2_grpc as services
+
+STREAMS = 64
+MESSAGES_A_STREAM = 400
+POINTS_A_FRAME = 10
+BATCHED_FRAMES = 64
+UNACKNOWLEDGED = 16
+HEALTH_LIMIT_S = 0.05
+HEALTH_PAUSE_S = 0.02
+
+
+@dataclass
+class Load:
+    """What one run of all streams took.
+
+    Attributes:
+        seconds_a_frame: Wall time divided by all frames.
+        acknowledged_s: Time from sending to acknowledgement of each message.
+        health_s: Times of health checks during the run.
+    """
+
+    seconds_a_frame: float = 0.0
+    acknowledged_s: list[float] = field(default_factory=list)
+    health_s: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """One append stream: its resource name and the messages that it sends."""
+
+    requests: Sequence[messages.AppendFramesRequest]
+
+
+def _writers(
+    names: Sequence[tuple[str, int]], message_count: int, frames_a_message: int
+) -> list[_Writer]:
+    random = np.random.default_rng(7)
+    writers = []
+    for index, (name, epoch) in enumerate(names):
+        requests = []
+        for number in range(message_count):
+            first = number * frames_a_message
+            coordinates = random.uniform(0, 600, 2 * POINTS_A_FRAME * frames_a_message)
+            batch = annotations_pb2.AnnotationBatch(
+                sequences=[annotations_pb2.SequenceKey(sequence=f"s{index:03d}")],
+                frame_sequences=[0] * frames_a_message,
+                frame_numbers=range(first, first + frames_a_message),
+                frame_object_counts=[POINTS_A_FRAME] * frames_a_message,
+                geometry=annotations_pb2.GEOMETRY_POINT,
+                coordinates=coordinates.tolist(),
+            )
+            append = messages.Append(stream=name, epoch=epoch, offset=first, detections=batch)
+            requests.append(messages.AppendFramesRequest(append=append))
+        writers.append(_Writer(requests))
+    return writers
+
+
+async def _drive(
+    channel: grpc.aio.Channel, writers: Sequence[_Writer], metadata: tuple[tuple[str, str], ...]
+) -> Load:
+    """Send everything on all streams at once, each with a bounded number unacknowledged."""
+    load = Load()
+    stub = services.SubmissionServiceStub(channel)
+
+    async def write(writer: _Writer) -> None:
+        window = asyncio.Semaphore(UNACKNOWLEDGED)
+        sent: list[float] = []
+
+        async def requests() -> AsyncIterator[messages.AppendFramesRequest]:
+            for request in writer.requests:
+                await window.acquire()
+                sent.append(time.perf_counter())
+                yield request
+
+        received = 0
+        async for _ in stub.AppendFrames(requests(), metadata=metadata):
+            load.acknowledged_s.append(time.perf_counter() - sent[received])
+            received += 1
+            window.release()
+        if received != len(writer.requests):
+            raise RuntimeError(f"{received} of {len(writer.requests)} messages were acknowledged")
+
+    start = time.perf_counter()
+    await asyncio.gather(*(write(writer) for writer in writers))
+    frames = sum(
+        len(request.append.detections.frame_numbers)
+        for writer in writers
+        for request in writer.requests
+    )
+    load.seconds_a_frame = (time.perf_counter() - start) / frames
+    return load
+
+
+async def _drive_echo(address: str, message_count: int, frames_a_message: int) -> Load:
+    names = [(f"benchmarks/b/submissions/s/streams/t{index}", 1) for index in range(STREAMS)]
+    async with grpc.aio.insecure_channel(address) as channel:
+        return await _drive(channel, _writers(names, message_count, frames_a_message), ())
+
+
+async def _drive_ours(host: Host, message_count: int, frames_a_message: int) -> Load:
+    """Append to a new submission whose live scores somebody watches, and check health meanwhile."""
+    metadata = (("authorization", f"Bearer {host.secret}"),)
+    async with grpc.aio.insecure_channel(host.address) as channel:
+        stub = services.SubmissionServiceStub(channel)
+        request = messages.CreateSubmissionRequest(
+            benchmark=f"benchmarks/{BENCHMARK}", request_id=str(uuid.uuid4())
+        )
+        created = await stub.CreateSubmission(request, metadata=metadata)
+        name = created.submission.name
+        opened = [
+            await stub.OpenStream(
+                messages.OpenStreamRequest(submission=name, stream=f"t{index}"), metadata=metadata
+            )
+            for index in range(STREAMS)
+        ]
+        names = [
+            (f"{name}/streams/{answer.stream.stream}", answer.stream.epoch) for answer in opened
+        ]
+        writers = _writers(names, message_count, frames_a_message)
+        watching = asyncio.create_task(_watch(stub, name, metadata))
+        checks: list[float] = []
+        checking = asyncio.create_task(_check_health(channel, checks))
+        load = await _drive(channel, writers, metadata)
+        for task in (watching, checking):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        cancelled = messages.CancelSubmissionRequest(name=name)
+        await stub.CancelSubmission(cancelled, metadata=metadata)
+    load.health_s = checks
+    return load
+
+
+async def _watch(
+    stub: services.SubmissionServiceAsyncStub, name: str, metadata: tuple[tuple[str, str], ...]
+) -> None:
+    request = messages.WatchSubmissionRequest(name=name)
+    async for _ in stub.WatchSubmission(request, metadata=metadata):
+        pass
+
+
+async def _check_health(channel: grpc.aio.Channel, seconds: list[float]) -> None:
+    stub: Any = health_pb2_grpc.HealthStub(channel)  # whose types say nothing of its methods
+    while True:
+        start = time.perf_counter()
+        await stub.Check(health_pb2.HealthCheckRequest())
+        seconds.append(time.perf_counter() - start)
+        await asyncio.sleep(HEALTH_PAUSE_S)
+
+
+def _write_truth(path: Path, frame_count: int) -> None:
+    """The truth of all streams as generic CSV, a point a frame."""
+    rows = [
+        f"s{stream:03d},{frame},{10 + frame % 600},20"
+        for stream in range(STREAMS)
+        for frame in range(frame_count)
+    ]
+    path.write_text("\n".join(["sequence,frame,x,y", *rows]) + "\n", encoding="utf-8")
+
+
+def _streams(size: Size) -> Iterator[Row]:
+    message_count = max(20, size.of(MESSAGES_A_STREAM))
+    kinds = {1: message_count, BATCHED_FRAMES: max(4, message_count // 16)}
+    with tempfile.TemporaryDirectory() as folder:
+        truth = Path(folder) / "truth.csv"
+        _write_truth(truth, max(frames * count for frames, count in kinds.items()))
+        with echo_server() as echo, hosting_server(Path(folder), truth) as host:
+            for frames, count in kinds.items():
+                asyncio.run(_drive_ours(host, 4, frames))
+                asyncio.run(_drive_echo(echo, 4, frames))
+                ours, others = [], []
+                for _ in range(size.repeats):
+                    ours.append(asyncio.run(_drive_ours(host, count, frames)))
+                    others.append(asyncio.run(_drive_echo(echo, count, frames)))
+                yield from _rows(frames, ours, others)
+
+
+def _rows(frames_a_message: int, ours: list[Load], others: list[Load]) -> Iterator[Row]:
+    what = f"{STREAMS} streams, {frames_a_message} frame(s) a message, durable and watched live"
+    bound = 2.0 if frames_a_message == 1 else 3.0
+    yield Row(
+        f"{what}: time a frame",
+        Sample(tuple(load.seconds_a_frame for load in ours)),
+        Sample(tuple(load.seconds_a_frame for load in others)),
+        "a server that only acknowledges",
+        at_most(bound),
+    )
+    if frames_a_message > 1:
+        return
+    yield Row(
+        f"{what}: acknowledgement, 99th percentile",
+        Sample(tuple(_p99(load.acknowledged_s) for load in ours)),
+        Sample(tuple(_p99(load.acknowledged_s) for load in others)),
+        "a server that only acknowledges",
+        at_most(3.0),
+    )
+    yield Row(
+        f"{what}: health check meanwhile, 99th percentile",
+        Sample(tuple(_p99(load.health_s) for load in ours)),
+        Sample((HEALTH_LIMIT_S,)),
+        "limit",
+        at_most(1.0),
+        note="measured by the client that drives the load, so that its own waiting is in it",
+    )
+
+
+def _p99(seconds: list[float]) -> float:
+    return float(np.percentile(seconds, 99))
+
+
+CASES = (Case("streams", _streams),)

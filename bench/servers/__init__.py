@@ -1,0 +1,1 @@
+"""Servers that the suite starts: ours, and one that only answers."""

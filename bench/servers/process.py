@@ -1,0 +1,103 @@
+"""Start servers as processes, and make a hosted benchmark on ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+VIDSCORE = str(Path(sys.executable).with_name("vidscore"))
+BENCHMARK = "speed"
+_ADDRESS = re.compile(r"serves at (\S+:\d+)")
+_DEFINITION = """
+title = "Speed"
+truth_geometry = "point"
+detection_geometry = "point"
+
+[[evaluators]]
+name = "f1"
+parameters = { base = "euclidean" }
+
+[policy]
+visibility = "live"
+minimum_frames = 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A server that hosts a benchmark.
+
+    Attributes:
+        address: Host and port.
+        secret: Token of a performer.
+    """
+
+    address: str
+    secret: str
+
+
+@contextmanager
+def echo_server() -> Iterator[str]:
+    """A server that only answers; gives its address."""
+    with _started([sys.executable, "-m", "bench.servers.echo"]) as address:
+        yield address
+
+
+@contextmanager
+def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
+    """Our server with a store in a folder, and a benchmark with truth.
+
+    Args:
+        folder: Where the store goes.
+        truth: File of the truth.
+    """
+    store = folder / "site.db"
+    secret = _run(["init", "--store", str(store)])
+    with _started([VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0"]) as address:
+        organiser = {"VIDSCORE_TOKEN": secret, "VIDSCORE_SERVER": address}
+        definition = folder / "benchmark.toml"
+        definition.write_text(_DEFINITION, encoding="utf-8")
+        _run(["benchmark", "create", BENCHMARK, str(definition)], organiser)
+        _run(["benchmark", "truth", BENCHMARK, "--truth", str(truth), "--complete"], organiser)
+        performer = _run(["token", "create", "performer", "--team", "speed"], organiser)
+        yield Host(address, performer)
+
+
+def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:
+    done = subprocess.run(
+        [VIDSCORE, *arguments],
+        check=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, **(variables or {})},
+    )
+    return done.stdout.strip()
+
+
+@contextmanager
+def _started(command: list[str]) -> Iterator[str]:
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    try:
+        yield _address(process)
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def _address(process: subprocess.Popen[str]) -> str:
+    """The address that a server says it serves at."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        found = _ADDRESS.search(line)
+        if found:
+            return found[1]
+    raise RuntimeError(f"a server ended before it served, with status {process.wait()}")

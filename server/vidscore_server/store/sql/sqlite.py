@@ -61,11 +61,15 @@ def _open(path: Path) -> SqlStore:
         # Made before SQLite does, so that nobody else can read it at any time.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         engine = _engine(path)
-        upgrade(engine)
-        return SqlStore(engine, release)
+        try:
+            upgrade(engine)
+        except BaseException:
+            engine.dispose()
+            raise
     except BaseException:
         release()
         raise
+    return SqlStore(engine, release)
 
 
 def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:

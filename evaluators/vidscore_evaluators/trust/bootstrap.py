@@ -220,17 +220,23 @@ def _score_draws(piece: _Piece) -> list[_Drawn]:
             if (index, number) not in copies:
                 copies[index, number] = copy_of(tallies[index], number)
         parts = [copies[key] for key in wanted]
-        scores = evaluator.scores(merge_tallies(parts))
+        scores = _without_sequences(evaluator.scores(merge_tallies(parts)))
         rank_key = evaluator.rank_key(bare_report(evaluator, scores))
         drawn.append(_Drawn(rank_key, _scores(scores)))
     return drawn
+
+
+def _without_sequences(scores: Scores) -> Scores:
+    """Scores without those of single sequences, which are many and say nothing of a draw."""
+    kept = (block for block in scores.blocks if any(key is None for key in block.sequences))
+    return Scores(tuple(kept))
 
 
 def _scores(scores: Scores) -> dict[Key, Number]:
     """Every score but those of single sequences."""
     return {
         (row.domain, row.class_, row.measure): row.value
-        for block in scores.blocks
+        for block in _without_sequences(scores).blocks
         for row in block.rows()
         if row.sequence is None
     }

@@ -164,7 +164,7 @@ async def test_a_server_that_stops_under_a_call_leaves_tasks_and_descriptors_as_
         assert await shutdown(hosted, RPCS[rpc]) is Code.UNAVAILABLE
         assert hosted.server.sessions.open_count == 0
     await eventually(lambda: _at_most(before))
-    assert [name for name in _open_files() if name.startswith(STORE)] == []
+    await eventually(lambda: not [file for file in _open_files() if tmp_path in file.parents])
     async with hosting(tmp_path) as hosted:
         assert await hosted.red.append(STREAM, 0, GOOD.detections) == 2
         assert (await hosted.red.get()).frame_count == 2
@@ -233,17 +233,17 @@ def _store(hosted: Hosted) -> SqlStore:
 
 def _left() -> tuple[int, int]:
     """Tasks and file descriptors that there are, but for connections that the store keeps."""
-    others = [name for name in _open_files() if not name.startswith(STORE)]
+    others = [file for file in _open_files() if not file.name.startswith(STORE)]
     return len(asyncio.all_tasks()), len(others)
 
 
-def _open_files() -> list[str]:
+def _open_files() -> list[Path]:
     listing = Path("/proc/self/fd")
-    names = []
+    files = []
     for descriptor in listing.iterdir() if listing.exists() else ():
         with contextlib.suppress(FileNotFoundError):  # the one that the listing itself took
-            names.append(descriptor.readlink().name)
-    return names
+            files.append(descriptor.readlink())
+    return files
 
 
 def _at_most(before: tuple[int, int]) -> bool:

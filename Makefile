@@ -80,7 +80,7 @@ test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker
 bench: $(BENCH_INSTALLED) ## the whole benchmark suite (BENCH_ARGS="--case name"); writes docs/benchmarks.md
 	@$(BENCH)/bin/python -m bench --page docs/benchmarks.md $(BENCH_ARGS)
 
-bench-quick: $(BENCH_INSTALLED) ## a tenth of it, in under two minutes
+bench-quick: $(BENCH_INSTALLED) ## a twentieth of it, in under two minutes
 	@$(BENCH)/bin/python -m bench --quick --page build/benchmarks-quick.md $(BENCH_ARGS)
 
 profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE=spotgeo

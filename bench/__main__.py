@@ -21,7 +21,9 @@ RESULTS = HERE / "results.json"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the arguments say."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a tenth of the data, fewer repeats")
+    parser.add_argument(
+        "--quick", action="store_true", help="a twentieth of the data, fewer repeats"
+    )
     parser.add_argument("--share", type=float, help="share of the data, if neither is wanted")
     parser.add_argument("--case", action="append", help="run this case alone; may be repeated")
     parser.add_argument("--profile", action="store_true", help="profile our side of the cases")

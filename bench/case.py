@@ -27,7 +27,7 @@ class Size:
 
 
 FULL = Size(1.0, 5)
-QUICK = Size(0.1, 3)
+QUICK = Size(0.05, 3)
 
 
 @dataclass(frozen=True, slots=True)

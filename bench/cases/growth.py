@@ -26,6 +26,7 @@ LINEAR = at_most(1.5)
 """A detection of the largest run may cost so many times one of the smallest."""
 
 OBJECTS_A_FRAME = 13
+FRAMES_A_SEQUENCE = 500
 CORNER_BOXES = 10_000
 CHAINS_PX = 4.0
 BYTES = 1 << 30
@@ -44,7 +45,8 @@ def _sides(frame_count: int, objects: int, class_count: int) -> Sides:
 
 
 def _annotated(truth: Boxes, detections: Boxes, class_count: int) -> Sides:
-    sequences = [SequenceKey("domain", "sequence")]
+    count = max(1, truth.frame_count // FRAMES_A_SEQUENCE)
+    sequences = [SequenceKey("domain", f"sequence-{number}") for number in range(count)]
     labels = ("Car", "Truck", "Bus", "Person", "Cyclist", "Boat", "Plane", "Helicopter")
     names = (*labels, *(f"class-{number}" for number in range(class_count)))[:class_count]
     return (

@@ -16,6 +16,9 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +85,10 @@ _KINDS = {
 _KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.TEXT
 
 
+READING_THREADS = 4
+"""Files that are read at a time; numpy lets go of the interpreter for most of it."""
+
+
 def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     """Read a tree of CSV files.
 
@@ -93,9 +100,9 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     files, warnings = _find_files(path, limits)
     parts: list[CsvRows] = []
     broken = FaultList()
-    for file in files.values():
+    for read_file in _readings(files, side, limits):
         try:
-            parts.append(_read_file(file, side, limits))
+            parts.append(read_file())
         except InputError as error:
             broken.extend(error.faults)
     faults = FaultList()
@@ -124,6 +131,15 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 # --- files -----------------------------------------------------------------------------------
+
+
+def _readings(
+    files: Mapping[SequenceKey, Path], side: Side, limits: ReadLimits
+) -> list[Callable[[], CsvRows]]:
+    """Read files in threads; gives, in their order, what returns or raises what came of each."""
+    with ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1)) as threads:
+        futures = [threads.submit(_read_file, file, side, limits) for file in files.values()]
+    return [future.result for future in futures]
 
 
 def _find_files(

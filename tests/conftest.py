@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 from tests.support.plugin import built_plugin, counting_plugin
@@ -11,6 +12,11 @@ __all__ = ["built_plugin", "counting_plugin"]
 
 # A distribution of its own, whose tests are run by tests/evaluators/test_plugin.py.
 collect_ignore = ["plugin"]
+
+# A shell starts what runs in its background with Ctrl-C ignored, and every process that it starts
+# inherits that; the tests of interrupts must see what a terminal would give them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a busy machine is not a bug. In CI the examples are the same in every run, so that
 # a failure there is about the change, and one at a desk has found something new.

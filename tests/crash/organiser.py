@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import grpc
-from tests.server.hosting.hosted import BENCHMARK, dots
+from tests.server.hosting.hosted import BENCHMARK, dots, end_of
 
 from vidscore.v1 import (
     access_service_pb2,
@@ -37,6 +37,7 @@ class Organiser:
         uploads = [
             benchmark_service_pb2.UploadTruthRequest(header=header),
             benchmark_service_pb2.UploadTruthRequest(truth=truth),
+            benchmark_service_pb2.UploadTruthRequest(end=end_of(truth)),
         ]
         self._benchmarks.UploadTruth(iter(uploads), metadata=self._metadata)
 

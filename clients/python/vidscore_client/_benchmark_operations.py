@@ -248,13 +248,16 @@ def _truth_requests(
 ) -> Iterator[wire.UploadTruthRequest]:
     yield wire.UploadTruthRequest(header=header)
     outbox = Outbox(DEFAULT_BATCHING)
+    frame_count = 0
     for frames in batches:
         if not isinstance(frames, Frames):
             raise InputError("batches", repr(frames)[:80], "Frames")
+        frame_count += frames.frame_count
         if frames.frame_count:
             outbox.offer("truth", frames, 0.0)
         while (batch := outbox.take(0.0)) is not None:
             yield wire.UploadTruthRequest(truth=encode_frames(batch.frames))
+    yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))
 
 
 def _status(message: operations_pb2.Operation) -> OperationStatus:

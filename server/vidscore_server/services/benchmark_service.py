@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
 from google.longrunning import operations_pb2
 
+from vidscore.v1 import annotations_pb2, benchmark_service_pb2_grpc
 from vidscore.v1 import benchmark_service_pb2 as pb
-from vidscore.v1 import benchmark_service_pb2_grpc
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.access.caller import Caller, current_caller
@@ -136,12 +137,10 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             definition = self._hosting.benchmarks.definition(record)
             upload = TruthUpload(definition, self._site.settings)
             digest = hashlib.sha256(header.SerializeToString(deterministic=True))
-            async for request in requests:
-                if request.WhichOneof("message") != "truth":
-                    raise message_order("another header, or nothing", "truth")
-                digest.update(request.truth.SerializeToString(deterministic=True))
-                size = len(request.truth.frame_numbers) + len(request.truth.coordinates)
-                await aside(size, upload.add, request.truth)
+            async for batch in _batches_of(requests, upload):
+                digest.update(batch.SerializeToString(deterministic=True))
+                size = len(batch.frame_numbers) + len(batch.coordinates)
+                await aside(size, upload.add, batch)
             made = replace(request_of(header, "UploadTruth", self._site), digest=digest.hexdigest())
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
             revision = await self._hosting.truth.commit(made, plan, upload, definition.truth_arity)
@@ -245,6 +244,27 @@ def _refuse_unchangeable(request: pb.UpdateBenchmarkRequest) -> None:
         faults.append(Fault("no path", expected, field="update_mask"))
     if faults:
         raise InputError(faults)
+
+
+async def _batches_of(
+    requests: Requests[pb.UploadTruthRequest], upload: TruthUpload
+) -> AsyncIterator[annotations_pb2.AnnotationBatch]:
+    """The batches of an upload up to its end, which must come and must know how many frames.
+
+    A call that breaks off ends the requests, too: without an end nothing may be kept.
+    """
+    async for request in requests:
+        kind = request.WhichOneof("message")
+        if kind == "end":
+            if request.end.frame_count != len(upload.frames):
+                found = f"{len(upload.frames)} frames"
+                expected = f"{request.end.frame_count}, as the end says"
+                raise InputError([Fault(found, expected, source="truth", field="end.frame_count")])
+            return
+        if kind != "truth":
+            raise message_order("another header, or nothing", "truth or end")
+        yield request.truth
+    raise message_order("the end of the stream", "end, with the number of frames")
 
 
 async def _header_of(requests: Requests[pb.UploadTruthRequest]) -> pb.UploadTruthHeader:

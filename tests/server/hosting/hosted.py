@@ -39,6 +39,13 @@ BENCHMARK = "benchmarks/dots"
 TRUTH = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: [], 3: [(50.5, 60.5)], 4: [], 5: []})
 
 
+def end_of(*batches: annotations_pb2.AnnotationBatch) -> benchmark_service_pb2.UploadTruthEnd:
+    """What ends an upload of these batches."""
+    return benchmark_service_pb2.UploadTruthEnd(
+        frame_count=sum(len(batch.frame_numbers) for batch in batches)
+    )
+
+
 @dataclass
 class PlayedClock:
     """A clock that stands still until it is told otherwise."""
@@ -89,6 +96,7 @@ class Client:
         requests = [
             benchmark_service_pb2.UploadTruthRequest(header=header),
             *(benchmark_service_pb2.UploadTruthRequest(truth=batch) for batch in batches),
+            benchmark_service_pb2.UploadTruthRequest(end=end_of(*batches)),
         ]
         answer = await self.benchmarks.UploadTruth(iter(requests), metadata=self.metadata)
         return answer.revision

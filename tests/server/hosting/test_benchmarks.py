@@ -177,6 +177,23 @@ async def test_a_refused_upload_leaves_no_revision(hosted: Hosted) -> None:
     assert await _revisions(hosted.organiser) == []
 
 
+@pytest.mark.parametrize("ends", [(), (pb.UploadTruthEnd(frame_count=2),)])
+async def test_an_upload_without_its_end_leaves_no_revision(
+    hosted: Hosted, ends: tuple[pb.UploadTruthEnd, ...]
+) -> None:
+    """A call that breaks off looks like one whose client has closed its side."""
+    await hosted.organiser.create_benchmark()
+    requests = [
+        pb.UploadTruthRequest(header=pb.UploadTruthHeader(benchmark=BENCHMARK)),
+        pb.UploadTruthRequest(truth=points({1: HERE})),
+        *(pb.UploadTruthRequest(end=end) for end in ends),
+    ]
+    client = hosted.organiser
+    found = await refusal(client.benchmarks.UploadTruth(iter(requests), metadata=client.metadata))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert await _revisions(client) == []
+
+
 async def test_the_same_upload_makes_one_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     first = await hosted.organiser.upload(TRUTH, request_id="u1")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from tests.server.hosting.hosted import BENCHMARK, TRUTH, append, dots
+from tests.server.hosting.hosted import BENCHMARK, TRUTH, append, dots, end_of
 from tests.server.hosting.test_scoring import library_report
 from tests.server.scene import points
 
@@ -80,6 +80,7 @@ class Site:
         uploads = [
             benchmark_service_pb2.UploadTruthRequest(header=header),
             benchmark_service_pb2.UploadTruthRequest(truth=TRUTH),
+            benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
         ]
         stub.UploadTruth(iter(uploads), metadata=self.metadata)
         self.submissions(channel).CreateSubmission(

@@ -185,12 +185,20 @@ class UploadTruthHeader(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., merge: bool = ..., complete: bool = ..., comment: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class UploadTruthRequest(_message.Message):
-    __slots__ = ("header", "truth")
+    __slots__ = ("header", "truth", "end")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     TRUTH_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
     header: UploadTruthHeader
     truth: _annotations_pb2.AnnotationBatch
-    def __init__(self, header: _Optional[_Union[UploadTruthHeader, _Mapping]] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ...) -> None: ...
+    end: UploadTruthEnd
+    def __init__(self, header: _Optional[_Union[UploadTruthHeader, _Mapping]] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., end: _Optional[_Union[UploadTruthEnd, _Mapping]] = ...) -> None: ...
+
+class UploadTruthEnd(_message.Message):
+    __slots__ = ("frame_count",)
+    FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    frame_count: int
+    def __init__(self, frame_count: _Optional[int] = ...) -> None: ...
 
 class UploadTruthResponse(_message.Message):
     __slots__ = ("revision",)

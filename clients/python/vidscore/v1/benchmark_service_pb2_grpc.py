@@ -125,8 +125,10 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UploadTruth(self, request_iterator, context):
-        """UploadTruth adds frames of truth. The first request is the header, then come batches. The
-        whole upload becomes one new revision when the client closes its side, or nothing does.
+        """UploadTruth adds frames of truth. The first request is the header, then come batches, and last
+        the end. The whole upload becomes one new revision, or nothing does: a call that breaks off
+        looks to the server like one whose client has closed its side, so only the end says that
+        everything has come.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -49,8 +49,10 @@ class BenchmarkServiceStub:
     again. FAILED_PRECONDITION where it has submissions and `force` is not set.
     """
     UploadTruth: _grpc.StreamUnaryMultiCallable[_benchmark_service_pb2.UploadTruthRequest, _benchmark_service_pb2.UploadTruthResponse]
-    """UploadTruth adds frames of truth. The first request is the header, then come batches. The
-    whole upload becomes one new revision when the client closes its side, or nothing does.
+    """UploadTruth adds frames of truth. The first request is the header, then come batches, and last
+    the end. The whole upload becomes one new revision, or nothing does: a call that breaks off
+    looks to the server like one whose client has closed its side, so only the end says that
+    everything has come.
     """
     ListTruthRevisions: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListTruthRevisionsRequest, _benchmark_service_pb2.ListTruthRevisionsResponse]
     """ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, no truth.
@@ -84,8 +86,10 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     again. FAILED_PRECONDITION where it has submissions and `force` is not set.
     """
     UploadTruth: _aio.StreamUnaryMultiCallable[_benchmark_service_pb2.UploadTruthRequest, _benchmark_service_pb2.UploadTruthResponse]  # type: ignore[assignment]
-    """UploadTruth adds frames of truth. The first request is the header, then come batches. The
-    whole upload becomes one new revision when the client closes its side, or nothing does.
+    """UploadTruth adds frames of truth. The first request is the header, then come batches, and last
+    the end. The whole upload becomes one new revision, or nothing does: a call that breaks off
+    looks to the server like one whose client has closed its side, so only the end says that
+    everything has come.
     """
     ListTruthRevisions: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListTruthRevisionsRequest, _benchmark_service_pb2.ListTruthRevisionsResponse]  # type: ignore[assignment]
     """ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, no truth.
@@ -152,8 +156,10 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_benchmark_service_pb2.UploadTruthRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.UploadTruthResponse, _abc.Awaitable[_benchmark_service_pb2.UploadTruthResponse]]:
-        """UploadTruth adds frames of truth. The first request is the header, then come batches. The
-        whole upload becomes one new revision when the client closes its side, or nothing does.
+        """UploadTruth adds frames of truth. The first request is the header, then come batches, and last
+        the end. The whole upload becomes one new revision, or nothing does: a call that breaks off
+        looks to the server like one whose client has closed its side, so only the end says that
+        everything has come.
         """
 
     @_abc_1.abstractmethod

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -109,7 +110,7 @@ def read_entries(
     positions = np.arange(len(entries), dtype=np.int64)
     try:
         return Entries(_columns(entries, rules), positions)
-    except (ValueError, TypeError, AttributeError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         good = _explain(entries, rules, source, array, faults)
         kept = [entries[index] for index in good]
         return Entries(_columns(kept, rules), np.array(good, dtype=np.int64))
@@ -117,15 +118,23 @@ def read_entries(
 
 def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
     columns = {}
+    present = set(chain.from_iterable(entries))
     for key, rule in rules.items():
         default = rule.default
-        values = [entry.get(key, default) for entry in entries]
+        values = _values(entries, key, default) if key in present else [default] * len(entries)
         column = rule.column(values)
         if rule.unique:
             given = [value for value in values if value != default]
             _require(len(set(given)) == len(given))
         columns[key] = column
     return columns
+
+
+def _values(entries: list[Any], key: str, default: Any) -> list[Any]:
+    """Values of a key that some entries have; all must have it where there is no default."""
+    if default is None:
+        return list(map(itemgetter(key), entries))
+    return [entry.get(key, default) for entry in entries]
 
 
 def _explain(
@@ -177,9 +186,8 @@ def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
     least = 0 if default is None else min(0, default)
 
     def column(values: list[Any]) -> IntArray:
-        array = np.array(values) if values else np.zeros(0, dtype=np.int64)
-        _require(array.dtype == np.int64 and array.ndim == 1)
-        _require(not any(type(value) is bool for value in values))
+        _require(set(map(type, values)) <= {int})
+        array = np.array(values, dtype=np.int64)
         _require((array >= least) & (array <= greatest))
         return array
 

@@ -40,23 +40,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in cases:
             _profile(case, size)
         return 0
-    rows = run(cases, size)
-    text = json.dumps([row.as_json() for row in rows], indent=1)
-    chosen.results.write_text(text + "\n", encoding="utf-8")
-    if chosen.page is not None:
-        command = "make bench-quick" if chosen.quick else "make bench"
-        write_page(chosen.page, render(rows, command))
-    return 0
-
-
-def run(cases: Sequence[Case], size: Size) -> list[Row]:
-    """Run cases and show each row as it comes."""
-    rows = []
+    command = "make bench-quick" if chosen.quick else "make bench"
+    rows: list[Row] = []
     for case in cases:
         for row in case.run(size):
             print(summary(row), flush=True)
             rows.append(row)
-    return rows
+        # After each case, so that a long run that is stopped was not for nothing.
+        text = json.dumps([row.as_json() for row in rows], indent=1)
+        chosen.results.write_text(text + "\n", encoding="utf-8")
+        if chosen.page is not None:
+            write_page(chosen.page, render(rows, command))
+    return 0
 
 
 def _profile(case: Case, size: Size) -> None:

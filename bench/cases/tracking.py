@@ -43,7 +43,7 @@ def _write(root: Path, sequence_count: int, frame_count: int, object_count: int)
 
 
 def _write_rows(path: Path, side: boxes.Boxes, rest: str) -> None:
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     corners = np.round(
         np.hstack([side.corners[:, :2], side.corners[:, 2:] - side.corners[:, :2]]), 2
     )

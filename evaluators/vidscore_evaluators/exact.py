@@ -68,6 +68,7 @@ def fraction_of(exact: int) -> Fraction:
     return Fraction(exact, 1 << SCALE_BITS)
 
 
-def to_float(exact: int) -> float:
-    """Round an exact sum to the nearest binary64."""
-    return float(fraction_of(exact))
+def to_float(exact: int, count: int = 1) -> float:
+    """Round an exact sum, or the mean of `count` numbers that it is the sum of, to binary64."""
+    # Python rounds quotients of integers correctly; a fraction would look for common factors first.
+    return exact / (count << SCALE_BITS)

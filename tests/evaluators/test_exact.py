@@ -50,6 +50,13 @@ def test_rounding_is_that_of_the_exact_value(values: list[float]) -> None:
     assert to_float(total) == math.fsum(values)
 
 
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=20))
+def test_a_mean_is_rounded_once(values: list[float]) -> None:
+    [total] = _sums([(value, 0) for value in values], 1)
+    exact_mean = sum(map(Fraction, values), Fraction(0)) / len(values)
+    assert to_float(total, len(values)) == float(exact_mean)
+
+
 def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> None:
     """0.1 is 3602879701896397 / 2**55, so the sum is 100000 times that."""
     count = 100_000

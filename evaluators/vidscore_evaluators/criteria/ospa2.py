@@ -51,7 +51,7 @@ from vidscore_evaluators.criteria.track_windows import WindowSets, window_sets
 from vidscore_evaluators.criteria.tracking import CHAINS_A_SEQUENCE
 from vidscore_evaluators.criteria.tracks import Tracks
 from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import fraction_of
+from vidscore_evaluators.exact import to_float
 from vidscore_evaluators.measures import count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Scores
@@ -194,5 +194,5 @@ def _curve(domain: str | None, class_: str | None, points: list[tuple[float, int
         counts[int(frame)] += count
         totals[int(frame)] += total
     frames = sorted(counts)
-    means = [float(fraction_of(totals[frame]) / counts[frame]) for frame in frames]
+    means = [to_float(totals[frame], counts[frame]) for frame in frames]
     return Curve("ospa2_by_frame", {"frame": frames, "ospa2": means}, domain, class_)

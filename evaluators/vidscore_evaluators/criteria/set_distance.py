@@ -44,7 +44,7 @@ from vidscore_evaluators.criteria.parameters import ExtendedParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.exact import fraction_of
+from vidscore_evaluators.exact import to_float
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
@@ -239,7 +239,7 @@ class _Cell:
 
     def distances(self, frames: int) -> dict[str, float]:
         """Mean of each part over so many frames, which are at least one."""
-        return {name: float(fraction_of(total) / frames) for name, total in self.sums.items()}
+        return {name: to_float(total, frames) for name, total in self.sums.items()}
 
 
 _Place = tuple[str | None, str | None]

@@ -38,8 +38,9 @@ def _areas_under(start: FloatArray, end: FloatArray, boxes: FloatArray) -> Float
     left, low, right, high = boxes
     first_x, last_x = np.clip(start[0], left, right), np.clip(end[0], left, right)
     run, fall = end - start
-    first_y = start[1] + _ratios(first_x - start[0], run) * fall
-    last_y = start[1] + _ratios(last_x - start[0], run) * fall
+    # Shares of the way; where the side lies beside the box nothing is under it, whatever they are.
+    first_y = start[1] + np.clip(_ratios(first_x - start[0], run), 0.0, 1.0) * fall
+    last_y = start[1] + np.clip(_ratios(last_x - start[0], run), 0.0, 1.0) * fall
     # Between these shares of the way the side is inside the box's height, outside it is cut.
     rise = last_y - first_y
     crossings = [np.clip(_ratios(level - first_y, rise), 0.0, 1.0) for level in (low, high)]

@@ -31,6 +31,8 @@ TEN = (0.0, 0.0, 10.0, 10.0)
         pytest.param((0, 0, 10, 0, 5, 5, 10, 10), 25, id="an arrowhead"),
         pytest.param((0, 0, 10, 0, 10, 0, 0, 0), 0, id="flat"),
         pytest.param((0, 0, 10, 0, 4, 0, 4, 10), 20, id="a triangle with a spike"),
+        pytest.param((-3, 0, -3, 0, -3, 0, -3 + 5e-16, 0), 0, id="next to nothing, beside it"),
+        pytest.param((0, 11, 0, 11, 0, 11, 1e-309, 11), 0, id="too narrow to divide by"),
     ],
 )
 def test_areas_by_hand(corners: tuple[float, ...], expected: float) -> None:

@@ -297,8 +297,12 @@ class Store(ABC):
 
     @abstractmethod
     def read(self) -> AbstractContextManager[Reader]:
-        """Open a consistent state for reading."""
+        """Open a consistent state for reading.
+
+        Raises:
+            StoreError: If the store is closed.
+        """
 
     @abstractmethod
     def close(self) -> None:
-        """Run what is queued and let go of the store; closing again does nothing."""
+        """Run what is queued, let readers end, let go of the store; closing again does nothing."""

@@ -240,6 +240,7 @@ def _forbidden(client: Client) -> list[Awaitable[Any]]:
 
 
 def _refuse_planted(text: str) -> None:
+    text = re.sub(r'"duration_ms": [\d.]+', '"duration_ms": 0', text)  # may be a planted number
     for number in (*PLANTED, 345.6789, 111.2223):
         for digits in (str(number), f"{number:.2f}", str(int(number))):
             assert re.search(rf"(?<![\d.]){re.escape(digits)}(?!\d)", text) is None, digits

@@ -103,6 +103,30 @@ class StoreContract:
             store.submit(lambda _: None)
         store.close()
 
+    def test_a_closed_store_is_not_read(self, store: Store) -> None:
+        store.close()
+        with pytest.raises(StoreError), store.read():
+            pass
+
+    def test_a_store_closes_when_its_readers_have_ended(self, store: Store) -> None:
+        put(store, populate)
+        reading, gate, ended = threading.Event(), threading.Event(), threading.Event()
+
+        def read() -> None:
+            with store.read() as reader:
+                reading.set()
+                gate.wait()
+                assert reader.benchmark("b") == r.benchmark()
+                ended.set()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        reading.wait()
+        threading.Timer(0.05, gate.set).start()
+        store.close()
+        assert ended.is_set()
+        thread.join()
+
     def test_what_was_queued_before_the_close_is_kept(self, store: Store) -> None:
         future = store.submit(populate)
         store.close()

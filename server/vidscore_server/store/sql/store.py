@@ -28,6 +28,9 @@ MAXIMUM_WAITING_COMMANDS = 10_000
 MAXIMUM_GROUP = 1_000
 """Commands of one commit: more would make the first of them wait without need."""
 
+READERS_TIMEOUT_S = 30
+"""How long a closing store waits for readers: those of a cancelled call go on in their threads."""
+
 _STOP = None
 
 
@@ -51,7 +54,9 @@ class SqlStore(Store):
         self._release = release
         self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
         self._closed = False
+        self._reading = 0
         self._lock = threading.Lock()
+        self._read_ended = threading.Condition(self._lock)
         self._writer = threading.Thread(target=self._write, name="store-writer", daemon=True)
         self._writer.start()
 
@@ -72,8 +77,17 @@ class SqlStore(Store):
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """See the contract."""
-        with self._engine.connect() as connection, connection.begin():
-            yield SqlReader(connection)
+        with self._lock:
+            if self._closed:
+                raise StoreError("the store is closed")
+            self._reading += 1
+        try:
+            with self._engine.connect() as connection, connection.begin():
+                yield SqlReader(connection)
+        finally:
+            with self._lock:
+                self._reading -= 1
+                self._read_ended.notify_all()
 
     def close(self) -> None:
         """See the contract."""
@@ -83,6 +97,9 @@ class SqlStore(Store):
             self._closed = True
         self._queue.put(_STOP)
         self._writer.join()
+        with self._lock:
+            # A reader that outlived its call still has a connection, which nobody would close.
+            self._read_ended.wait_for(lambda: not self._reading, READERS_TIMEOUT_S)
         self._engine.dispose()
         self._release()
 

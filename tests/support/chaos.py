@@ -1,0 +1,299 @@
+"""A TCP proxy that makes a network as bad as a test wants it.
+
+    with ChaosProxy(server.address) as proxy:
+        client = connect(proxy.address)
+        proxy.cut_after(100, Direction.TO_CLIENT)
+
+It runs on a thread and an event loop of its own, so that synchronous tests and asyncio tests use
+it alike: every method returns at once, when what it asks for holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+Result = TypeVar("Result")
+
+PIECE_BYTES = 16_384
+"""Most bytes that are handed on at once."""
+
+TICK_S = 0.01
+"""Time between two looks at how long a piece has still to wait: a test may have calmed the way."""
+
+CONTROL_TIMEOUT_S = 60.0
+
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+"""SO_LINGER: closing sends RST, and what is not sent yet is lost."""
+
+
+class Direction(Enum):
+    """Which way bytes go."""
+
+    TO_SERVER = "to the server"
+    TO_CLIENT = "to the client"
+
+
+BOTH = (Direction.TO_SERVER, Direction.TO_CLIENT)
+
+
+@dataclass
+class _Way:
+    """What happens to bytes of one direction, of all connections together."""
+
+    delay_s: float = 0.0
+    bytes_per_s: float | None = None
+    cut_after: int | None = None
+    cut_with_reset: bool = False
+    passed: int = 0
+
+    @property
+    def piece_bytes(self) -> int:
+        """Most bytes of the next piece."""
+        if self.bytes_per_s is None:
+            return PIECE_BYTES
+        return max(1, min(PIECE_BYTES, int(self.bytes_per_s * TICK_S)))
+
+
+@dataclass(eq=False)
+class _Connection:
+    """One connection of a client and the one to the server that belongs to it."""
+
+    writers: dict[Direction, asyncio.StreamWriter] = field(default_factory=dict)
+    deaf: set[Direction] = field(default_factory=set)
+
+    def half_close(self, direction: Direction) -> None:
+        """End one direction for who reads there; what still comes is dropped."""
+        self.deaf.add(direction)
+        with contextlib.suppress(OSError):
+            self.writers[direction].write_eof()
+
+    def close(self, *, reset: bool) -> None:
+        for writer in self.writers.values():
+            if reset:
+                connected: socket.socket = writer.get_extra_info("socket")
+                with contextlib.suppress(OSError):
+                    connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+                writer.transport.abort()
+            else:
+                writer.close()
+
+
+class ChaosProxy:
+    """Stands between a client and a server.
+
+    Args:
+        target: ``host:port`` of the server.
+
+    Attributes:
+        address: ``host:port`` to give to the client; the same from the beginning to the end.
+    """
+
+    def __init__(self, target: str) -> None:
+        """Take a port; nothing listens there before the proxy is entered."""
+        self._target = _parsed(target)
+        # Bound and never listening: it keeps the port while connections are refused.
+        self._holder = _bound(0)
+        self._port: int = self._holder.getsockname()[1]
+        self.address = f"127.0.0.1:{self._port}"
+        self._ways = {direction: _Way() for direction in Direction}
+        self._connections: set[_Connection] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._made = 0
+        self._listening: asyncio.Server | None = None
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="chaos", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.accept()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CONTROL_TIMEOUT_S)
+        self._loop.close()
+        self._holder.close()
+
+    # --- what a test may do ------------------------------------------------------------------
+
+    def delay(self, delay_s: float, *directions: Direction) -> None:
+        """Let every piece wait; with `math.inf` it waits until the way is calmed."""
+        self._change(directions, lambda way: setattr(way, "delay_s", delay_s))
+
+    def throttle(self, bytes_per_s: float, *directions: Direction) -> None:
+        """Let no more than some bytes through in a second."""
+        self._change(directions, lambda way: setattr(way, "bytes_per_s", bytes_per_s))
+
+    def cut_after(self, byte_count: int, direction: Direction, *, reset: bool = False) -> None:
+        """End the connection over which the last of so many further bytes of a direction goes."""
+
+        def arm(way: _Way) -> None:
+            way.cut_after, way.cut_with_reset = byte_count, reset
+
+        self._change([direction], arm)
+
+    def half_close(self, direction: Direction) -> None:
+        """End one direction of every connection; the other one goes on."""
+        self._each(lambda connection: connection.half_close(direction))
+
+    def close_connections(self) -> None:
+        """End every connection in order."""
+        self._each(lambda connection: connection.close(reset=False))
+
+    def reset(self) -> None:
+        """End every connection with RST."""
+        self._each(lambda connection: connection.close(reset=True))
+
+    def refuse(self) -> None:
+        """Refuse new connections, as a port does at which nothing listens."""
+        self._run(self._end_listening())
+
+    def accept(self) -> None:
+        """Take new connections again."""
+        self._run(self._listen())
+
+    def retarget(self, target: str) -> None:
+        """Bring new connections to another server."""
+        self._target = _parsed(target)
+
+    def calm(self) -> None:
+        """Delay, throttle and cut nothing any more, and take new connections."""
+
+        def calm(way: _Way) -> None:
+            way.delay_s, way.bytes_per_s, way.cut_after = 0.0, None, None
+
+        self._change(BOTH, calm)
+        self.accept()
+
+    # --- what a test may see -----------------------------------------------------------------
+
+    @property
+    def connections_made(self) -> int:
+        """Connections that clients have made so far."""
+        return self._made
+
+    @property
+    def connections_open(self) -> int:
+        """Connections that are open."""
+        return len(self._connections)
+
+    def bytes_passed(self, direction: Direction) -> int:
+        """Bytes that have gone on so far."""
+        return self._ways[direction].passed
+
+    # --- on the proxy's own event loop -------------------------------------------------------
+
+    def _run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(CONTROL_TIMEOUT_S)
+
+    def _change(self, directions: Iterable[Direction], change: Callable[[_Way], object]) -> None:
+        async def run() -> None:
+            for direction in tuple(directions) or BOTH:
+                change(self._ways[direction])
+
+        self._run(run())
+
+    def _each(self, action: Callable[[_Connection], None]) -> None:
+        async def run() -> None:
+            for connection in list(self._connections):
+                action(connection)
+
+        self._run(run())
+
+    async def _listen(self) -> None:
+        if self._listening is None:
+            listening = _bound(self._port)
+            self._listening = await asyncio.start_server(self._begin, sock=listening)
+
+    async def _end_listening(self) -> None:
+        if self._listening is not None:
+            self._listening.close()
+            self._listening = None
+
+    async def _stop(self) -> None:
+        await self._end_listening()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = self._loop.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._made += 1
+        connection = _Connection({Direction.TO_CLIENT: writer})
+        try:
+            from_server, to_server = await asyncio.open_connection(*self._target)
+            connection.writers[Direction.TO_SERVER] = to_server
+            self._connections.add(connection)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._pump(connection, reader, Direction.TO_SERVER))
+                both.create_task(self._pump(connection, from_server, Direction.TO_CLIENT))
+        except* OSError:
+            connection.close(reset=True)  # what one side feels, the other shall feel too
+        finally:
+            self._connections.discard(connection)
+            connection.close(reset=False)
+
+    async def _pump(
+        self, connection: _Connection, reader: asyncio.StreamReader, direction: Direction
+    ) -> None:
+        way, writer = self._ways[direction], connection.writers[direction]
+        while piece := await reader.read(way.piece_bytes):
+            await self._hold_back(way, len(piece))
+            if direction in connection.deaf:
+                continue
+            cut = way.cut_after is not None and way.cut_after <= len(piece)
+            piece = piece[: way.cut_after] if cut else piece
+            writer.write(piece)
+            way.passed += len(piece)
+            if cut:
+                way.cut_after = None
+                connection.close(reset=way.cut_with_reset)
+                return
+            if way.cut_after is not None:
+                way.cut_after -= len(piece)
+            await writer.drain()
+        connection.half_close(direction)
+
+    async def _hold_back(self, way: _Way, byte_count: int) -> None:
+        """Wait as long as the way's delay and rate, as they are from moment to moment, want it."""
+        came_s = self._loop.time()
+
+        def rest_s() -> float:
+            rate = way.bytes_per_s
+            wanted_s = way.delay_s + (0.0 if rate is None else byte_count / rate)
+            return came_s + wanted_s - self._loop.time()
+
+        while (wait_s := rest_s()) > 0:  # noqa: ASYNC110 - what it waits for is mostly time
+            await asyncio.sleep(min(wait_s, TICK_S))
+
+
+def _parsed(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host, int(port)
+
+
+def _bound(port: int) -> socket.socket:
+    """A socket at a port of this machine; several may be bound to it, one of them listens."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    bound.bind(("127.0.0.1", port))
+    return bound

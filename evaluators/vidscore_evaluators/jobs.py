@@ -6,10 +6,8 @@ registry, plug-ins included, and refuses a version that is not its own.
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -20,8 +18,8 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.interrupts import interrupts_held_back
 from vidscore_evaluators.parameters import parameter_values
+from vidscore_evaluators.processes import Progress, SpawnedPool
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -33,9 +31,6 @@ PARTS_A_WORKER = 4
 OBJECTS_A_PART = 1 << 18
 """Objects of both sides that are tallied at a time, so that memory stays bounded and a part's
 columns stay near the processor; a sequence of more is tallied whole."""
-
-Progress = Callable[[int, int], None]
-"""Called with (frames done, frames in all)."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +95,7 @@ def tally_in_parts(
         truth: Truth.
         detections: Detections.
         workers: Processes to use; 1 for this one alone.
-        progress: Called after each part.
+        progress: Called after each part with (frames done, frames in all).
 
     Returns:
         The same tally, to the last bit, whatever `workers` is.
@@ -186,16 +181,5 @@ def _runner(
     if workers == 1:
         yield lambda jobs: (evaluator.tally(job.truth, job.detections) for job in jobs)
         return
-    # Spawned, not forked: a fork of a process with running gRPC threads can hang.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context)
-
-    def run_all(jobs: Iterable[Job]) -> Iterable[Tally]:
-        with interrupts_held_back():
-            results = pool.map(run_job, jobs)  # gives out all jobs, which starts the processes
-        return map(tally_from_bytes, results)
-
-    try:
-        yield run_all
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with SpawnedPool(workers) as pool:
+        yield lambda jobs: map(tally_from_bytes, pool.map(run_job, jobs))

@@ -18,7 +18,7 @@ from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_sou
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits, Source
-from vidscore_evaluators.jobs import Progress
+from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, ReportWarning
 from vidscore_evaluators.scoring import score_annotations

@@ -11,7 +11,8 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluated_frames import resolve, unknown_sequences
 from vidscore_evaluators.evaluator import Evaluator, Side
-from vidscore_evaluators.jobs import Progress, tally_in_parts
+from vidscore_evaluators.jobs import tally_in_parts
+from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 

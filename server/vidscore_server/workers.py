@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -23,6 +21,7 @@ from functools import partial
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.interrupts import interrupts_held_back
 from vidscore_evaluators.jobs import Job, run_job
+from vidscore_evaluators.processes import SPAWN, end_with_parent
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
@@ -123,8 +122,8 @@ class _Worker:
     def _start(self) -> None:
         self._executor = ProcessPoolExecutor(
             max_workers=1,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_initialise,
+            mp_context=SPAWN,
+            initializer=end_with_parent,
         )
         with interrupts_held_back():
             self._started = self._executor.submit(os.getpid)
@@ -145,18 +144,6 @@ def _call_soon(
 def _log_started(started: Future[int]) -> None:
     if not started.cancelled() and started.exception() is None:
         log(logging.INFO, "worker started", process_id=started.result())
-
-
-def _initialise() -> None:
-    """Prepare a fresh process: it ends with its parent."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _warm_up() -> None:

@@ -17,8 +17,8 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criteria.thresholds import PARTIAL
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Task
-from vidscore_evaluators.jobs import Progress
 from vidscore_evaluators.parameters import describe_parameters
+from vidscore_evaluators.processes import Progress, map_in_order
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.trust.dissimilarities import (
     Judge,
@@ -37,7 +37,6 @@ from vidscore_evaluators.trust.paper import (
     PaperCriterion,
     Setting,
 )
-from vidscore_evaluators.trust.processes import map_in_order
 from vidscore_evaluators.trust.rankings import ranking_errors
 from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS, SanityTest
 from vidscore_evaluators.trust.sanity.families import Draw, Scene

@@ -10,7 +10,7 @@ import numpy as np
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.jobs import Progress
+from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.trust.bootstrap import COVERAGE, DRAWS, Bootstrap, bootstrap
 from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect

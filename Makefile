@@ -9,6 +9,8 @@ DEMO_ARGS ?=
 # How often `make crash-test` kills the server, and what its chance follows from.
 CRASHES ?= 50
 SEED ?= 0
+# How many submissions `make chaos-test` sends through a bad network.
+CHAOS_LIVES ?= 40
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,7 +23,7 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test
+CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test chaos-test
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -97,6 +99,9 @@ $(BENCH_INSTALLED): $(INSTALL_INPUTS) bench/requirements.txt
 crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
 	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest -m campaign \
 		tests/crash tests/server/hosting/test_stateful.py $(PYTEST_ARGS)
+
+chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
+	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.
 test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n)

@@ -31,6 +31,9 @@ TICK_S = 0.01
 
 CONTROL_TIMEOUT_S = 60.0
 
+ACCEPTING_ROUNDS = 10
+"""Rounds of the event loop within which a connection that was just accepted has its task."""
+
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 """SO_LINGER: closing sends RST, and what is not sent yet is lost."""
 
@@ -227,14 +230,23 @@ class ChaosProxy:
 
     async def _stop(self) -> None:
         await self._end_listening()
+        for _ in range(ACCEPTING_ROUNDS):
+            await asyncio.sleep(0)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.sleep(0)  # what was aborted is closed in the next round
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = self._loop.create_task(self._serve(reader, writer))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+
+        def ended(_: object) -> None:
+            self._tasks.discard(task)
+            if task.cancelled():  # before its first step it closes nothing itself
+                writer.transport.abort()
+
+        task.add_done_callback(ended)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._made += 1

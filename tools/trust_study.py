@@ -23,6 +23,7 @@ from vidscore_cli.demo_scenes import SKY, STREETS
 from vidscore_cli.simulation import Detector, simulate_detections, simulate_truth
 from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.consistency import describe, search_violations
 from vidscore_evaluators.trust.criterion_test import (
     Candidate,
@@ -32,10 +33,10 @@ from vidscore_evaluators.trust.criterion_test import (
     run_criterion_test,
 )
 from vidscore_evaluators.trust.dissimilarities import ranking_measures
-from vidscore_evaluators.trust.ranking import Questions, examine
+from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.ranking_tables import ranking_tables
 from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.systems import Contest, Request
 from vidscore_evaluators.trust.tables import (
     Row,
     TextTable,
@@ -178,11 +179,10 @@ def _rank_ladder(evaluator: str) -> list[dict[str, Any]]:
         for detector in LADDER
     }
     judge = create_evaluator(evaluator)
-    contest = Contest.of([judge], concatenate(truths), systems)
-    questions = Questions(
-        draws=SHOWN_DRAWS, noise_px=NOISE_PX[evaluator], seed=SEED, workers=WORKERS
-    )
-    tables = ranking_tables(list(systems), [examine(judge, contest, questions)], SEED)
+    contest = Contest.of(concatenate(truths), systems)
+    questions = Questions(draws=SHOWN_DRAWS, noise_px=NOISE_PX[evaluator], seed=SEED)
+    analysis = RankingAnalysis((Request.of(judge),), contest, questions)
+    tables = ranking_tables(analysis.run(workers=WORKERS))
     return [
         {"title": one.title, "headings": one.headings, "leading": one.leading, "lines": one.lines}
         for one in tables

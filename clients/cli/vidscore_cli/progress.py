@@ -39,6 +39,7 @@ class ProgressBar:
             redirect_stderr=False,
         )
         self._task = self._bar.add_task("", total=None)
+        self._stage = ""
         self._timer = threading.Timer(patience_s, self._bar.start)
         self._timer.daemon = True
         self._wanted = drawn_on.isatty()
@@ -63,8 +64,16 @@ class ProgressBar:
 
     def stage(self, description: str) -> None:
         """Say what is being done now; how much of it there is, is not known yet."""
+        self._stage = description
         self._bar.update(self._task, description=description, completed=0, total=None)
 
     def advance(self, done: int, total: int) -> None:
         """Say how far the stage has come."""
         self._bar.update(self._task, completed=done, total=total)
+
+    def show(self, stage: str, done: int, total: int) -> None:
+        """Say what is being done, and how far that has come; 0 in all where that is not known."""
+        if stage != self._stage:
+            self.stage(stage)
+        if total:
+            self.advance(done, total)

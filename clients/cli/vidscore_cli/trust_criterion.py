@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vidscore_cli.output import check_output, deliver
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
 from vidscore_cli.trust_tables import deliver_tables
-from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_evaluators.trust.criterion_test import (
-    Candidate,
-    Plan,
-    declared_candidates,
-    paper_candidates,
-    run_criterion_test,
-)
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.trust.analyses import CriterionAnalysis, Document
+from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
 from vidscore_evaluators.trust.paper import CRITERIA, NOT_REPRODUCED
 from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
-from vidscore_evaluators.trust.tables import (
-    error_rows,
-    error_tables,
-    indicator_rows,
-    indicator_table,
-)
+from vidscore_evaluators.trust.tables import error_tables, indicator_table
 
 
 @dataclass(frozen=True)
@@ -51,40 +41,42 @@ def test_criteria(typed: CriterionTest) -> None:
         VidscoreError: If a criterion cannot judge the scenes of the test.
     """
     check_output(typed.output)
-    candidates = _candidates(typed)
+    candidates = chosen_candidates(typed.test, _criteria(typed))
     plan = Plan(typed.strata, typed.realisations, typed.seed)
     with ProgressBar() as bar:
-        bar.stage("testing")
-        outcomes = run_criterion_test(
-            typed.test, candidates, plan, workers=typed.workers, progress=bar.advance
-        )
-    rows = error_rows(typed.test, outcomes)
-    of_parameters = indicator_rows(typed.test, outcomes, typed.seed)
+        analysis = CriterionAnalysis(typed.test, tuple(candidates), plan)
+        document = analysis.run(workers=typed.workers, progress=bar.show)
+    _deliver(document, typed)
+
+
+def _deliver(document: Document, typed: CriterionTest) -> None:
+    rows, of_parameters = document["errors"], document["indicators"]
     if typed.format_ == "json":
-        document = of_parameters if typed.indicators else rows
-        deliver(json.dumps(document, indent=2, allow_nan=False), typed.output)
+        chosen = of_parameters if typed.indicators else rows
+        deliver(json.dumps(chosen, indent=2, allow_nan=False), typed.output)
         return
     test = SANITY_TESTS[typed.test]
     tables = error_tables(test.title, rows)
     if of_parameters:
         tables.append(indicator_table(test.title, of_parameters))
-    notes = [f"Mean (standard deviation) over {len(plan.draws(test))} families of scenes."]
+    notes = [f"Mean (standard deviation) over {document['families']} families of scenes."]
     notes = notes if test.random else []
     if typed.test in NOT_REPRODUCED:
         notes.append(f"Note: {NOT_REPRODUCED[typed.test]}.")
     deliver_tables(tables, notes, typed.output)
 
 
-def _candidates(typed: CriterionTest) -> list[Candidate]:
-    """The paper's criteria, unless others are named; with settings, every name is an evaluator."""
+def _criteria(typed: CriterionTest) -> list[EvaluatorSpec]:
+    """Criteria as they were typed, with the parameters that were; faults are the typist's."""
     if not typed.criteria and not typed.settings:
-        return paper_candidates(typed.test)
-    of_paper = set() if typed.settings else {*typed.criteria} & {*CRITERIA[typed.test]}
-    evaluators = [name for name in typed.criteria if name not in of_paper]
-    candidates = paper_candidates(typed.test, of_paper)
-    if evaluators or typed.settings:
-        specification, settings = select_evaluators(evaluators, typed.settings, BenchmarkSpec())
-        create_evaluators(specification, evaluators, settings)
-        for entry in specification.evaluators:
-            candidates.extend(declared_candidates(entry.name, entry.parameters))
-    return candidates
+        return []
+    specification, settings = select_evaluators(typed.criteria, typed.settings, BenchmarkSpec())
+    evaluators = [
+        entry
+        for entry in specification.evaluators
+        if entry.parameters or entry.name not in CRITERIA[typed.test]
+    ]
+    create_evaluators(
+        replace(specification, evaluators=tuple(evaluators)), typed.criteria, settings
+    )
+    return list(specification.evaluators)

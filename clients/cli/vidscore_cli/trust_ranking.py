@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +20,10 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.scoring import check_sides
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_evaluators.trust.pictures import rank_picture
-from vidscore_evaluators.trust.ranking import Questions, RankingTrust, examine
-from vidscore_evaluators.trust.ranking_tables import ranking_document, ranking_tables
-from vidscore_evaluators.trust.systems import Contest, with_both_bases
+from vidscore_evaluators.trust.analyses import Document, RankingAnalysis
+from vidscore_evaluators.trust.ranking import Questions
+from vidscore_evaluators.trust.ranking_tables import ranking_pictures, ranking_tables
+from vidscore_evaluators.trust.systems import Contest, Request, with_both_bases
 
 ALIKE = (
     "Systems that share a letter under `alike` cannot be told apart by other draws of sequences."
@@ -64,34 +63,35 @@ def examine_ranking(typed: RankingExamination) -> None:
         VidscoreError: If the files are.
     """
     check_output(typed.output)
-    paths = _system_paths(typed.systems)
     _check_folder(typed.pictures)
+    _deliver(_examine_files(typed), typed)
+
+
+def _examine_files(typed: RankingExamination) -> Document:
+    paths = _system_paths(typed.systems)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     chosen = create_evaluators(specification, typed.evaluators, settings)
     evaluators = [each for one in chosen for each in _variants(one, settings.get(one.name, {}))]
     questions = Questions(
-        draws=typed.draws,
-        noise_px=typed.noise_px,
-        trials=typed.trials,
-        seed=typed.seed,
-        workers=typed.workers,
+        draws=typed.draws, noise_px=typed.noise_px, trials=typed.trials, seed=typed.seed
     )
     with ProgressBar() as bar:
         bar.stage("reading")
         contest = _read_contest(typed, paths, evaluators, specification)
-        examined = []
-        for evaluator in evaluators:
-            bar.stage(f"examining {evaluator.name}")
-            examined.append(examine(evaluator, contest, questions, bar.advance))
+        analysis = RankingAnalysis(tuple(map(Request.of, evaluators)), contest, questions)
+        return analysis.run(workers=typed.workers, progress=bar.show)
+
+
+def _deliver(document: Document, typed: RankingExamination) -> None:
     if typed.pictures is not None:
-        _write_pictures(Path(typed.pictures), list(paths), examined)
+        for name, picture in ranking_pictures(document):
+            write_atomically(Path(typed.pictures) / name, picture.encode())
     if typed.format_ == "json":
-        document = ranking_document(list(paths), examined, typed.seed)
         deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), typed.output)
-    else:
-        notes = [ALIKE, *NOTES] if any(one.bootstrap for one in examined) else NOTES
-        deliver_tables(ranking_tables(list(paths), examined, typed.seed), notes, typed.output)
+        return
+    drawn = any(one["bootstrap"] is not None for one in document["rankings"])
+    deliver_tables(ranking_tables(document), [ALIKE, *NOTES] if drawn else NOTES, typed.output)
 
 
 def _variants(evaluator: Evaluator[Any], settings: dict[str, str]) -> list[Evaluator[Any]]:
@@ -136,13 +136,4 @@ def _read_contest(
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     if truth is None or len(systems) < 2:
         raise click.UsageError("at least two systems are needed: give --system twice or more")
-    return Contest.of(evaluators, truth, systems, specification)
-
-
-def _write_pictures(folder: Path, systems: Sequence[str], examined: Sequence[RankingTrust]) -> None:
-    for one in examined:
-        for sweep in one.sweeps:
-            title = f"{one.title}: rank by {sweep.parameter}"
-            name = re.sub(r"[^a-z0-9_]+", "-", f"{one.title} {sweep.parameter}".lower())
-            picture = rank_picture(title, sweep.parameter, sweep.values, sweep.ranks, systems)
-            write_atomically(folder / f"{name}.svg", picture.encode())
+    return Contest.of(truth, systems, specification)

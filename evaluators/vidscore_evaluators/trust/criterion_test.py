@@ -17,9 +17,10 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criteria.thresholds import PARTIAL
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Task
-from vidscore_evaluators.parameters import describe_parameters
+from vidscore_evaluators.parameters import describe_parameters, parameter
 from vidscore_evaluators.processes import Progress, map_in_order
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
+from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.dissimilarities import (
     Judge,
     Level,
@@ -43,6 +44,8 @@ from vidscore_evaluators.trust.sanity.families import Draw, Scene
 
 BASES = ("iou", "giou")
 """Base similarities of boxes that the paper compares."""
+
+MOST_SEED = 2**32 - 1
 
 _DIGITS = 9
 """Decimals of a threshold that is computed from a cut-off."""
@@ -77,7 +80,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many families, and of which chance.
+    """How many families, and of which chance; from outside it is checked by `parse_parameters`.
 
     Attributes:
         strata: Parts into which the range of object numbers is cut.
@@ -85,9 +88,9 @@ class Plan:
         seed: Seed of everything.
     """
 
-    strata: int = 40
-    realisations: int = 5
-    seed: int = 1
+    strata: int = parameter(40, "Parts of the range of object numbers.", minimum=1, maximum=1000)
+    realisations: int = parameter(5, "Families of each stratum.", minimum=1, maximum=1000)
+    seed: int = parameter(1, "Seed of everything.", minimum=0, maximum=MOST_SEED)
 
     def draws(self, test: SanityTest) -> list[Draw]:
         """Every family; one where there is no chance."""
@@ -161,6 +164,25 @@ def paper_candidates(test: str, names: Collection[str] | None = None) -> list[Ca
         if names is None or name in names
         for base in BASES
     ]
+
+
+def chosen_candidates(test: str, criteria: Sequence[EvaluatorSpec]) -> list[Candidate]:
+    """Criteria as people name them.
+
+    Args:
+        test: Name of the test.
+        criteria: Criteria of the paper by name, or any evaluators, with parameters where some are
+            to differ; none for all criteria of the paper.
+
+    Raises:
+        InputError: If a name is neither, or an evaluator declares no dissimilarity.
+    """
+    of_paper = {one.name for one in criteria if not one.parameters} & {*CRITERIA[test]}
+    candidates = paper_candidates(test, of_paper if criteria else None)
+    for one in criteria:
+        if one.parameters or one.name not in of_paper:
+            candidates.extend(declared_candidates(one.name, one.parameters))
+    return candidates
 
 
 def declared_candidates(evaluator: str, parameters: Mapping[str, Any]) -> list[Candidate]:

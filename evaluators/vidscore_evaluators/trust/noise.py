@@ -87,8 +87,12 @@ def noise_effect(
 
 
 def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -> Annotations:
-    """Truth whose real objects are off by up to a bound in each coordinate; regions stay."""
-    moves = random.uniform(-bound_px, bound_px, truth.coordinates.shape)
+    """Truth whose real objects are off by up to a bound in each coordinate; regions stay.
+
+    What an object is moved by depends on its content, never on where it stands among the others.
+    """
+    moves = np.empty_like(truth.coordinates)
+    moves[_order_by_content(truth)] = random.uniform(-bound_px, bound_px, moves.shape)
     moves[(truth.flags & ObjectFlag.REGION) != 0] = 0.0
     moved = truth.coordinates + moves
     if truth.arity == BOX:
@@ -96,6 +100,25 @@ def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -
         low, high = np.minimum(moved[:, :2], moved[:, 2:]), np.maximum(moved[:, :2], moved[:, 2:])
         moved = np.hstack([low, high])
     return replace(truth, coordinates=moved)
+
+
+def _order_by_content(truth: Annotations) -> IntArray:
+    """Rows of the objects by sequence, frame, label, track and coordinates."""
+    names = [
+        np.array(sorted(range(len(table)), key=table.__getitem__), dtype=np.int64)
+        for table in (truth.sequences, truth.labels)
+    ]
+    places = [np.argsort(order, kind="stable") for order in names]
+    frames = truth.object_frames
+    keys = (
+        *truth.coordinates.T[::-1],
+        truth.flags,
+        truth.track_ids,
+        places[1][truth.label_indices],
+        truth.frame_numbers[frames],
+        places[0][truth.frame_sequences[frames]],
+    )
+    return np.lexsort(keys)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,18 +10,24 @@ import numpy as np
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.trust.bootstrap import COVERAGE, DRAWS, Bootstrap, bootstrap
+from vidscore_evaluators.trust.criterion_test import MOST_SEED
 from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect
 from vidscore_evaluators.trust.ranking_sweep import Sweep, sweeps
 from vidscore_evaluators.trust.rankings import kendall_distances
-from vidscore_evaluators.trust.systems import Contest, bare_report, rank_reports, title_of
+from vidscore_evaluators.trust.systems import Contest, bare_report, rank_reports
+
+MOST_DRAWS = 100_000
+MOST_TRIALS = 10_000
+MOST_NOISE_PX = 1000.0
 
 
 @dataclass(frozen=True)
 class Questions:
-    """What is asked of a ranking.
+    """What is asked of a ranking; values from outside are checked by `parse_parameters`.
 
     Attributes:
         draws: Draws of sequences; 0 for no bootstrap.
@@ -29,15 +35,19 @@ class Questions:
         noise_px: Bound of the noise of annotations; 0 for none.
         trials: Trials with noise.
         seed: Seed of all chance.
-        workers: Processes to use; no answer depends on it.
     """
 
-    draws: int = DRAWS
-    coverage: float = COVERAGE
-    noise_px: float = 0.0
-    trials: int = TRIALS
-    seed: int = 1
-    workers: int = 1
+    draws: int = parameter(
+        DRAWS, "Draws of sequences; 0: no bootstrap.", minimum=0, maximum=MOST_DRAWS
+    )
+    coverage: float = parameter(
+        COVERAGE, "Share of the draws that an interval holds.", minimum=0.5, maximum=0.999
+    )
+    noise_px: float = parameter(
+        0.0, "Bound of the noise; 0: none.", unit="px", minimum=0.0, maximum=MOST_NOISE_PX
+    )
+    trials: int = parameter(TRIALS, "Trials with noise.", minimum=1, maximum=MOST_TRIALS)
+    seed: int = parameter(1, "Seed of all chance.", minimum=0, maximum=MOST_SEED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +56,6 @@ class RankingTrust:
 
     Attributes:
         evaluator: The evaluator.
-        title: Its name, with its base.
         ranks: (K,) ranks, 1 for the best.
         scores: K scores for each measure that ranks.
         sweeps: Ranks over the grids of its parameters.
@@ -56,7 +65,6 @@ class RankingTrust:
     """
 
     evaluator: Evaluator[Any]
-    title: str
     ranks: IntArray
     scores: Mapping[str, list[Number]]
     sweeps: tuple[Sweep, ...]
@@ -68,6 +76,8 @@ def examine(
     evaluator: Evaluator[Any],
     contest: Contest,
     questions: Questions = Questions(),
+    *,
+    workers: int = 1,
     progress: Progress | None = None,
 ) -> RankingTrust:
     """Ask everything of the ranking by one evaluator.
@@ -76,6 +86,7 @@ def examine(
         evaluator: The evaluator.
         contest: The systems.
         questions: What is asked.
+        workers: Processes to use; no answer depends on it.
         progress: Called with (pieces of work done, pieces in all), for one question after another.
     """
     reports = [
@@ -90,7 +101,7 @@ def examine(
             draws=questions.draws,
             coverage=questions.coverage,
             seed=questions.seed,
-            workers=questions.workers,
+            workers=workers,
             progress=progress,
         )
     if questions.noise_px:
@@ -100,15 +111,14 @@ def examine(
             questions.noise_px,
             trials=questions.trials,
             seed=questions.seed,
-            workers=questions.workers,
+            workers=workers,
             progress=progress,
         )
     return RankingTrust(
         evaluator,
-        title_of(evaluator),
         rank_reports(evaluator, reports),
         {measure: [report.value(measure) for report in reports] for measure in evaluator.ranking},
-        tuple(sweeps(evaluator, contest)),
+        sweeps(evaluator, contest, workers=workers, progress=progress),
         drawn,
         noisy,
     )

@@ -7,19 +7,26 @@ where systems tell confidences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.processes import Progress, map_in_order
+from vidscore_evaluators.report import Number
 from vidscore_evaluators.sweeping import sweep
 from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
 from vidscore_evaluators.trust.indicators import Indicators, indicators
-from vidscore_evaluators.trust.systems import Contest, bare_report, rank_reports
+from vidscore_evaluators.trust.systems import (
+    Contest,
+    Request,
+    bare_report,
+    ranks_of_keys,
+)
 
 CONFIDENCE = "least confidence"
 """What the sweep over confidences is called; no parameter can have a space in its name."""
@@ -48,62 +55,96 @@ class Sweep:
         return indicators(self.ranks.astype(np.float64), seed)
 
 
-def sweeps(evaluator: Evaluator[Any], contest: Contest) -> Iterator[Sweep]:
+def sweeps(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Sweep, ...]:
     """Go through every grid.
 
     Args:
         evaluator: The evaluator, with the parameters that stay.
         contest: The systems.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (grids of single systems done, those in all).
 
-    Yields:
+    Returns:
         A sweep for each parameter that declares a grid, and one over confidences.
     """
-    for parameter in swept_parameters(evaluator):
-        values = usable_grid(evaluator, parameter)
-        columns = [
-            sweep(evaluator, parameter, contest.truth, detections, values)
-            for detections in contest.systems.values()
-        ]
-        yield _sweep(evaluator, parameter, values, [list(column.values()) for column in columns])
+    grids = {name: usable_grid(evaluator, name) for name in swept_parameters(evaluator)}
     if evaluator.needs.confidences and _tell_confidences(contest):
-        yield _confidence_sweep(evaluator, contest)
-
-
-def _confidence_sweep(evaluator: Evaluator[Any], contest: Contest) -> Sweep:
-    columns = [
-        [
-            evaluator.scores(
-                evaluator.tally(
-                    contest.truth, detections.take_objects(detections.confidences >= value)
-                )
-            )
-            for value in CONFIDENCES
-        ]
+        grids[CONFIDENCE] = CONFIDENCES
+    request = Request.of(evaluator)
+    pieces = [
+        _Piece(request, parameter, values, contest.truth, detections)
+        for parameter, values in grids.items()
         for detections in contest.systems.values()
     ]
-    return _sweep(evaluator, CONFIDENCE, CONFIDENCES, columns)
+    columns = iter(map_in_order(_judge, pieces, workers=workers, progress=progress))
+    return tuple(
+        _sweep(parameter, values, [next(columns) for _ in contest.systems])
+        for parameter, values in grids.items()
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Piece:
+    """A system that is judged at every value of a grid."""
+
+    request: Request
+    parameter: str
+    values: tuple[float, ...]
+    truth: Annotations
+    detections: Annotations
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A system at one value: what orders it, and the measures that do."""
+
+    rank_key: RankKey
+    scores: Mapping[str, Number]
+
+
+def _judge(piece: _Piece) -> list[_Judged]:
+    evaluator = piece.request.create()
+    if piece.parameter == CONFIDENCE:
+        scored = [
+            evaluator.scores(evaluator.tally(piece.truth, _surer(piece.detections, value)))
+            for value in piece.values
+        ]
+    else:
+        found = sweep(evaluator, piece.parameter, piece.truth, piece.detections, piece.values)
+        scored = list(found.values())
+    reports = [bare_report(evaluator, scores) for scores in scored]
+    return [
+        _Judged(
+            evaluator.rank_key(report),
+            {measure: report.value(measure) for measure in evaluator.ranking},
+        )
+        for report in reports
+    ]
+
+
+def _surer(detections: Annotations, least: float) -> Annotations:
+    return detections.take_objects(detections.confidences >= least)
 
 
 def _tell_confidences(contest: Contest) -> bool:
     return any(bool((side.confidences != 1.0).any()) for side in contest.systems.values())
 
 
-def _sweep(
-    evaluator: Evaluator[Any],
-    parameter: str,
-    values: tuple[float, ...],
-    columns: list[list[Scores]],
-) -> Sweep:
-    """Rank systems at each value, out of their scores at each."""
-    reports = [
-        [bare_report(evaluator, scores) for scores in row] for row in zip(*columns, strict=True)
-    ]
+def _sweep(parameter: str, values: tuple[float, ...], columns: list[list[_Judged]]) -> Sweep:
+    """Rank systems at each value, out of what each is at each."""
+    rows = list(zip(*columns, strict=True))
     return Sweep(
         parameter,
         values,
-        np.array([rank_reports(evaluator, row) for row in reports]),
+        np.array([ranks_of_keys([judged.rank_key for judged in row]) for row in rows]),
         {
-            measure: [[report.value(measure) for report in row] for row in reports]
-            for measure in evaluator.ranking
+            measure: [[judged.scores[measure] for judged in row] for row in rows]
+            for measure in columns[0][0].scores
         },
     )

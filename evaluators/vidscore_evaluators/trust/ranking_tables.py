@@ -1,101 +1,119 @@
-"""What is found about rankings, as tables for people and as a document for programs."""
+"""The document about rankings as tables and pictures for people, wherever it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from vidscore_evaluators.parameters import parameter_values
+import numpy as np
+
 from vidscore_evaluators.report import Number
-from vidscore_evaluators.trust.bootstrap import Bootstrap, Interval
-from vidscore_evaluators.trust.indicators import Indicators
-from vidscore_evaluators.trust.noise import NoiseEffect
-from vidscore_evaluators.trust.ranking import RankingTrust, distances_between
-from vidscore_evaluators.trust.ranking_sweep import Sweep
-from vidscore_evaluators.trust.tables import INDICATORS, TextTable
+from vidscore_evaluators.trust.pictures import rank_picture
+from vidscore_evaluators.trust.systems import title_of
+from vidscore_evaluators.trust.tables import TextTable
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
+Part = Mapping[str, Any]
+"""A part of the document that `ranking_document` makes."""
 
-def ranking_tables(
-    systems: Sequence[str], examined: Sequence[RankingTrust], seed: int
-) -> list[TextTable]:
+
+def ranking_tables(document: Part) -> list[TextTable]:
     """Everything as tables: for each evaluator, then how far their rankings are apart."""
-    tables = [table for one in examined for table in _tables(systems, one, seed)]
-    if len(examined) > 1:
-        tables.append(_distance_table(examined))
+    systems: Sequence[str] = document["systems"]
+    rankings: Sequence[Part] = document["rankings"]
+    tables = [table for one in rankings for table in _tables(systems, one)]
+    if len(rankings) > 1:
+        tables.append(_distance_table(rankings, document["kendall_distances"]))
     return tables
 
 
-def ranking_document(
-    systems: Sequence[str], examined: Sequence[RankingTrust], seed: int
-) -> dict[str, Any]:
-    """Everything as JSON can hold it."""
-    return {
-        "systems": list(systems),
-        "rankings": [_document(systems, one, seed) for one in examined],
-        "kendall_distances": distances_between(examined),
-    }
+def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:
+    """(name of a file, SVG) of the ranks over each parameter, for each evaluator."""
+    systems: Sequence[str] = document["systems"]
+    for one in document["rankings"]:
+        title = _title(one)
+        for sweep in one["sweeps"]:
+            parameter = sweep["parameter"]
+            ranks = np.array([sweep["ranks"][system] for system in systems], dtype=np.int64).T
+            name = re.sub(r"[^a-z0-9_]+", "-", f"{title} {parameter}".lower())
+            heading = f"{title}: rank by {parameter}"
+            yield f"{name}.svg", rank_picture(heading, parameter, sweep["values"], ranks, systems)
 
 
-def _tables(systems: Sequence[str], one: RankingTrust, seed: int) -> Iterator[TextTable]:
+def _title(one: Part) -> str:
+    return title_of(one["evaluator"], one["parameters"])
+
+
+def _tables(systems: Sequence[str], one: Part) -> Iterator[TextTable]:
     yield _rank_table(systems, one)
-    if one.bootstrap is not None:
-        title = f"{one.title}: share of the draws in which the row ranks above the column"
-        yield _square(title, systems, one.bootstrap.above.tolist())
-    for sweep in one.sweeps:
-        yield _sweep_table(systems, one, sweep, seed)
-    if one.noise is not None:
-        yield _noise_table(systems, one, one.noise)
+    if one["bootstrap"] is not None:
+        title = f"{_title(one)}: share of the draws in which the row ranks above the column"
+        yield _square(title, systems, one["bootstrap"]["above"])
+    for sweep in one["sweeps"]:
+        yield _sweep_table(systems, one, sweep)
+    if one["noise"] is not None:
+        yield _noise_table(systems, one, one["noise"])
 
 
-def _rank_table(systems: Sequence[str], one: RankingTrust) -> TextTable:
+def _rank_table(systems: Sequence[str], one: Part) -> TextTable:
     """Ranks and scores, best first; systems that share a letter cannot be told apart."""
-    drawn = one.bootstrap
+    drawn: Part | None = one["bootstrap"]
     headings = ["system", "rank"]
-    for measure in one.scores:
-        headings += [measure] if drawn is None else [measure, f"{drawn.coverage:.0%} interval"]
+    for measure in one["scores"]:
+        headings += [measure] if drawn is None else [measure, f"{drawn['coverage']:.0%} interval"]
     table = TextTable(
-        f"{one.title}: ranking",
+        f"{_title(one)}: ranking",
         (*headings, *(["alike"] if drawn else [])),
         leading=1,
     )
-    for row in sorted(range(len(systems)), key=lambda row: (one.ranks[row], row)):
-        cells = [systems[row], str(one.ranks[row])]
-        for measure, values in one.scores.items():
-            cells.append(_number(values[row]))
+    intervals = _intervals(drawn)
+    for system in sorted(systems, key=lambda name: one["ranks"][name]):
+        cells = [system, str(one["ranks"][system])]
+        for measure, values in one["scores"].items():
+            cells.append(_number(values[system]))
             if drawn is not None:
-                cells.append(_interval(drawn.intervals[row][None, None, measure]))
-        table.lines.append((*cells, *([_letters(drawn, row)] if drawn else [])))
+                cells.append(_interval(intervals[system, measure]))
+        table.lines.append((*cells, *([_letters(drawn, system)] if drawn else [])))
     return table
 
 
-def _sweep_table(systems: Sequence[str], one: RankingTrust, sweep: Sweep, seed: int) -> TextTable:
+def _intervals(drawn: Part | None) -> dict[tuple[str, str], Part]:
+    """Intervals of the scores over everything, by system and measure."""
+    found: Sequence[Part] = [] if drawn is None else drawn["intervals"]
+    return {
+        (interval["system"], interval["measure"]): interval
+        for interval in found
+        if interval["domain"] is None and interval["class"] is None
+    }
+
+
+def _sweep_table(systems: Sequence[str], one: Part, sweep: Part) -> TextTable:
     """Rank of each system at each value, and the indicators."""
-    found = _indicators(sweep.indicators(seed))
-    shown = ", ".join(f"{name} = {value:.3g}" for name, value in found.items())
+    shown = ", ".join(f"{name} = {value:.3g}" for name, value in sweep["indicators"].items())
     table = TextTable(
-        f"{one.title}: rank at each {sweep.parameter} ({shown})",
-        ("system", *(f"{value:g}" for value in sweep.values)),
+        f"{_title(one)}: rank at each {sweep['parameter']} ({shown})",
+        ("system", *(f"{value:g}" for value in sweep["values"])),
         leading=1,
     )
-    for column, name in enumerate(systems):
-        table.lines.append((name, *map(str, sweep.ranks[:, column].tolist())))
+    for system in systems:
+        table.lines.append((system, *map(str, sweep["ranks"][system])))
     return table
 
 
-def _noise_table(systems: Sequence[str], one: RankingTrust, noise: NoiseEffect) -> TextTable:
+def _noise_table(systems: Sequence[str], one: Part, noise: Part) -> TextTable:
     title = (
-        f"{one.title}: annotations off by up to {noise.bound_px:g} px; the order changes in "
-        f"{noise.changed:.0%} of {len(noise.trials)} trials (mean Kendall distance "
-        f"{noise.distance:.3g}); share in which the row ranks above the column"
+        f"{_title(one)}: annotations off by up to {noise['bound_px']:g} px; the order changes in "
+        f"{noise['changed']:.0%} of {noise['trials']} trials (mean Kendall distance "
+        f"{noise['kendall_distance']:.3g}); share in which the row ranks above the column"
     )
-    return _square(title, systems, noise.above.tolist())
+    return _square(title, systems, noise["above"])
 
 
-def _distance_table(examined: Sequence[RankingTrust]) -> TextTable:
+def _distance_table(rankings: Sequence[Part], distances: Sequence[Sequence[float]]) -> TextTable:
     title = "Normalised Kendall distance between the rankings (0: the same, 1: reversed)"
-    return _square(title, [one.title for one in examined], distances_between(examined))
+    return _square(title, [_title(one) for one in rankings], distances)
 
 
 def _square(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) -> TextTable:
@@ -107,10 +125,12 @@ def _square(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) 
     return table
 
 
-def _letters(drawn: Bootstrap, row: int) -> str:
+def _letters(drawn: Part, system: str) -> str:
     """Letters of the groups that a system is in: those that share one cannot be told apart."""
     return "".join(
-        _LETTERS[index % len(_LETTERS)] for index, group in enumerate(drawn.groups) if row in group
+        _LETTERS[index % len(_LETTERS)]
+        for index, group in enumerate(drawn["groups"])
+        if system in group
     )
 
 
@@ -118,73 +138,6 @@ def _number(value: Number) -> str:
     return "undefined" if value is None else f"{value:.4f}"
 
 
-def _interval(interval: Interval) -> str:
-    if interval.low is None or interval.high is None:
-        return "undefined"
-    return f"{interval.low:.4f} to {interval.high:.4f}"
-
-
-def _indicators(found: Indicators) -> dict[str, float]:
-    values = (found.switches, found.distortion, found.sensitivity)
-    return {name: float(value) for name, value in zip(INDICATORS, values, strict=True)}
-
-
-def _document(systems: Sequence[str], one: RankingTrust, seed: int) -> dict[str, Any]:
-    parameters = parameter_values(one.evaluator.parameters)
-    return {
-        "evaluator": one.evaluator.name,
-        "parameters": parameters,
-        "ranks": dict(zip(systems, one.ranks.tolist(), strict=True)),
-        "scores": {
-            measure: dict(zip(systems, values, strict=True))
-            for measure, values in one.scores.items()
-        },
-        "sweeps": [_sweep_document(systems, sweep, seed) for sweep in one.sweeps],
-        "bootstrap": None if one.bootstrap is None else _draws_document(systems, one.bootstrap),
-        "noise": None if one.noise is None else _noise_document(one.noise),
-    }
-
-
-def _sweep_document(systems: Sequence[str], sweep: Sweep, seed: int) -> dict[str, Any]:
-    return {
-        "parameter": sweep.parameter,
-        "values": list(sweep.values),
-        "ranks": dict(zip(systems, sweep.ranks.T.tolist(), strict=True)),
-        "scores": {
-            measure: dict(zip(systems, map(list, zip(*rows, strict=True)), strict=True))
-            for measure, rows in sweep.scores.items()
-        },
-        "indicators": _indicators(sweep.indicators(seed)),
-    }
-
-
-def _draws_document(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
-    return {
-        "draws": drawn.draws,
-        "coverage": drawn.coverage,
-        "intervals": [
-            {
-                "system": system,
-                "domain": domain,
-                "class": class_,
-                "measure": measure,
-                "value": interval.value,
-                "low": interval.low,
-                "high": interval.high,
-            }
-            for system, intervals in zip(systems, drawn.intervals, strict=True)
-            for (domain, class_, measure), interval in intervals.items()
-        ],
-        "above": drawn.above.tolist(),
-        "groups": [[systems[row] for row in group] for group in drawn.groups],
-    }
-
-
-def _noise_document(noise: NoiseEffect) -> dict[str, Any]:
-    return {
-        "bound_px": noise.bound_px,
-        "trials": len(noise.trials),
-        "changed": noise.changed,
-        "kendall_distance": noise.distance,
-        "above": noise.above.tolist(),
-    }
+def _interval(interval: Part) -> str:
+    low, high = interval["low"], interval["high"]
+    return "undefined" if low is None or high is None else f"{low:.4f} to {high:.4f}"

@@ -12,7 +12,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluated_frames import resolve
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Evaluator, RankKey
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
@@ -38,21 +38,27 @@ class Contest:
     @classmethod
     def of(
         cls,
-        evaluators: Sequence[Evaluator[Any]],
         truth: Annotations,
         systems: Mapping[str, Annotations],
         specification: BenchmarkSpec = BenchmarkSpec(),
     ) -> Contest:
+        """Restrict the truth to the evaluated frames.
+
+        Raises:
+            InputError: If a frame lies outside its video.
+        """
+        return cls(resolve(specification, truth), systems, specification)
+
+    def check(self, evaluators: Sequence[Evaluator[Any]]) -> None:
         """Check everything before anything is scored.
 
         Raises:
             InputError: If there are fewer than two systems, or an input breaks a rule.
         """
-        if len(systems) < 2:
-            raise InputError([Fault(f"{len(systems)} system", "at least two to be ranked")])
-        for detections in systems.values():
-            check_sides(evaluators, truth, detections, specification)
-        return cls(resolve(specification, truth), systems, specification)
+        if len(self.systems) < 2:
+            raise InputError([Fault(f"{len(self.systems)} system", "at least two to be ranked")])
+        for detections in self.systems.values():
+            check_sides(evaluators, self.truth, detections, self.specification)
 
     @property
     def sequences(self) -> list[SequenceKey]:
@@ -99,10 +105,10 @@ def with_both_bases(evaluator: Evaluator[Any]) -> list[Evaluator[Any]]:
     ]
 
 
-def title_of(evaluator: Evaluator[Any]) -> str:
+def title_of(evaluator: str, parameters: Mapping[str, Any]) -> str:
     """Name of an evaluator, with its base where it has one."""
-    base = parameter_values(evaluator.parameters).get("base")
-    return f"{evaluator.name} ({base})" if base else evaluator.name
+    base = parameters.get("base")
+    return f"{evaluator} ({base})" if base else evaluator
 
 
 def bare_report(evaluator: Evaluator[Any], scores: Scores) -> Report:
@@ -113,7 +119,11 @@ def bare_report(evaluator: Evaluator[Any], scores: Scores) -> Report:
 
 def rank_reports(evaluator: Evaluator[Any], reports: Sequence[Report]) -> IntArray:
     """(K,) rank of each system, 1 for the best; equal ones share the least rank of theirs."""
-    keys = [evaluator.rank_key(report) for report in reports]
+    return ranks_of_keys([evaluator.rank_key(report) for report in reports])
+
+
+def ranks_of_keys(keys: Sequence[RankKey]) -> IntArray:
+    """(K,) rank of each key, 1 for the least; equal ones share the least rank of theirs."""
     ordered = sorted(keys)
     return np.array([1 + ordered.index(key) for key in keys], dtype=np.int64)
 

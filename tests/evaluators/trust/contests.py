@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.systems import Contest
 
@@ -31,7 +30,7 @@ def points_contest(seed: int = 0, sequences: int = 5) -> Contest:
     systems: Mapping[str, Annotations] = {
         name: make_annotations(frames) for name, frames in found.items()
     }
-    return Contest.of([create_evaluator("spotgeo")], make_annotations(videos), systems)
+    return Contest.of(make_annotations(videos), systems)
 
 
 def things(points: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[Thing]:

@@ -115,7 +115,7 @@ def test_a_single_sequence_is_too_few() -> None:
 def test_one_system_cannot_be_ranked() -> None:
     contest = points_contest()
     with pytest.raises(InputError, match="at least two"):
-        Contest.of([], contest.truth, {"sharp": contest.systems["sharp"]})
+        Contest.of(contest.truth, {"sharp": contest.systems["sharp"]}).check([])
 
 
 def test_groups_are_the_longest_runs_of_systems_that_cannot_be_told_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -10,13 +11,17 @@ import pytest
 from tests.evaluators.trust.contests import points_contest
 
 from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.testing import Thing, make_annotations, shuffled
 from vidscore_evaluators.trust.noise import jittered, noise_effect
 from vidscore_evaluators.trust.pictures import colour_of, rank_picture
 from vidscore_evaluators.trust.ranking import Questions, distances_between, examine
+from vidscore_evaluators.trust.ranking_document import ranking_document
 from vidscore_evaluators.trust.ranking_sweep import CONFIDENCE, sweeps
-from vidscore_evaluators.trust.ranking_tables import ranking_document, ranking_tables
+from vidscore_evaluators.trust.ranking_tables import ranking_tables
 from vidscore_evaluators.trust.systems import Contest, rank_reports, title_of, with_both_bases
 
 SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
@@ -36,7 +41,7 @@ def squares_contest() -> Contest:
         "many": make_annotations({VIDEO: {0: many}}),
         "exact": make_annotations({VIDEO: {0: [shifted(0.0, 0.9)]}}),
     }
-    return Contest.of([create_evaluator("f1")], truth, systems)
+    return Contest.of(truth, systems)
 
 
 def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
@@ -52,7 +57,7 @@ def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
 
 def test_confidences_are_swept_where_systems_tell_them() -> None:
     """Above 0.4 the unsure system has nothing left; above 0.9 both tie at F1 0."""
-    by_confidence = list(sweeps(create_evaluator("f1"), squares_contest()))[-1]
+    by_confidence = sweeps(create_evaluator("f1"), squares_contest())[-1]
     assert by_confidence.parameter == CONFIDENCE
     ranks = dict(zip(by_confidence.values, by_confidence.ranks.tolist(), strict=True))
     assert (ranks[0.4], ranks[0.45], ranks[0.9], ranks[0.95]) == ([1, 2], [2, 1], [2, 1], [1, 1])
@@ -62,12 +67,13 @@ def test_confidences_are_swept_where_systems_tell_them() -> None:
     ]
 
 
+def titles(evaluators: list[Evaluator[Any]]) -> list[str]:
+    return [title_of(one.name, parameter_values(one.parameters)) for one in evaluators]
+
+
 def test_both_bases_are_asked_where_there_is_that_choice() -> None:
-    assert [title_of(one) for one in with_both_bases(create_evaluator("f1"))] == [
-        "f1 (iou)",
-        "f1 (giou)",
-    ]
-    assert [title_of(one) for one in with_both_bases(create_evaluator("spotgeo"))] == ["spotgeo"]
+    assert titles(with_both_bases(create_evaluator("f1"))) == ["f1 (iou)", "f1 (giou)"]
+    assert titles(with_both_bases(create_evaluator("spotgeo"))) == ["spotgeo"]
     points = create_evaluator("f1", {"base": "euclidean"})
     assert with_both_bases(points) == [points]
 
@@ -113,6 +119,32 @@ def test_noise_changes_an_order_that_hangs_on_a_threshold_and_no_clear_one() -> 
     assert (clear.changed, clear.distance) == (0.0, 0.0)
 
 
+def test_noise_does_not_depend_on_the_order_of_frames_and_objects() -> None:
+    """Files and uploads in any order: every object is moved by the same, so ranks are the same."""
+    contest = points_contest()
+    mixed = replace(contest, truth=shuffled(contest.truth, 3))
+    evaluator = create_evaluator("ospa", {"base": "euclidean"})
+    effects = [noise_effect(evaluator, one, 40.0, trials=10) for one in (contest, mixed)]
+    assert effects[0].changed > 0.0
+    assert np.array_equal(effects[0].trials, effects[1].trials)
+    moved = [
+        fingerprint(jittered(one.truth, 4.0, np.random.default_rng(7))) for one in (contest, mixed)
+    ]
+    assert moved[0] == moved[1]
+
+
+def test_sweeps_do_not_depend_on_workers() -> None:
+    contest = squares_contest()
+    alone, shared = (sweeps(create_evaluator("f1"), contest, workers=workers) for workers in (1, 2))
+    for one, other in zip(alone, shared, strict=True):
+        assert (one.parameter, one.values, one.scores) == (
+            other.parameter,
+            other.values,
+            other.scores,
+        )
+        assert np.array_equal(one.ranks, other.ranks)
+
+
 def test_noise_does_not_depend_on_workers() -> None:
     contest = squares_contest()
     alone = noise_effect(create_evaluator("f1"), contest, 2.0, trials=6)
@@ -133,9 +165,9 @@ def test_everything_is_asked_of_each_evaluator() -> None:
     assert {sweep["parameter"] for sweep in second["sweeps"]} == {"cutoff", "order"}
     assert first["bootstrap"]["draws"] == 20
     assert first["noise"]["trials"] == 3
-    titles = [table.title for table in ranking_tables(list(contest.systems), examined, seed=1)]
-    assert titles[0] == "spotgeo: ranking"
-    assert titles[-1].startswith("Normalised Kendall distance")
+    shown = [table.title for table in ranking_tables(document)]
+    assert shown[0] == "spotgeo: ranking"
+    assert shown[-1].startswith("Normalised Kendall distance")
 
 
 def test_a_single_sequence_has_no_bootstrap_and_all_else() -> None:

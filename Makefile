@@ -43,7 +43,7 @@ venv: $(INSTALLED) ## make .venv, or bring it up to date
 $(INSTALLED): $(INSTALL_INPUTS)
 	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing into $(VENV) ..."
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[video]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[postgresql,video]' --group dev
 	@touch $@
 
 # --- for users -------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(PYTHON) tools/bootstrap.py $(LOWEST)
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirement build/lowest.txt \
-		--editable ./clients/python --editable '.[video]' --group test
+		--editable ./clients/python --editable '.[postgresql,video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 

@@ -7,8 +7,9 @@ import signal
 
 from hypothesis import settings
 from tests.support.plugin import built_plugin, counting_plugin
+from tests.support.postgresql import cluster, database
 
-__all__ = ["built_plugin", "counting_plugin"]
+__all__ = ["built_plugin", "cluster", "counting_plugin", "database"]
 
 # A distribution of its own, whose tests are run by tests/evaluators/test_plugin.py.
 collect_ignore = ["plugin"]

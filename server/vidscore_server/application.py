@@ -42,7 +42,7 @@ from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.submission_service import SubmissionService
 from vidscore_server.settings import ListenAddress, Settings, SettingsError
 from vidscore_server.store.contract import Store
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.opening import open_store
 from vidscore_server.workers import WorkerPool
 
 SERVICES = (
@@ -221,7 +221,7 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         StoreError: If the store cannot be opened.
     """
     configure_logging(settings.log_level)
-    store = open_sqlite_store(Path(settings.store)) if settings.store else None
+    store = open_store(settings.store, settings.store_connections) if settings.store else None
     workers = WorkerPool(settings.workers)
     try:
         asyncio.run(serve(settings, workers, ready, store))

@@ -61,7 +61,12 @@ class Settings:
         False, "Listen beyond this machine without a store of tokens, or without TLS."
     )
     store: str = parameter(
-        "", "File of the store, which hosts benchmarks; empty: none are hosted, nothing is kept."
+        "",
+        "File of the store, or address of its PostgreSQL database; it hosts benchmarks. "
+        "Empty: none are hosted, nothing is kept.",
+    )
+    store_connections: int = parameter(
+        10, "Connections to a PostgreSQL store, one of them for writing.", minimum=2, maximum=1_000
     )
     tls_certificate_file: str = parameter("", "PEM file of the certificate chain; empty: no TLS.")
     tls_key_file: str = parameter("", "PEM file of the certificate's private key.")

@@ -11,6 +11,7 @@ from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_server.access.site import initialise
+from vidscore_server.store.locations import is_address, shown_location
 
 DAY_S = 86_400.0
 TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
@@ -23,11 +24,12 @@ def make_store(store: str) -> None:
     Raises:
         VidscoreError: If the store cannot be made, or a server owns it.
     """
-    path = Path(store)
-    there = path.exists()
-    token = initialise(path)
+    there = is_address(store) or Path(store).exists()
+    token = initialise(store)
     done = "has a further organiser's token" if there else "is ready"
-    click.echo(f"The store {store} {done}. Its secret, which is shown this once:", err=True)
+    click.echo(
+        f"The store {shown_location(store)} {done}. Its secret, which is shown this once:", err=True
+    )
     click.echo(token.secret)
 
 

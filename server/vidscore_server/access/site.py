@@ -7,19 +7,19 @@ from pathlib import Path
 
 from vidscore_server.access.tokens import NewToken, new_token
 from vidscore_server.store.contract import Transaction
+from vidscore_server.store.opening import open_store
 from vidscore_server.store.records import AuditRecord, Role
-from vidscore_server.store.sql.sqlite import open_sqlite_store
 
 COMMENT = "made by vidscore init"
 
 
-def initialise(path: Path, comment: str = COMMENT) -> NewToken:
+def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
     """Make the store where it is not there, and a new organiser's token in it.
 
     Done again it makes a further token, which is the way back in when all others are lost.
 
     Args:
-        path: The store's file.
+        location: The store's file, or the address of its database.
         comment: What the token is for.
 
     Raises:
@@ -34,7 +34,7 @@ def initialise(path: Path, comment: str = COMMENT) -> NewToken:
         resource = f"tokens/{token.record.token}"
         transaction.append_audit(AuditRecord(now, "server", "init", resource))
 
-    store = open_sqlite_store(path)
+    store = open_store(str(location))
     try:
         store.submit(add).result()
     finally:

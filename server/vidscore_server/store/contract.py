@@ -5,15 +5,21 @@ The contract, which `tests/server/store/contract.py` holds every store to:
 - **Commands.** All writing is done by *commands*: functions that are given a `Transaction` and
   return something. `Store.submit` queues a command and gives a future. One writer runs them in
   the order in which they were queued, each in a savepoint of its own, many in one transaction.
+- **One after the other.** What a command reads stays as it is until what it writes is durable,
+  however many servers write to the store: commands are as if each ran alone. One that says which
+  submission it is about, and touches nothing beyond it, may run beside those about others.
 - **Durability.** A future is resolved only when what its command wrote is on the disk: it then
   survives the death of the process and of the machine.
 - **All or nothing.** A command that raises leaves nothing behind; its future carries the error;
-  the commands that were queued with it are not touched. Where the commit itself fails, every
-  future of it carries `StoreError` and nothing of them is kept.
+  the commands that were queued with it are not touched. A command that has met
+  `AlreadyExistsError` must raise, too. Where the commit itself fails, every future of it carries
+  `StoreError`: all of them are kept, where the store was lost at that very moment, or none.
 - **Snapshots.** `Store.read` gives a `Reader` over one consistent state; it never waits for the
   writer, nor the writer for it.
 - **Keys.** What is keyed stands once: inserting it again raises `AlreadyExistsError`. What is not
   there is None in a getter and `NotFoundError` in a mutator.
+- **Leases.** Work that one server does at a time is leased to it by the store's clock, which all
+  servers share: a server that dies, or whose clock is wrong, holds nothing for longer.
 - **Order.** Every list has a stated order, so that pages join without gaps or repeats.
 
 A store knows no rules: whether a submission may be sealed is not its business.
@@ -25,7 +31,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
@@ -33,6 +39,7 @@ from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    LeaseRecord,
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
@@ -48,11 +55,15 @@ Result = TypeVar("Result")
 FrameName = tuple[str, str, int]
 """Domain, sequence and number of a frame."""
 
+SubmissionKey = tuple[str, str]
+"""Benchmark and submission."""
+
 
 class StoreError(VidscoreError):
     """The store could not do what it was asked; trying again later may help."""
 
     reason: ClassVar[str] = "STORE_UNAVAILABLE"
+    retry_delay_s: ClassVar[float] = 1.0
 
 
 class AlreadyExistsError(Exception):
@@ -81,6 +92,14 @@ class Reader(ABC):
     @abstractmethod
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store; keys digests that leave."""
+
+    @abstractmethod
+    def time(self) -> datetime:
+        """The time by the store's clock, the same for all servers."""
+
+    @abstractmethod
+    def leases(self) -> list[LeaseRecord]:
+        """Leases that hold now, by their work."""
 
     @abstractmethod
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
@@ -124,6 +143,10 @@ class Reader(ABC):
     @abstractmethod
     def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
         """Submissions of all benchmarks that stand in one of these states, oldest state first."""
+
+    @abstractmethod
+    def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
+        """Revisions of submissions; of those that are there."""
 
     @abstractmethod
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
@@ -234,15 +257,14 @@ class Transaction(Reader):
         self,
         benchmark: str,
         submission: str,
-        batch: BatchRecord,
-        frames: Sequence[FrameName],
+        batches: Sequence[tuple[BatchRecord, Sequence[FrameName]]],
     ) -> None:
-        """Add a batch at the end of its stream and move the stream's offset.
+        """Add batches with their frames at the ends of their streams and move the streams' offsets.
 
         The submission's `frame_count` and `activity_time` are the caller's to update.
 
         Raises:
-            AlreadyExistsError: If one of `frames` is stored in any stream of the submission.
+            AlreadyExistsError: If one of the frames is stored in any stream of the submission.
         """
 
     @abstractmethod
@@ -283,13 +305,36 @@ class Transaction(Reader):
     ) -> None:
         """Keep the response to a request, so that the same request gets the same answer."""
 
+    @abstractmethod
+    def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
+        """Lease work from now on for some time, or prolong a lease; False where another has it."""
+
+    @abstractmethod
+    def end_lease(self, work: str, owner: str) -> bool:
+        """End a lease; False where the owner did not have it any more."""
+
+    @abstractmethod
+    def purge(self, before: datetime) -> None:
+        """Delete responses that were given before some time, and leases that have ended."""
+
 
 class Store(ABC):
     """A store; see the module's docstring for what it promises."""
 
+    @property
     @abstractmethod
-    def submit(self, command: Callable[[Transaction], Result]) -> Future[Result]:
+    def shared(self) -> bool:
+        """Whether other servers may write to it, too."""
+
+    @abstractmethod
+    def submit(
+        self, command: Callable[[Transaction], Result], about: SubmissionKey | None = None
+    ) -> Future[Result]:
         """Queue a command; the future is resolved when what it wrote is durable.
+
+        Args:
+            command: The command.
+            about: The one submission that it reads and writes; None where it may touch anything.
 
         Raises:
             StoreError: If the store is closed, or too many commands wait.

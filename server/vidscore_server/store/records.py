@@ -237,3 +237,12 @@ class AuditRecord:
     resource: str
     detail: str = ""
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRecord:
+    """Work that a server does alone, until its lease ends."""
+
+    work: str
+    owner: str
+    end_time: datetime

@@ -7,13 +7,18 @@ import click
 from vidscore_cli.command_tree import command
 
 
-@command("init", examples=("vidscore init --store site.db",))
+@command(
+    "init",
+    examples=(
+        "vidscore init --store site.db",
+        "vidscore init --store postgresql://vidscore@db.example.org/vidscore",
+    ),
+)
 @click.option(
     "--store",
-    metavar="FILE",
-    type=click.Path(),
+    metavar="STORE",
     required=True,
-    help="File of the store; made where it is not there.",
+    help="File of the store, made where it is not there, or postgresql:// address of its database.",
 )
 def init(store: str) -> None:
     """Make a store for hosted benchmarks, and the first organiser's token.

@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, insert, select
 
 from vidscore_server.store.contract import StoreError
 from vidscore_server.store.sql.tables import site
@@ -17,23 +17,22 @@ from vidscore_server.store.sql.tables import site
 SECRET_BYTES = 32
 
 
-def upgrade(engine: Engine, revision: str = "head") -> None:
+def upgrade(connection: Connection, revision: str = "head") -> None:
     """Migrate forward, and make the site's secret where there is none.
 
     Args:
-        engine: The database.
+        connection: The database, in a transaction.
         revision: Where to; tests stop on the way.
 
     Raises:
         StoreError: If the database was written by a newer version of vidscore.
     """
-    with engine.begin() as connection:
-        config = migration_config(connection)
-        _refuse_newer(config, connection)
-        command.upgrade(config, revision)
-        if connection.execute(select(site.c.name).where(site.c.name == "secret")).first() is None:
-            row = {"name": "secret", "value": secrets.token_bytes(SECRET_BYTES)}
-            connection.execute(insert(site).values(row))
+    config = migration_config(connection)
+    _refuse_newer(config, connection)
+    command.upgrade(config, revision)
+    if connection.execute(select(site.c.name).where(site.c.name == "secret")).first() is None:
+        row = {"name": "secret", "value": secrets.token_bytes(SECRET_BYTES)}
+        connection.execute(insert(site).values(row))
 
 
 def migration_config(connection: Connection) -> Config:

@@ -58,7 +58,7 @@ class Prepared:
         try:
             yield cursor, text, names
         except Exception as error:
-            raise _wrapped(error, text, connection.dialect) from error
+            raise _wrapped(error, text, connection) from error
         finally:
             cursor.close()
 
@@ -75,8 +75,12 @@ def _ordered(row: Row, names: tuple[str, ...] | None) -> Any:
     return row if names is None else [row[name] for name in names]
 
 
-def _wrapped(error: Exception, text: str, dialect: Dialect) -> BaseException:
+def _wrapped(error: Exception, text: str, connection: Connection) -> BaseException:
+    dialect = connection.dialect
     driver_error: type[Exception] = dialect.loaded_dbapi.Error
     if not isinstance(error, driver_error):
         return error
-    return DBAPIError.instance(text, None, error, driver_error, hide_parameters=True)
+    lost = dialect.is_disconnect(error, connection.connection.driver_connection, None)  # type: ignore[arg-type] # SQLAlchemy names its own protocol of drivers' connections
+    return DBAPIError.instance(
+        text, None, error, driver_error, hide_parameters=True, connection_invalidated=lost
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from itertools import groupby
+from datetime import UTC, datetime
+from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, or_, select
+from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_
 
-from vidscore_server.store.contract import FrameName, Reader
+from vidscore_server.store.contract import FrameName, Reader, SubmissionKey
 from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    LeaseRecord,
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
@@ -30,6 +31,9 @@ from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
 FRAMES_A_QUERY = 500
 """Frames that one query asks for: SQLite bounds the variables of a statement."""
 
+NAMES_A_QUERY = 200
+"""Submissions that one query asks for, each by two variables."""
+
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
@@ -45,6 +49,19 @@ class SqlReader(Reader):
         """See the contract."""
         query = select(t.site.c.value).where(t.site.c.name == "secret")
         return bytes(self._connection.execute(query).scalar_one())
+
+    def time(self) -> datetime:
+        """See the contract."""
+        if self._connection.dialect.name != "postgresql":
+            return datetime.now(UTC)  # one process owns it, so its clock is the store's
+        now: datetime = self._connection.execute(select(func.clock_timestamp())).scalar_one()
+        return now.astimezone(UTC)
+
+    def leases(self) -> list[LeaseRecord]:
+        """See the contract."""
+        c = t.leases.c
+        query = select(t.leases).where(c.end_time > to_microseconds(self.time())).order_by(c.work)
+        return self._all(query, LeaseRecord)
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
         """See the contract."""
@@ -109,6 +126,18 @@ class SqlReader(Reader):
         query = self._submissions().where(t.submissions.c.state.in_(wanted))
         ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
         return self._all(ordered, SubmissionRecord)
+
+    def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
+        """See the contract."""
+        key = (t.benchmarks.c.benchmark, t.submissions.c.submission)
+        joined = select(*key, t.submissions.c.revision).join(t.benchmarks)
+        found: dict[SubmissionKey, int] = {}
+        for asked in _chunks(names):
+            for benchmark, submission, revision in self._connection.execute(
+                joined.where(tuple_(*key).in_(asked))
+            ):
+                found[benchmark, submission] = revision
+        return found
 
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
         """See the contract."""
@@ -310,5 +339,11 @@ class SqlReader(Reader):
 
     def _payloads(self, query: Select[Any]) -> Iterator[bytes]:
         """Stream payloads, so that a submission of gigabytes is never in memory at once."""
-        streamed = self._connection.execution_options(yield_per=16).execute(query)
+        streamed = self._connection.execute(query.execution_options(yield_per=16))
         return (bytes(payload) for payload in streamed.scalars())
+
+
+def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
+    rest = iter(names)
+    while chunk := list(islice(rest, NAMES_A_QUERY)):
+        yield chunk

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store.contract import StoreError, StoreInUseError
 from vidscore_server.store.sql.migrating import upgrade
 from vidscore_server.store.sql.store import SqlStore
+from vidscore_server.store.sql.tables import leases
 
 BUSY_TIMEOUT_MS = 10_000
 
@@ -62,7 +63,10 @@ def _open(path: Path) -> SqlStore:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         engine = _engine(path)
         try:
-            upgrade(engine)
+            with engine.begin() as connection:
+                upgrade(connection)
+                # Nobody else works here any more: what is leased is to be taken up again.
+                connection.execute(delete(leases))
         except BaseException:
             engine.dispose()
             raise

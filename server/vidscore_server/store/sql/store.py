@@ -2,23 +2,28 @@
 
 The writer takes whatever commands wait, runs each in a savepoint, and commits them together: one
 wait for the disk serves all of them, and none waits for a timer.
+
+Where several servers write to one database, a group first locks all that its commands are about,
+in one order, and lets go of it with the commit. So no group sees half of another one, none waits
+for one that waits for it, and no command has to be run again.
 """
 
 from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from vidscore_server.store.contract import Reader, Store, StoreError, StoreFullError, Transaction
+from vidscore_server.store.contract import Reader, Store, StoreError, SubmissionKey, Transaction
 from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store.sql.failures import is_lost, store_error
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.transaction import SqlTransaction
 
@@ -31,12 +36,35 @@ MAXIMUM_GROUP = 1_000
 READERS_TIMEOUT_S = 30
 """How long a closing store waits for readers: those of a cancelled call go on in their threads."""
 
+Lock = Callable[[Connection, Collection[SubmissionKey | None]], None]
+"""Keeps other servers off some submissions until the commit; off everything where None is in."""
+
 _STOP = None
+
+
+def lock_nothing(_: Connection, __: Collection[SubmissionKey | None]) -> None:
+    """Lock nothing: there is no other server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How a database is shared with other servers.
+
+    Attributes:
+        lock: Keeps other servers off.
+        readers: Connections for reading.
+        maximum_group: Commands of one commit, at most.
+    """
+
+    lock: Lock
+    readers: Engine
+    maximum_group: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Queued:
     command: Callable[[Transaction], Any]
+    about: SubmissionKey | None
     future: Future[Any]
 
 
@@ -46,10 +74,18 @@ class SqlStore(Store):
     Args:
         engine: The database, its schema up to date.
         release: Called once when the store is closed, to let go of what guards it.
+        sharing: How it is shared with other servers; None where it is not.
     """
 
-    def __init__(self, engine: Engine, release: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        release: Callable[[], None] = lambda: None,
+        sharing: Sharing | None = None,
+    ) -> None:
         """Start the writer."""
+        self._shared = sharing is not None
+        self._sharing = sharing or Sharing(lock_nothing, engine, MAXIMUM_GROUP)
         self._engine = engine
         self._release = release
         self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
@@ -60,14 +96,21 @@ class SqlStore(Store):
         self._writer = threading.Thread(target=self._write, name="store-writer", daemon=True)
         self._writer.start()
 
-    def submit(self, command: Callable[[Transaction], Result]) -> Future[Result]:
+    @property
+    def shared(self) -> bool:
+        """See the contract."""
+        return self._shared
+
+    def submit(
+        self, command: Callable[[Transaction], Result], about: SubmissionKey | None = None
+    ) -> Future[Result]:
         """See the contract."""
         future: Future[Result] = Future()
         with self._lock:
             if self._closed:
                 raise StoreError("the store is closed")
             try:
-                self._queue.put_nowait(_Queued(command, future))
+                self._queue.put_nowait(_Queued(command, about, future))
             except queue.Full:
                 raise StoreError(
                     f"{MAXIMUM_WAITING_COMMANDS} commands wait for the store already"
@@ -82,8 +125,10 @@ class SqlStore(Store):
                 raise StoreError("the store is closed")
             self._reading += 1
         try:
-            with self._engine.connect() as connection, connection.begin():
+            with self._sharing.readers.connect() as connection, connection.begin():
                 yield SqlReader(connection)
+        except SQLAlchemyError as error:
+            raise store_error(error) from error
         finally:
             with self._lock:
                 self._reading -= 1
@@ -101,6 +146,7 @@ class SqlStore(Store):
             # A reader that outlived its call still has a connection, which nobody would close.
             self._read_ended.wait_for(lambda: not self._reading, READERS_TIMEOUT_S)
         self._engine.dispose()
+        self._sharing.readers.dispose()
         self._release()
 
     def _write(self) -> None:
@@ -117,7 +163,7 @@ class SqlStore(Store):
         while waiting is not _STOP:
             if waiting.future.set_running_or_notify_cancel():
                 group.append(waiting)
-            if len(group) == MAXIMUM_GROUP:
+            if len(group) == self._sharing.maximum_group:
                 return group, True
             try:
                 waiting = self._queue.get_nowait()
@@ -130,13 +176,14 @@ class SqlStore(Store):
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             with self._engine.begin() as connection:
+                self._sharing.lock(connection, {queued.about for queued in group})
                 outcomes.extend(
                     (queued.future, *_run(connection, queued.command)) for queued in group
                 )
                 failpoint("before_commit")
             failpoint("after_commit")
-        except (DBAPIError, OSError) as error:
-            failure = _store_error(error)
+        except (SQLAlchemyError, OSError) as error:
+            failure = store_error(error)
             outcomes = [(queued.future, None, failure) for queued in group]
         for future, result, failed in outcomes:
             if failed is None:
@@ -153,27 +200,10 @@ def _run(
     try:
         result = command(SqlTransaction(connection))
     except Exception as error:
-        if _is_lost(error):
+        if is_lost(error):
             raise
         connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
         connection.exec_driver_sql("RELEASE SAVEPOINT command")
-        return None, _store_error(error) if isinstance(error, DBAPIError) else error
+        return None, store_error(error) if isinstance(error, DBAPIError) else error
     connection.exec_driver_sql("RELEASE SAVEPOINT command")
     return result, None
-
-
-def _is_lost(error: Exception) -> bool:
-    """Whether the connection, and with it the whole group, is gone."""
-    return isinstance(error, DBAPIError) and (error.connection_invalidated or _is_full(error))
-
-
-def _is_full(error: BaseException) -> bool:
-    text = str(error)
-    return "database or disk is full" in text or "No space left" in text
-
-
-def _store_error(error: BaseException) -> StoreError:
-    if _is_full(error):
-        return StoreFullError("the disk is full: make room, then try again")
-    reason = error.orig if isinstance(error, DBAPIError) else error
-    return StoreError(f"the store failed: {reason}")

@@ -33,6 +33,8 @@ metadata = MetaData(
 # SQLite numbers rows by itself only where the key is exactly INTEGER.
 _Key = BigInteger().with_variant(Integer, "sqlite")
 _Time = BigInteger
+# Names order by their characters' numbers on every database, whatever its language is.
+_Name = String().with_variant(String(collation="C"), "postgresql")
 
 
 def _belongs_to(column: str) -> ForeignKey:
@@ -42,7 +44,7 @@ def _belongs_to(column: str) -> ForeignKey:
 site = Table(
     "site",
     metadata,
-    Column("name", String, primary_key=True),
+    Column("name", _Name, primary_key=True),
     Column("value", LargeBinary, nullable=False),
 )
 
@@ -50,7 +52,7 @@ benchmarks = Table(
     "benchmarks",
     metadata,
     Column("id", _Key, primary_key=True),
-    Column("benchmark", String, nullable=False, unique=True),
+    Column("benchmark", _Name, nullable=False, unique=True),
     Column("definition", Text, nullable=False),
     Column("open_time", _Time),
     Column("close_time", _Time),
@@ -66,7 +68,7 @@ truth_revisions = Table(
     Column("id", _Key, primary_key=True),
     Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), nullable=False),
     Column("revision", BigInteger, nullable=False),
-    Column("digest", String, nullable=False),
+    Column("digest", _Name, nullable=False),
     Column("create_time", _Time, nullable=False),
     Column("frame_count", BigInteger, nullable=False),
     Column("complete", Boolean, nullable=False),
@@ -87,11 +89,11 @@ submissions = Table(
     metadata,
     Column("id", _Key, primary_key=True),
     Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), nullable=False),
-    Column("submission", String, nullable=False),
-    Column("team", String, nullable=False),
+    Column("submission", _Name, nullable=False),
+    Column("team", _Name, nullable=False),
     Column("title", Text, nullable=False),
-    Column("state", String, nullable=False, index=True),
-    Column("state_reason", String, nullable=False),
+    Column("state", _Name, nullable=False, index=True),
+    Column("state_reason", _Name, nullable=False),
     Column("state_message", Text, nullable=False),
     Column("state_time", _Time, nullable=False),
     Column("create_time", _Time, nullable=False),
@@ -109,7 +111,7 @@ streams = Table(
     metadata,
     Column("id", _Key, primary_key=True),
     Column("submission_id", _Key, _belongs_to("submissions.id"), nullable=False),
-    Column("stream", String, nullable=False),
+    Column("stream", _Name, nullable=False),
     Column("epoch", BigInteger, nullable=False),
     Column("next_offset", BigInteger, nullable=False),
     UniqueConstraint("submission_id", "stream"),
@@ -130,8 +132,8 @@ sequences = Table(
     metadata,
     Column("id", _Key, primary_key=True),
     Column("submission_id", _Key, _belongs_to("submissions.id"), nullable=False),
-    Column("domain", String, nullable=False),
-    Column("sequence", String, nullable=False),
+    Column("domain", _Name, nullable=False),
+    Column("sequence", _Name, nullable=False),
     UniqueConstraint("submission_id", "domain", "sequence"),
 )
 
@@ -148,11 +150,11 @@ scores = Table(
     metadata,
     Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
     Column("number", BigInteger, primary_key=True, autoincrement=False),
-    Column("evaluator", String, nullable=False),
+    Column("evaluator", _Name, nullable=False),
     Column("truth_revision", BigInteger, nullable=False),
     Column("partial", Boolean, nullable=False),
     Column("create_time", _Time, nullable=False),
-    Column("configuration", String, nullable=False),
+    Column("configuration", _Name, nullable=False),
     Column("values", Text, nullable=False),
     Column("released", Text, nullable=False),
     Column("report", LargeBinary, nullable=False),
@@ -162,9 +164,9 @@ releases = Table(
     "releases",
     metadata,
     Column("benchmark_id", _Key, _belongs_to("benchmarks.id"), primary_key=True),
-    Column("evaluator", String, primary_key=True),
-    Column("team", String, primary_key=True),
-    Column("submission", String, nullable=False),
+    Column("evaluator", _Name, primary_key=True),
+    Column("team", _Name, primary_key=True),
+    Column("submission", _Name, nullable=False),
     Column("values", Text, nullable=False),
     Column("release_time", _Time, nullable=False),
 )
@@ -172,10 +174,10 @@ releases = Table(
 tokens = Table(
     "tokens",
     metadata,
-    Column("token", String, primary_key=True),
+    Column("token", _Name, primary_key=True),
     Column("secret_hash", LargeBinary, nullable=False),
-    Column("role", String, nullable=False),
-    Column("team", String, nullable=False),
+    Column("role", _Name, nullable=False),
+    Column("team", _Name, nullable=False),
     Column("comment", Text, nullable=False),
     Column("create_time", _Time, nullable=False),
     Column("expire_time", _Time),
@@ -185,8 +187,8 @@ tokens = Table(
 operations = Table(
     "operations",
     metadata,
-    Column("operation", String, primary_key=True),
-    Column("kind", String, nullable=False),
+    Column("operation", _Name, primary_key=True),
+    Column("kind", _Name, nullable=False),
     Column("request", Text, nullable=False),
     Column("create_time", _Time, nullable=False),
     Column("progress", Text, nullable=False),
@@ -201,9 +203,9 @@ audit = Table(
     metadata,
     Column("number", _Key, primary_key=True),
     Column("time", _Time, nullable=False),
-    Column("actor", String, nullable=False),
-    Column("action", String, nullable=False),
-    Column("resource", String, nullable=False),
+    Column("actor", _Name, nullable=False),
+    Column("action", _Name, nullable=False),
+    Column("resource", _Name, nullable=False),
     Column("detail", Text, nullable=False),
     sqlite_autoincrement=True,
 )
@@ -211,9 +213,17 @@ audit = Table(
 responses = Table(
     "responses",
     metadata,
-    Column("caller", String, primary_key=True),
-    Column("request_id", String, primary_key=True),
-    Column("digest", String, nullable=False),
+    Column("caller", _Name, primary_key=True),
+    Column("request_id", _Name, primary_key=True),
+    Column("digest", _Name, nullable=False),
     Column("response", LargeBinary, nullable=False),
     Column("time", _Time, nullable=False, index=True),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("work", _Name, primary_key=True),
+    Column("owner", _Name, nullable=False),
+    Column("end_time", _Time, nullable=False),
 )

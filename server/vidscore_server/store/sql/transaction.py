@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -181,6 +181,32 @@ class SqlTransaction(SqlReader, Transaction):
         }
         self._insert(t.responses, row, f"request {request_id}")
 
+    def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
+        """See the contract."""
+        now, c = self.time(), t.leases.c
+        held_by_another = (
+            (c.work == work) & (c.owner != owner) & (c.end_time > to_microseconds(now))
+        )
+        if self._connection.execute(select(c.owner).where(held_by_another)).first() is not None:
+            return False
+        row = {"work": work, "owner": owner, "end_time": to_microseconds(now + duration)}
+        self._connection.execute(delete(t.leases).where(c.work == work))
+        self._insert(t.leases, row, f"lease of {work}")
+        return True
+
+    def end_lease(self, work: str, owner: str) -> bool:
+        """See the contract."""
+        now, c = to_microseconds(self.time()), t.leases.c
+        held = (c.work == work) & (c.owner == owner) & (c.end_time > now)
+        return self._connection.execute(delete(t.leases).where(held)).rowcount > 0
+
+    def purge(self, before: datetime) -> None:
+        """See the contract."""
+        ended = t.leases.c.end_time <= to_microseconds(self.time())
+        self._connection.execute(delete(t.leases).where(ended))
+        given = t.responses.c.time < to_microseconds(before)
+        self._connection.execute(delete(t.responses).where(given))
+
     def append_point(
         self, benchmark: str, submission: str, stream: str
     ) -> tuple[SubmissionRecord, StreamRecord] | None:
@@ -199,7 +225,7 @@ class SqlTransaction(SqlReader, Transaction):
         stream_id = self._stream_ids.get((benchmark, submission, stream))
         if stream_id is None:
             raise NotFoundError(f"stream {stream}")
-        return self._submission_id(benchmark, submission), stream_id
+        return stream_id
 
     def _benchmark_id(self, benchmark: str) -> int:
         query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)

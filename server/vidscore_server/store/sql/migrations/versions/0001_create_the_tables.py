@@ -12,6 +12,8 @@ depends_on = None
 
 # SQLite numbers rows by itself only where the key is exactly INTEGER.
 _KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+# Names order by their characters' numbers on every database, whatever its language is.
+_NAME = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
@@ -38,9 +40,9 @@ def _create_audit() -> None:
         "audit",
         sa.Column("number", _KEY, nullable=False),
         sa.Column("time", sa.BigInteger(), nullable=False),
-        sa.Column("actor", sa.String(), nullable=False),
-        sa.Column("action", sa.String(), nullable=False),
-        sa.Column("resource", sa.String(), nullable=False),
+        sa.Column("actor", _NAME, nullable=False),
+        sa.Column("action", _NAME, nullable=False),
+        sa.Column("resource", _NAME, nullable=False),
         sa.Column("detail", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("number", name=op.f("pk_audit")),
         sqlite_autoincrement=True,
@@ -51,7 +53,7 @@ def _create_benchmarks() -> None:
     op.create_table(
         "benchmarks",
         sa.Column("id", _KEY, nullable=False),
-        sa.Column("benchmark", sa.String(), nullable=False),
+        sa.Column("benchmark", _NAME, nullable=False),
         sa.Column("definition", sa.Text(), nullable=False),
         sa.Column("open_time", sa.BigInteger(), nullable=True),
         sa.Column("close_time", sa.BigInteger(), nullable=True),
@@ -67,8 +69,8 @@ def _create_benchmarks() -> None:
 def _create_operations() -> None:
     op.create_table(
         "operations",
-        sa.Column("operation", sa.String(), nullable=False),
-        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("operation", _NAME, nullable=False),
+        sa.Column("kind", _NAME, nullable=False),
         sa.Column("request", sa.Text(), nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
         sa.Column("progress", sa.Text(), nullable=False),
@@ -83,9 +85,9 @@ def _create_operations() -> None:
 def _create_responses() -> None:
     op.create_table(
         "responses",
-        sa.Column("caller", sa.String(), nullable=False),
-        sa.Column("request_id", sa.String(), nullable=False),
-        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("caller", _NAME, nullable=False),
+        sa.Column("request_id", _NAME, nullable=False),
+        sa.Column("digest", _NAME, nullable=False),
         sa.Column("response", sa.LargeBinary(), nullable=False),
         sa.Column("time", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("caller", "request_id", name=op.f("pk_responses")),
@@ -97,7 +99,7 @@ def _create_responses() -> None:
 def _create_site() -> None:
     op.create_table(
         "site",
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", _NAME, nullable=False),
         sa.Column("value", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_site")),
     )
@@ -106,10 +108,10 @@ def _create_site() -> None:
 def _create_tokens() -> None:
     op.create_table(
         "tokens",
-        sa.Column("token", sa.String(), nullable=False),
+        sa.Column("token", _NAME, nullable=False),
         sa.Column("secret_hash", sa.LargeBinary(), nullable=False),
-        sa.Column("role", sa.String(), nullable=False),
-        sa.Column("team", sa.String(), nullable=False),
+        sa.Column("role", _NAME, nullable=False),
+        sa.Column("team", _NAME, nullable=False),
         sa.Column("comment", sa.Text(), nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
         sa.Column("expire_time", sa.BigInteger(), nullable=True),
@@ -122,9 +124,9 @@ def _create_releases() -> None:
     op.create_table(
         "releases",
         sa.Column("benchmark_id", _KEY, nullable=False),
-        sa.Column("evaluator", sa.String(), nullable=False),
-        sa.Column("team", sa.String(), nullable=False),
-        sa.Column("submission", sa.String(), nullable=False),
+        sa.Column("evaluator", _NAME, nullable=False),
+        sa.Column("team", _NAME, nullable=False),
+        sa.Column("submission", _NAME, nullable=False),
         sa.Column("values", sa.Text(), nullable=False),
         sa.Column("release_time", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(
@@ -142,11 +144,11 @@ def _create_submissions() -> None:
         "submissions",
         sa.Column("id", _KEY, nullable=False),
         sa.Column("benchmark_id", _KEY, nullable=False),
-        sa.Column("submission", sa.String(), nullable=False),
-        sa.Column("team", sa.String(), nullable=False),
+        sa.Column("submission", _NAME, nullable=False),
+        sa.Column("team", _NAME, nullable=False),
         sa.Column("title", sa.Text(), nullable=False),
-        sa.Column("state", sa.String(), nullable=False),
-        sa.Column("state_reason", sa.String(), nullable=False),
+        sa.Column("state", _NAME, nullable=False),
+        sa.Column("state_reason", _NAME, nullable=False),
         sa.Column("state_message", sa.Text(), nullable=False),
         sa.Column("state_time", sa.BigInteger(), nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
@@ -181,7 +183,7 @@ def _create_truth_revisions() -> None:
         sa.Column("id", _KEY, nullable=False),
         sa.Column("benchmark_id", _KEY, nullable=False),
         sa.Column("revision", sa.BigInteger(), nullable=False),
-        sa.Column("digest", sa.String(), nullable=False),
+        sa.Column("digest", _NAME, nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
         sa.Column("frame_count", sa.BigInteger(), nullable=False),
         sa.Column("complete", sa.Boolean(), nullable=False),
@@ -204,11 +206,11 @@ def _create_scores() -> None:
         "scores",
         sa.Column("submission_id", _KEY, nullable=False),
         sa.Column("number", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("evaluator", sa.String(), nullable=False),
+        sa.Column("evaluator", _NAME, nullable=False),
         sa.Column("truth_revision", sa.BigInteger(), nullable=False),
         sa.Column("partial", sa.Boolean(), nullable=False),
         sa.Column("create_time", sa.BigInteger(), nullable=False),
-        sa.Column("configuration", sa.String(), nullable=False),
+        sa.Column("configuration", _NAME, nullable=False),
         sa.Column("values", sa.Text(), nullable=False),
         sa.Column("released", sa.Text(), nullable=False),
         sa.Column("report", sa.LargeBinary(), nullable=False),
@@ -227,8 +229,8 @@ def _create_sequences() -> None:
         "sequences",
         sa.Column("id", _KEY, nullable=False),
         sa.Column("submission_id", _KEY, nullable=False),
-        sa.Column("domain", sa.String(), nullable=False),
-        sa.Column("sequence", sa.String(), nullable=False),
+        sa.Column("domain", _NAME, nullable=False),
+        sa.Column("sequence", _NAME, nullable=False),
         sa.ForeignKeyConstraint(
             ["submission_id"],
             ["submissions.id"],
@@ -250,7 +252,7 @@ def _create_streams() -> None:
         "streams",
         sa.Column("id", _KEY, nullable=False),
         sa.Column("submission_id", _KEY, nullable=False),
-        sa.Column("stream", sa.String(), nullable=False),
+        sa.Column("stream", _NAME, nullable=False),
         sa.Column("epoch", sa.BigInteger(), nullable=False),
         sa.Column("next_offset", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(

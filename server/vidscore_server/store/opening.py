@@ -1,0 +1,34 @@
+"""Open a store by where it is: a file, or the address of a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vidscore_server.store.contract import Store, StoreError
+from vidscore_server.store.locations import is_address
+from vidscore_server.store.sql.sqlite import open_sqlite_store
+
+MAXIMUM_CONNECTIONS = 10
+
+
+def open_store(location: str, maximum_connections: int = MAXIMUM_CONNECTIONS) -> Store:
+    """Open a store, made where it is not there, and bring its schema up to date.
+
+    Args:
+        location: A file, or the address of a PostgreSQL database.
+        maximum_connections: Connections to a database at most, one of them for writing.
+
+    Raises:
+        StoreError: If it cannot be opened.
+    """
+    if not is_address(location):
+        return open_sqlite_store(Path(location))
+    try:
+        from vidscore_server.store.sql.postgresql import (  # noqa: PLC0415 - an extra
+            open_postgresql_store,
+        )
+    except ImportError:
+        raise StoreError(
+            "a store in PostgreSQL needs psycopg: install vidscore[postgresql]"
+        ) from None
+    return open_postgresql_store(location, maximum_connections)

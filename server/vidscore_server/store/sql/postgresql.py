@@ -1,0 +1,178 @@
+"""PostgreSQL: one database that several servers read and write.
+
+The address is libpq's own, ``postgresql://user:password@host:port/database?sslmode=verify-full``,
+with every parameter that libpq knows; what it leaves open is filled in with bounds on every wait.
+
+Groups of commands are kept apart by advisory locks, keyed by the site's secret: one of the whole
+site, which a group shares where all its commands say which submissions they are about, and one of
+each of these submissions. All are taken at once and in order, before the first command looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from vidscore_server.store.contract import StoreError, SubmissionKey
+from vidscore_server.store.locations import shown_location
+from vidscore_server.store.sql.migrating import upgrade
+from vidscore_server.store.sql.reader import SqlReader
+from vidscore_server.store.sql.store import Sharing, SqlStore
+
+MINIMUM_VERSION = 14
+MAXIMUM_GROUP = 64
+"""Savepoints that PostgreSQL keeps in memory; more of them slow down every other transaction."""
+
+POOL_TIMEOUT_S = 30
+"""Longest wait for a connection to read by."""
+
+_CONNECTING = {
+    "application_name": "vidscore",
+    "connect_timeout": "10",
+    # A machine that has gone without a word is noticed in half a minute.
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "4",
+    "tcp_user_timeout": "30000",
+}
+"""Parameters of libpq where the address says nothing else."""
+
+_SESSION = {
+    "client_encoding": "UTF8",
+    "idle_in_transaction_session_timeout": "60s",
+    "lock_timeout": "60s",
+    "statement_timeout": "300s",
+    # The database's side of the same: locks of a server that has gone are let go of.
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "4",
+}
+
+_OPENING_KEY = 0x7669_6473_636F_7265  # "vidscore": one server at a time looks at the schema
+
+_LOCK_SITE = text("SELECT pg_advisory_xact_lock(:site)")
+_LOCK_SUBMISSIONS = text(
+    "SELECT pg_advisory_xact_lock_shared(:site) UNION ALL "
+    "SELECT pg_advisory_xact_lock(key) FROM unnest(CAST(:keys AS bigint[])) AS key"
+)
+
+
+def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
+    """Open a store in a database, and bring its schema up to date.
+
+    Args:
+        address: The database's address.
+        maximum_connections: Connections at most, one of them for writing.
+
+    Raises:
+        StoreError: If the address is none, the database cannot be reached or is too old, or its
+            role may not make tables.
+    """
+    connect = _connector(address)
+    engine = _engine(connect, 1)
+    try:
+        with engine.begin() as connection:
+            _refuse_unfit(connection)
+            connection.execute(_LOCK_SITE, {"site": _OPENING_KEY})
+            upgrade(connection)
+            secret = SqlReader(connection).secret()
+    except (SQLAlchemyError, psycopg.Error) as error:
+        engine.dispose()
+        raise _cannot_open(address, error) from error
+    except BaseException:
+        engine.dispose()
+        raise
+    readers = _engine(connect, maximum_connections - 1).execution_options(
+        isolation_level="REPEATABLE READ", postgresql_readonly=True
+    )
+    return SqlStore(engine, sharing=Sharing(locker(secret), readers, MAXIMUM_GROUP))
+
+
+def locker(secret: bytes) -> Callable[[Connection, Collection[SubmissionKey | None]], None]:
+    """What keeps other servers of a site off; see `vidscore_server.store.sql.store.Lock`.
+
+    Args:
+        secret: The site's secret.
+    """
+
+    def key_of(*names: str) -> int:
+        digest = hashlib.sha256(secret + "/".join(names).encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    site = key_of()
+
+    def lock(connection: Connection, submissions: Collection[SubmissionKey | None]) -> None:
+        named = [submission for submission in submissions if submission is not None]
+        if len(named) < len(submissions):
+            connection.execute(_LOCK_SITE, {"site": site})
+        else:
+            keys = sorted({key_of(*submission) for submission in named})
+            connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
+
+    return lock
+
+
+def _connector(address: str) -> Callable[[], Any]:
+    try:
+        parameters = {**_CONNECTING, **conninfo_to_dict(address)}
+    except psycopg.Error:
+        # What libpq says of it quotes it, and with it the password.
+        raise StoreError(
+            "the store's address is none: expected "
+            "postgresql://user:password@host:port/database?parameter=value"
+        ) from None
+    return lambda: psycopg.connect(**parameters)  # type: ignore[arg-type] # libpq takes them as text
+
+
+def _engine(connect: Callable[[], Any], connections: int) -> Engine:
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=connect,
+        poolclass=QueuePool,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=POOL_TIMEOUT_S,
+        pool_pre_ping=True,  # a database that was started again has forgotten its connections
+        hide_parameters=True,
+    )
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _: object) -> None:
+        for name, value in _SESSION.items():
+            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+        # A site that has turned it off would lose frames that were acknowledged.
+        connection.execute(
+            "SELECT set_config('synchronous_commit', 'on', false) "
+            "WHERE current_setting('synchronous_commit') = 'off'"
+        )
+        connection.commit()
+
+    return engine
+
+
+def _refuse_unfit(connection: Connection) -> None:
+    row = connection.execute(
+        text(
+            "SELECT current_setting('server_version_num')::int / 10000, "
+            "current_setting('server_encoding'), pg_is_in_recovery()"
+        )
+    )
+    version, encoding, standby = row.one()
+    if version < MINIMUM_VERSION:
+        raise StoreError(f"PostgreSQL {version} is too old: expected {MINIMUM_VERSION} or later")
+    if encoding != "UTF8":
+        raise StoreError(f"the database is encoded in {encoding}: make one with ENCODING 'UTF8'")
+    if standby:
+        raise StoreError("the database is a standby, which cannot be written to: name the primary")
+
+
+def _cannot_open(address: str, error: Exception) -> StoreError:
+    original = getattr(error, "orig", None) or error
+    lines = " ".join(str(original).split())
+    return StoreError(f"the store {shown_location(address)} cannot be opened: {lines[:500]}")

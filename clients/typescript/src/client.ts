@@ -1,0 +1,299 @@
+/** The connection to a server. */
+
+import { Connection } from "./connection.js";
+import { ConflictError, InputError, NotFoundError } from "./errors.js";
+import { decodeEvaluator, type EvaluatorDescription } from "./evaluators.js";
+import { arityOf, type Frame, type TruthFrame } from "./frames.js";
+import { BenchmarkService } from "./gen/vidscore/v1/benchmark_service_pb.js";
+import {
+  type Evaluator as EvaluatorMessage,
+  EvaluatorService,
+} from "./gen/vidscore/v1/evaluator_service_pb.js";
+import { SubmissionService } from "./gen/vidscore/v1/submission_service_pb.js";
+import { type Health, HealthService, healthName } from "./health.js";
+import {
+  type Benchmark,
+  decodeBenchmark,
+  decodeBoardRow,
+  decodeStream,
+  type Leaderboard,
+  type LeaderboardRow,
+  type Submission,
+} from "./hosting.js";
+import type { Report } from "./reports.js";
+import { ScoreStream, type ScoreStreamOptions } from "./score_stream.js";
+import {
+  type Batching,
+  type ConnectOptions,
+  completeBatching,
+  completeDelivery,
+  type Delivery,
+} from "./settings.js";
+import type { EvaluatorChoice } from "./specification.js";
+import { SubmissionStream } from "./submission_stream.js";
+import { benchmarkName, Submissions } from "./submissions.js";
+
+/** How a stream into a submission is opened. */
+export interface SubmitOptions {
+  /**
+   * Which of the submission's streams this program writes. Programs that send at once each take
+   * one of their own; opening one that another program writes shuts that program out. Default:
+   * `"default"`.
+   */
+  readonly stream?: string;
+  /** Title for people, of a new submission. */
+  readonly title?: string;
+  /**
+   * Whether the same frames are sent again from the first one on, in the same order, so that those
+   * that are durable already are left out. Default: false.
+   */
+  readonly replay?: boolean;
+  /** How frames are put together, and what happens where the server is slow. */
+  readonly batching?: Batching;
+  /** How frames are held until they are acknowledged, and what happens after a break. */
+  readonly delivery?: Delivery;
+}
+
+/** Which board. */
+export interface LeaderboardOptions {
+  /** Evaluator; left out: the first of the benchmark. */
+  readonly evaluator?: string;
+  /** Domain; left out: over all. */
+  readonly domain?: string;
+  /** Class; left out: over all. */
+  readonly className?: string;
+}
+
+/**
+ * Make a client of a server; the connection itself is made by the first call.
+ *
+ * @param target - Address: `host:port`, `[address]:port` or `unix:path`.
+ * @throws InputError if an argument is wrong, or the token would go unencrypted to another machine.
+ */
+export function connect(target: string, options: ConnectOptions = {}): Client {
+  return new Client(new Connection(target, options));
+}
+
+/**
+ * A connection to a server; made by {@link connect}.
+ *
+ * Any number of calls and streams may go on at once. A program ends only once its clients are
+ * closed; `await using` closes one at the end of the block.
+ */
+export class Client implements AsyncDisposable {
+  readonly #connection: Connection;
+  /** Submissions to hosted benchmarks. */
+  readonly submissions: Submissions;
+
+  /** @internal Use `connect`. */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.submissions = new Submissions(connection);
+  }
+
+  /** Every evaluator that the server has, built-in ones first. */
+  async evaluators(): Promise<EvaluatorDescription[]> {
+    const found: EvaluatorMessage[] = [];
+    let pageToken = "";
+    do {
+      const page = await this.#connection.run((options) =>
+        this.#connection.service(EvaluatorService).listEvaluators({ pageToken }, options),
+      );
+      found.push(...page.evaluators);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found.map(decodeEvaluator);
+  }
+
+  /**
+   * One evaluator.
+   *
+   * @throws NotFoundError if there is none of that name.
+   */
+  async evaluator(name: string): Promise<EvaluatorDescription> {
+    const response = await this.#connection.run((options) =>
+      this.#connection
+        .service(EvaluatorService)
+        .getEvaluator({ name: `evaluators/${name}` }, options),
+    );
+    if (response.evaluator === undefined) {
+      throw new NotFoundError(`there is no evaluator ${name}`, { code: "NOT_FOUND" });
+    }
+    return decodeEvaluator(response.evaluator);
+  }
+
+  /** Whether the server, or one of its services, answers. */
+  async health(service = ""): Promise<Health> {
+    const response = await this.#connection.run((options) =>
+      this.#connection.service(HealthService).check({ service }, options),
+    );
+    return healthName(response.status);
+  }
+
+  /**
+   * Open a stream that is scored while it runs, and of which the server keeps nothing.
+   *
+   * @param evaluators - What judges: names, or names with parameters; where empty, the evaluators
+   *   of the specification.
+   * @throws InputError if an argument is wrong.
+   * @throws VidscoreError if the server refuses it or cannot be reached.
+   */
+  async scoreStream(
+    evaluators: readonly EvaluatorChoice[],
+    options: ScoreStreamOptions = {},
+  ): Promise<ScoreStream> {
+    return new ScoreStream(this.#connection, evaluators, options).open(options);
+  }
+
+  /**
+   * Send everything and wait for the final reports: one for each evaluator, in the order in which
+   * they were asked for.
+   */
+  async score(
+    evaluators: readonly EvaluatorChoice[],
+    truth: Iterable<TruthFrame> | AsyncIterable<TruthFrame>,
+    detections: Iterable<Frame> | AsyncIterable<Frame>,
+    options: ScoreStreamOptions = {},
+  ): Promise<readonly Report[]> {
+    const batching = { blockTimeoutMs: null, ...options.batching };
+    const stream = await this.scoreStream(evaluators, { ...options, batching });
+    try {
+      for await (const frame of truth) {
+        await stream.sendTruth(frame);
+      }
+      for await (const frame of detections) {
+        await stream.send(frame);
+      }
+      return await stream.finish();
+    } finally {
+      stream.cancel();
+    }
+  }
+
+  /**
+   * Open a stream of detections into a submission, which is created where it is not there.
+   *
+   * A program that dies and starts again goes on by naming the same submission and stream:
+   * `SubmissionStream.nextOffset` tells how many frames are durable, and `replay` leaves exactly
+   * these out of what is sent.
+   *
+   * @param submission - Last part of its name; left out: the server chooses.
+   * @throws NotFoundError if there is no such benchmark.
+   * @throws QuotaExceededError if the team may have no more submissions.
+   * @throws SubmissionEndedError if the submission takes no more frames.
+   */
+  async submit(
+    benchmark: string,
+    submission?: string,
+    options: SubmitOptions = {},
+  ): Promise<SubmissionStream> {
+    const batching = completeBatching(options.batching);
+    const delivery = completeDelivery(options.delivery);
+    const hosted = await this.benchmark(benchmark);
+    const found = await this.#findOrCreate(benchmark, submission, options.title ?? "");
+    const opened = await this.#connection.run((call) =>
+      this.#connection
+        .service(SubmissionService)
+        .openStream({ submission: found.name, stream: options.stream ?? "default" }, call),
+    );
+    const plan = {
+      submission: found.name,
+      stream: decodeStream(opened.stream),
+      arity: arityOf("detectionGeometry", hosted.detectionGeometry),
+      batching,
+      delivery,
+      replay: options.replay ?? false,
+    };
+    return new SubmissionStream(plan, this.#connection, this.submissions);
+  }
+
+  /** One hosted benchmark. */
+  async benchmark(benchmark: string): Promise<Benchmark> {
+    const name = benchmarkName(benchmark);
+    const response = await this.#connection.run((options) =>
+      this.#connection.service(BenchmarkService).getBenchmark({ name }, options),
+    );
+    return decodeBenchmark(response.benchmark);
+  }
+
+  /** The hosted benchmarks that may be seen. */
+  async benchmarks(): Promise<Benchmark[]> {
+    const found: Benchmark[] = [];
+    let pageToken = "";
+    do {
+      const page = await this.#connection.run((options) =>
+        this.#connection.service(BenchmarkService).listBenchmarks({ pageToken }, options),
+      );
+      found.push(...page.benchmarks.map(decodeBenchmark));
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found;
+  }
+
+  /** The submissions of a benchmark in rank order. */
+  async leaderboard(benchmark: string, options: LeaderboardOptions = {}): Promise<Leaderboard> {
+    const rows: LeaderboardRow[] = [];
+    let ranking: readonly string[] = [];
+    let pageToken = "";
+    do {
+      const request = { benchmark: benchmarkName(benchmark), ...options, pageToken };
+      const page = await this.#connection.run((call) =>
+        this.#connection.service(BenchmarkService).getLeaderboard(request, call),
+      );
+      rows.push(...page.rows.map(decodeBoardRow));
+      ranking = page.ranking;
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return { rows, ranking };
+  }
+
+  /** End every open stream at once and close the connection; may be called again. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** Close. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  async #findOrCreate(
+    benchmark: string,
+    submission: string | undefined,
+    title: string,
+  ): Promise<Submission> {
+    if (submission === undefined) {
+      return this.submissions.create(benchmark, "", title);
+    }
+    if (submission === "" || submission.includes("/")) {
+      throw new InputError("submission", JSON.stringify(submission), "the last part of a name");
+    }
+    const name = `${benchmarkName(benchmark)}/submissions/${submission}`;
+    const known = await this.#find(name);
+    if (known !== null) {
+      return known;
+    }
+    try {
+      return await this.submissions.create(benchmark, submission, title);
+    } catch (error) {
+      // Another process of the same submission may just have created it.
+      const taken = error instanceof ConflictError && error.reason === "NAME_TAKEN";
+      const other = taken ? await this.#find(name) : null;
+      if (other === null) {
+        throw error;
+      }
+      return other;
+    }
+  }
+
+  async #find(name: string): Promise<Submission | null> {
+    try {
+      return await this.submissions.get(name);
+    } catch (error) {
+      if (error instanceof NotFoundError) {
+        return null;
+      }
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/** Whether a server answers. */
+
+import {
+  HealthCheckResponse_ServingStatus,
+  Health as HealthService,
+} from "./gen/health/v1/health_pb.js";
+
+export { HealthService };
+
+/** What a server says of itself or of a service. */
+export type Health = "UNKNOWN" | "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
+
+/** @internal */
+export function healthName(status: HealthCheckResponse_ServingStatus): Health {
+  return (HealthCheckResponse_ServingStatus[status] ?? "UNKNOWN") as Health;
+}

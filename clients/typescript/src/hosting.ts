@@ -1,0 +1,198 @@
+/** Hosted benchmarks as a client sees them: benchmarks, submissions and boards. */
+
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { InternalError } from "./errors.js";
+import { type Geometry, geometryOf } from "./frames.js";
+import type {
+  Benchmark as BenchmarkMessage,
+  LeaderboardRow as LeaderboardRowMessage,
+} from "./gen/vidscore/v1/benchmark_service_pb.js";
+import {
+  type StreamInfo as StreamInfoMessage,
+  type Submission as SubmissionMessage,
+  type SubmissionScore as SubmissionScoreMessage,
+  SubmissionState as WireState,
+} from "./gen/vidscore/v1/submission_service_pb.js";
+import { Report } from "./reports.js";
+import { decodeSpecification, type Specification } from "./specification.js";
+
+/** A specification, truth and a policy, hosted. */
+export interface Benchmark {
+  /** Its name, such as `streets`. */
+  readonly name: string;
+  readonly specification: Specification;
+  /** Shape of the truth's objects. */
+  readonly truthGeometry: Geometry;
+  /** Shape of detections. */
+  readonly detectionGeometry: Geometry;
+  /** From when on submissions are taken; null: from its creation. */
+  readonly openTime: Date | null;
+  /** Until when submissions are taken; null: without end. */
+  readonly closeTime: Date | null;
+}
+
+/** Where a submission stands. */
+export type SubmissionState =
+  | "unknown"
+  | "open"
+  | "receiving"
+  | "sealed"
+  | "waiting_for_truth"
+  | "scoring"
+  | "scored"
+  | "failed"
+  | "cancelled";
+
+/** An append stream: its name, the epoch of its writer, the offset of its next frame. */
+export interface StreamInfo {
+  readonly stream: string;
+  readonly epoch: number;
+  readonly nextOffset: number;
+}
+
+/** One system's detections for a benchmark. */
+export interface Submission {
+  /** Full name: `benchmarks/{benchmark}/submissions/{submission}`. */
+  readonly name: string;
+  readonly team: string;
+  readonly title: string;
+  readonly state: SubmissionState;
+  /** Why it stands there: a stable code. */
+  readonly stateReason: string;
+  /** The same for people. */
+  readonly stateMessage: string;
+  readonly stateTime: Date | null;
+  readonly createTime: Date | null;
+  /** When it was sealed; null while it is not. */
+  readonly sealTime: Date | null;
+  /** Frames that are durable, in all streams together. */
+  readonly frameCount: number;
+  readonly streams: readonly StreamInfo[];
+  /** Goes up whenever anything of it changes. */
+  readonly revision: number;
+}
+
+/** A score of a submission; it never changes. */
+export interface SubmissionScore {
+  /** Full name; empty for a live score. */
+  readonly name: string;
+  readonly createTime: Date | null;
+  /** The report, as far as the caller may see it. */
+  readonly report: Report;
+  /** Whether the truth was not complete: frames without truth were left out. */
+  readonly partial: boolean;
+  /** Whether it is the newest of its evaluator. */
+  readonly current: boolean;
+}
+
+/** A submission at a revision, and the scores that may be seen then. */
+export interface SubmissionUpdate {
+  readonly submission: Submission;
+  readonly scores: readonly SubmissionScore[];
+}
+
+/** One submission on the board. */
+export interface LeaderboardRow {
+  /** Rank from 1 on; equal scores share one. */
+  readonly rank: number;
+  readonly team: string;
+  /** Full name of the submission, where it may be seen; otherwise empty. */
+  readonly submission: string;
+  readonly title: string;
+  readonly sealTime: Date | null;
+  /** Released measures by name; null where one is undefined. */
+  readonly scores: Readonly<Record<string, number | null>>;
+}
+
+/** Submissions in rank order. */
+export interface Leaderboard {
+  readonly rows: readonly LeaderboardRow[];
+  /** Measures that rank, first one first. */
+  readonly ranking: readonly string[];
+}
+
+const ENDED: ReadonlySet<SubmissionState> = new Set(["scored", "failed", "cancelled"]);
+
+/** Whether nothing more happens to a submission by itself. */
+export function hasEnded(submission: Submission): boolean {
+  return ENDED.has(submission.state);
+}
+
+/** @internal */
+export function decodeBenchmark(message: BenchmarkMessage | undefined): Benchmark {
+  const benchmark = required(message, "benchmark");
+  return {
+    name: benchmark.name.replace(/^benchmarks\//, ""),
+    specification: decodeSpecification(benchmark.specification),
+    truthGeometry: geometryOf(benchmark.truthGeometry) ?? "box",
+    detectionGeometry: geometryOf(benchmark.detectionGeometry) ?? "box",
+    openTime: date(benchmark.openTime),
+    closeTime: date(benchmark.closeTime),
+  };
+}
+
+/** @internal */
+export function decodeSubmission(message: SubmissionMessage | undefined): Submission {
+  const submission = required(message, "submission");
+  return {
+    name: submission.name,
+    team: submission.team,
+    title: submission.title,
+    state: decodeState(submission.state),
+    stateReason: submission.stateReason,
+    stateMessage: submission.stateMessage,
+    stateTime: date(submission.stateTime),
+    createTime: date(submission.createTime),
+    sealTime: date(submission.sealTime),
+    frameCount: Number(submission.frameCount),
+    streams: submission.streams.map(decodeStream),
+    revision: Number(submission.revision),
+  };
+}
+
+/** @internal */
+export function decodeStream(message: StreamInfoMessage | undefined): StreamInfo {
+  const { stream, epoch, nextOffset } = required(message, "stream");
+  return { stream, epoch: Number(epoch), nextOffset: Number(nextOffset) };
+}
+
+/** @internal */
+export function decodeScore(message: SubmissionScoreMessage): SubmissionScore {
+  return {
+    name: message.name,
+    createTime: date(message.createTime),
+    report: new Report(required(message.report, "report")),
+    partial: message.partial,
+    current: message.current,
+  };
+}
+
+/** @internal */
+export function decodeBoardRow(message: LeaderboardRowMessage): LeaderboardRow {
+  return {
+    rank: message.rank,
+    team: message.team,
+    submission: message.submission,
+    title: message.title,
+    sealTime: date(message.sealTime),
+    scores: Object.fromEntries(
+      message.scores.map(({ measure, value }) => [measure, value ?? null]),
+    ),
+  };
+}
+
+function decodeState(state: WireState): SubmissionState {
+  const name = WireState[state]?.toLowerCase();
+  return name === undefined || name === "unspecified" ? "unknown" : (name as SubmissionState);
+}
+
+function required<Message>(message: Message | undefined, name: string): Message {
+  if (message === undefined) {
+    throw new InternalError(`the server sent an answer without its ${name}`);
+  }
+  return message;
+}
+
+function date(time: Timestamp | undefined): Date | null {
+  return time === undefined ? null : timestampDate(time);
+}

@@ -1,0 +1,118 @@
+/**
+ * What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+ *
+ * Pure: whoever drives it passes the time (milliseconds on any monotonic clock) and does the
+ * waiting and the sending.
+ */
+
+import { type CheckedFrame, frameSize, type Side } from "./frames.js";
+import type { CompleteBatching } from "./settings.js";
+
+/** Frames of one side that go into one message. */
+export interface Batch {
+  readonly side: Side;
+  readonly frames: readonly CheckedFrame[];
+}
+
+interface Gathering {
+  readonly side: Side;
+  readonly frames: CheckedFrame[];
+  readonly sinceMs: number;
+  bytes: number;
+}
+
+/** A bounded queue that turns frames into batches. */
+export class Outbox {
+  #batching: CompleteBatching;
+  readonly #gathering = new Map<Side, Gathering>();
+  readonly #ready: Gathering[] = [];
+  #frames = 0;
+  #bytes = 0;
+
+  /** Start empty. */
+  constructor(batching: CompleteBatching) {
+    this.#batching = batching;
+  }
+
+  /** Frames that wait. */
+  get frames(): number {
+    return this.#frames;
+  }
+
+  /** Time at which `take` has something; null where nothing waits. */
+  get dueMs(): number | null {
+    if (this.#ready.length > 0) {
+      return Number.NEGATIVE_INFINITY;
+    }
+    const started = [...this.#gathering.values()].map(({ sinceMs }) => sinceMs);
+    return started.length > 0 ? Math.min(...started) + this.#batching.batchIntervalMs : null;
+  }
+
+  /** Make no larger batches than a server takes. */
+  limit(batchFrames: number, batchBytes: number): void {
+    this.#batching = {
+      ...this.#batching,
+      batchFrames: Math.min(this.#batching.batchFrames, batchFrames),
+      batchBytes: Math.min(this.#batching.batchBytes, batchBytes),
+    };
+  }
+
+  /** Take in a frame where there is room for it; tells whether there was. */
+  offer(side: Side, frame: CheckedFrame, nowMs: number): boolean {
+    const size = frameSize(frame);
+    const { queueFrames, queueBytes } = this.#batching;
+    if (this.#frames > 0 && (this.#frames + 1 > queueFrames || this.#bytes + size > queueBytes)) {
+      return false;
+    }
+    this.#frames += 1;
+    this.#bytes += size;
+    this.#gather(side, frame, size, nowMs);
+    return true;
+  }
+
+  /** Let nothing wait for others any longer. */
+  flush(): void {
+    for (const side of [...this.#gathering.keys()]) {
+      this.#finish(side);
+    }
+  }
+
+  /** The next batch that is due. */
+  take(nowMs: number): Batch | null {
+    for (const { side, sinceMs } of [...this.#gathering.values()]) {
+      if (nowMs >= sinceMs + this.#batching.batchIntervalMs) {
+        this.#finish(side);
+      }
+    }
+    const batch = this.#ready.shift();
+    if (batch === undefined) {
+      return null;
+    }
+    this.#frames -= batch.frames.length;
+    this.#bytes -= batch.bytes;
+    return batch;
+  }
+
+  #gather(side: Side, frame: CheckedFrame, size: number, nowMs: number): void {
+    const { batchFrames, batchBytes } = this.#batching;
+    const waiting = this.#gathering.get(side);
+    if (waiting !== undefined && waiting.bytes + size > batchBytes) {
+      this.#finish(side);
+    }
+    const open = this.#gathering.get(side) ?? { side, frames: [], sinceMs: nowMs, bytes: 0 };
+    this.#gathering.set(side, open);
+    open.frames.push(frame);
+    open.bytes += size;
+    if (open.frames.length >= batchFrames) {
+      this.#finish(side);
+    }
+  }
+
+  #finish(side: Side): void {
+    const waiting = this.#gathering.get(side);
+    if (waiting !== undefined) {
+      this.#gathering.delete(side);
+      this.#ready.push(waiting);
+    }
+  }
+}

@@ -1,0 +1,372 @@
+/** A stream that is scored while it runs, and of which nothing is kept. */
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { create } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { Bell, now } from "./bell.js";
+import type { Connection } from "./connection.js";
+import {
+  BackPressureError,
+  CallbackError,
+  CallCancelledError,
+  ClosedError,
+  DeadlineError,
+  InternalError,
+  UnavailableError,
+  type VidscoreError,
+} from "./errors.js";
+import {
+  arityOf,
+  checkFrame,
+  encodeFrames,
+  type Frame,
+  type Geometry,
+  type Side,
+  type TruthFrame,
+  WIRE_GEOMETRIES,
+} from "./frames.js";
+import {
+  ScoreConfigurationSchema,
+  type ScoreRequest,
+  ScoreRequestSchema,
+  type ScoreResponse,
+  ScoringService,
+} from "./gen/vidscore/v1/scoring_service_pb.js";
+import { Outbox } from "./outbox.js";
+import { decodeLiveReport, type LiveReport, Report } from "./reports.js";
+import {
+  type Batching,
+  type CompleteBatching,
+  type CompleteLive,
+  completeBatching,
+  completeLive,
+  type Live,
+  requirePositive,
+} from "./settings.js";
+import { type EvaluatorChoice, encodeSpecification, type Specification } from "./specification.js";
+
+/** What is to be scored, and how. */
+export interface ScoreStreamOptions {
+  /** What the data alone cannot say. */
+  readonly specification?: Specification;
+  /** Shape of the truth's objects. Default: `"box"`. */
+  readonly truthGeometry?: Geometry;
+  /** Shape of the detections. Default: `"box"`. */
+  readonly detectionGeometry?: Geometry;
+  /** Which live reports are wanted; left out: none. */
+  readonly live?: Live;
+  /** How frames are put together, and what happens where the server is slow. */
+  readonly batching?: Batching;
+  /** Milliseconds that the whole stream may take; left out: no limit. */
+  readonly timeoutMs?: number;
+  /** Cancels the stream. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A stream that is being scored; made by `Client.scoreStream`.
+ *
+ * Frames are sent in the order in which `send` and `sendTruth` were called. `await` them: that is
+ * how a slow server slows the caller. A stream that is neither finished nor cancelled goes on until
+ * its client is closed; `await using` cancels it at the end of the block.
+ */
+export class ScoreStream implements AsyncDisposable {
+  readonly #connection: Connection;
+  readonly #configuration: ScoreRequest;
+  readonly #arities: Readonly<Record<Side, number>>;
+  readonly #batching: CompleteBatching;
+  readonly #live: CompleteLive | null;
+  readonly #outbox: Outbox;
+  readonly #bell = new Bell();
+  readonly #call = new AbortController();
+  readonly #inCallback = new AsyncLocalStorage<boolean>();
+  #unread: LiveReport[] = [];
+  #latest: LiveReport | null = null;
+  #serverVersion = "";
+  #limits: Readonly<Record<string, number>> | null = null;
+  #reports: readonly Report[] | null = null;
+  #closing = false;
+  #ended = false;
+  #error: VidscoreError | null = null;
+
+  /** @internal Use `Client.scoreStream`. */
+  constructor(
+    connection: Connection,
+    evaluators: readonly EvaluatorChoice[],
+    options: ScoreStreamOptions,
+  ) {
+    const { truthGeometry = "box", detectionGeometry = "box" } = options;
+    this.#connection = connection;
+    this.#arities = {
+      truth: arityOf("truthGeometry", truthGeometry),
+      detections: arityOf("detectionGeometry", detectionGeometry),
+    };
+    this.#batching = completeBatching(options.batching);
+    this.#live = options.live === undefined ? null : completeLive(options.live);
+    this.#outbox = new Outbox(this.#batching);
+    this.#configuration = configuration(evaluators, options, this.#live);
+  }
+
+  /** @internal Start the call and wait for the server to accept it. */
+  async open(options: ScoreStreamOptions): Promise<this> {
+    if (options.timeoutMs !== undefined) {
+      requirePositive("timeoutMs", options.timeoutMs);
+    }
+    const signals = [this.#call.signal, this.#connection.closing];
+    const signal = anyOf(options.signal === undefined ? signals : [...signals, options.signal]);
+    void this.#read(options.timeoutMs, signal);
+    const { timeoutMs } = this.#connection;
+    await this.#bell.until(() => this.#limits !== null || this.#ended, timeoutMs);
+    if (this.#limits === null) {
+      this.#throwError();
+      this.cancel();
+      throw new UnavailableError(`the server has not answered within ${timeoutMs / 1000} s`, {
+        code: "UNAVAILABLE",
+      });
+    }
+    return this;
+  }
+
+  /** Version of the server. */
+  get serverVersion(): string {
+    return this.#serverVersion;
+  }
+
+  /** Limits that hold for this stream, by the names of the server's settings. */
+  get limits(): Readonly<Record<string, number>> {
+    return this.#limits ?? {};
+  }
+
+  /** The newest live report; null before the first. */
+  get latest(): LiveReport | null {
+    return this.#latest;
+  }
+
+  /**
+   * Send one whole frame of the truth; resolves as soon as it is queued.
+   *
+   * @throws InputError if a column has the wrong shape or length.
+   * @throws BackPressureError if the queue is full, as the policy says.
+   * @throws VidscoreError what the stream failed with.
+   */
+  async sendTruth(frame: TruthFrame): Promise<void> {
+    await this.#put("truth", frame);
+  }
+
+  /** Send one whole frame of detections; as `sendTruth`. */
+  async send(frame: Frame): Promise<void> {
+    await this.#put("detections", frame);
+  }
+
+  /**
+   * Live reports as they come, until the stream ends; each goes to one reader.
+   *
+   * @throws VidscoreError what the stream failed with.
+   */
+  async *liveReports(): AsyncGenerator<LiveReport, void, undefined> {
+    while (true) {
+      await this.#bell.until(() => this.#unread.length > 0 || this.#ended);
+      const report = this.#unread.shift();
+      if (report === undefined) {
+        this.#throwError();
+        return;
+      }
+      yield report;
+    }
+  }
+
+  /**
+   * Send what is queued, say that nothing more comes, and wait for the final reports: one for each
+   * evaluator, in the order in which they were asked for.
+   *
+   * @param options - `timeoutMs`: how long to wait; left out: no limit but the stream's own.
+   * @throws DeadlineError if they have not come in time; `finish` may be called again.
+   * @throws VidscoreError what the stream failed with.
+   */
+  async finish(options: { readonly timeoutMs?: number } = {}): Promise<readonly Report[]> {
+    if (this.#inCallback.getStore()) {
+      throw new CallbackError("finish cannot be called in onReport: it would wait for itself");
+    }
+    this.#closing = true;
+    this.#outbox.flush();
+    this.#bell.ring();
+    if (!(await this.#bell.until(() => this.#ended, options.timeoutMs ?? null))) {
+      throw new DeadlineError(`no final report within ${Number(options.timeoutMs) / 1000} s`, {
+        code: "DEADLINE_EXCEEDED",
+      });
+    }
+    this.#throwError();
+    return this.#reports ?? [];
+  }
+
+  /** End the stream at once, without a report; does nothing where it has ended. */
+  cancel(): void {
+    this.#end(
+      new CallCancelledError("the stream was cancelled by this side", { code: "CANCELLED" }),
+    );
+    this.#call.abort();
+  }
+
+  /** Cancel, where `finish` was not called. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cancel();
+  }
+
+  async #put(side: Side, frame: TruthFrame): Promise<void> {
+    const checked = checkFrame(frame, this.#arities[side]);
+    const admit = () => {
+      this.#throwError();
+      if (this.#closing || this.#ended) {
+        throw new ClosedError("the stream is finished and takes no more frames");
+      }
+      return this.#outbox.offer(side, checked, now());
+    };
+    if (!admit()) {
+      await this.#waitForRoom(admit);
+    }
+    this.#bell.ring();
+  }
+
+  async #waitForRoom(admit: () => boolean): Promise<void> {
+    const { policy, blockTimeoutMs } = this.#batching;
+    if (policy === "raise") {
+      throw this.#refusal(null);
+    }
+    if (!(await this.#bell.until(admit, blockTimeoutMs))) {
+      throw this.#refusal(blockTimeoutMs);
+    }
+  }
+
+  #refusal(waitedMs: number | null): BackPressureError {
+    const waited = waitedMs === null ? "" : ` for ${waitedMs / 1000} s`;
+    const { queueFrames, queueBytes } = this.#batching;
+    return new BackPressureError(
+      `the queue has been full${waited}: ${this.#outbox.frames} frames wait to be sent, ` +
+        `queueFrames is ${queueFrames}, queueBytes is ${queueBytes}`,
+    );
+  }
+
+  async #read(timeoutMs: number | undefined, signal: AbortSignal): Promise<void> {
+    let error: VidscoreError | null = null;
+    try {
+      const service = this.#connection.service(ScoringService);
+      for await (const response of service.score(this.#requests(), { timeoutMs, signal })) {
+        await this.#handle(response);
+      }
+    } catch (thrown) {
+      error = this.#connection.errorFrom(thrown);
+    }
+    this.#end(error);
+    this.#call.abort();
+  }
+
+  /** What is sent; it ends with the call. */
+  async *#requests(): AsyncGenerator<ScoreRequest, void, undefined> {
+    yield this.#configuration;
+    while (!this.#ended) {
+      const batch = this.#outbox.take(now());
+      if (batch !== null) {
+        this.#bell.ring(); // there is room again
+        const value = encodeFrames(batch.frames, this.#arities[batch.side]);
+        yield create(ScoreRequestSchema, { message: { case: batch.side, value } });
+      } else if (this.#closing) {
+        return;
+      } else {
+        const { dueMs } = this.#outbox;
+        await this.#bell.wait(dueMs === null ? null : dueMs - now());
+      }
+    }
+  }
+
+  async #handle({ message }: ScoreResponse): Promise<void> {
+    switch (message.case) {
+      case "started":
+        this.#serverVersion = message.value.serverVersion;
+        this.#accept(message.value.limits);
+        break;
+      case "live":
+        await this.#report(decodeLiveReport(message.value));
+        break;
+      case "final":
+        this.#reports = message.value.reports.map((report) => new Report(report));
+        break;
+      default:
+        throw new InternalError("the server sent a message that this client does not know");
+    }
+  }
+
+  #accept(limits: Readonly<Record<string, bigint>>): void {
+    this.#limits = Object.fromEntries(
+      Object.entries(limits).map(([name, value]) => [name, Number(value)]),
+    );
+    const { maximum_batch_frames, maximum_message_bytes } = this.#limits;
+    // The other half is for the tables of names, which the outbox does not count.
+    const bytes = (maximum_message_bytes ?? Number.POSITIVE_INFINITY) / 2;
+    this.#outbox.limit(maximum_batch_frames ?? Number.POSITIVE_INFINITY, bytes);
+    this.#bell.ring();
+  }
+
+  async #report(report: LiveReport): Promise<void> {
+    this.#latest = report;
+    this.#unread = [...this.#unread, report].slice(-(this.#live?.keepReports ?? 1));
+    this.#bell.ring();
+    try {
+      await this.#inCallback.run(true, async () => this.#live?.onReport?.(report));
+    } catch (thrown) {
+      throw new CallbackError(`onReport has thrown: ${thrown}`, thrown);
+    }
+  }
+
+  #end(error: VidscoreError | null): void {
+    if (!this.#ended) {
+      this.#ended = true;
+      this.#closing = true;
+      const unfinished = error === null && this.#reports === null;
+      this.#error = unfinished
+        ? new InternalError("the server ended the stream without a final report")
+        : error;
+      this.#bell.ring();
+    }
+  }
+
+  #throwError(): void {
+    if (this.#error !== null) {
+      throw this.#error;
+    }
+  }
+}
+
+function configuration(
+  evaluators: readonly EvaluatorChoice[],
+  options: ScoreStreamOptions,
+  live: CompleteLive | null,
+): ScoreRequest {
+  const value = create(ScoreConfigurationSchema, {
+    specification: encodeSpecification(evaluators, options.specification),
+    truthGeometry: WIRE_GEOMETRIES[options.truthGeometry ?? "box"],
+    detectionGeometry: WIRE_GEOMETRIES[options.detectionGeometry ?? "box"],
+    ...(live !== null && {
+      liveReporting: {
+        frameInterval: BigInt(live.everyFrames),
+        summaryOnly: live.summaryOnly,
+        ...(live.everyMs !== null && { timeInterval: durationFromMs(live.everyMs) }),
+      },
+    }),
+  });
+  return create(ScoreRequestSchema, { message: { case: "configuration", value } });
+}
+
+/** `AbortSignal.any`, which Node.js has from 20.3 on only. */
+function anyOf(signals: readonly AbortSignal[]): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) {
+      controller.abort(signal.reason);
+    }
+    signal.addEventListener("abort", () => controller.abort(signal.reason), {
+      once: true,
+      signal: controller.signal,
+    });
+  }
+  return controller.signal;
+}

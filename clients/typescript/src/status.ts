@@ -1,0 +1,86 @@
+/** Turn the status that a call ended with into an error of `errors.ts`. */
+
+import { fromBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import {
+  ERRORS_BY_CODE,
+  ERRORS_BY_REASON,
+  type FieldViolation,
+  InternalError,
+  VidscoreError,
+} from "./errors.js";
+import { BadRequestSchema, ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.js";
+
+const ERROR_DOMAIN = "vidscore";
+const VIOLATION_COUNT = "violations";
+
+interface Details {
+  readonly reason: string;
+  readonly metadata: Record<string, string>;
+  readonly violations: FieldViolation[];
+}
+
+/** The error for whatever a call has thrown. */
+export function errorFrom(thrown: unknown): VidscoreError {
+  if (thrown instanceof VidscoreError) {
+    return thrown;
+  }
+  if (!(thrown instanceof ConnectError)) {
+    return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
+  }
+  const code = codeName(thrown.code);
+  const { reason, metadata, violations } = detailsOf(thrown);
+  const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
+  return new kind(thrown.rawMessage || `the call ended with ${code}`, {
+    code,
+    reason,
+    metadata,
+    violations,
+    violationCount: violationCount(metadata, violations.length),
+    cause: thrown,
+  });
+}
+
+/** The name that gRPC gives a code: `InvalidArgument` is `INVALID_ARGUMENT`. */
+function codeName(code: Code): string {
+  const name = Code[code] ?? "Unknown";
+  return name === "Canceled" ? "CANCELLED" : name.replace(/(?!^)([A-Z])/g, "_$1").toUpperCase();
+}
+
+function detailsOf(failure: ConnectError): Details {
+  const details = { reason: "", metadata: {}, violations: [] as FieldViolation[] };
+  for (const detail of failure.details) {
+    if (!("type" in detail) || typeof detail.type !== "string") {
+      continue;
+    }
+    try {
+      addDetail(details, detail.type, detail.value as Uint8Array);
+    } catch {
+      // A proxy's own idea of details: the code and the text still hold.
+    }
+  }
+  return details;
+}
+
+function addDetail(
+  details: { reason: string; metadata: Record<string, string>; violations: FieldViolation[] },
+  type: string,
+  value: Uint8Array,
+): void {
+  if (type === ErrorInfoSchema.typeName) {
+    const information = fromBinary(ErrorInfoSchema, value);
+    if (information.domain === ERROR_DOMAIN) {
+      details.reason = information.reason;
+      details.metadata = { ...information.metadata };
+    }
+  } else if (type === BadRequestSchema.typeName) {
+    for (const violation of fromBinary(BadRequestSchema, value).fieldViolations) {
+      details.violations.push({ field: violation.field, description: violation.description });
+    }
+  }
+}
+
+function violationCount(metadata: Record<string, string>, known: number): number {
+  const text = metadata[VIOLATION_COUNT] ?? "";
+  return /^\d+$/.test(text) ? Math.max(known, Number(text)) : known;
+}

@@ -1,0 +1,113 @@
+/** A stream of detections into a submission. */
+
+import type { Connection } from "./connection.js";
+import { type AppendPlan, Courier } from "./courier.js";
+import { checkFrame, type Frame } from "./frames.js";
+import type { Submission, SubmissionScore } from "./hosting.js";
+import type { Submissions, WatchOptions } from "./submissions.js";
+
+/** How long to wait. */
+export interface WaitOptions {
+  /** Milliseconds; left out: no limit but that of `Delivery.retry`. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A stream of detections into a submission; made by `Client.submit`.
+ *
+ * Frames are sent again by themselves after any break of the connection, from the first one that
+ * the server does not have. They are sent in the order in which `send` was called; `await` it:
+ * that is how a slow server slows the caller. The submission stays as it is until it is sealed;
+ * `await using` waits until every frame is durable.
+ */
+export class SubmissionStream implements AsyncDisposable {
+  /** Full name of the submission. */
+  readonly submission: string;
+  /** Frames of the stream that were durable when it was opened; where to go on from. */
+  readonly nextOffset: number;
+  readonly #plan: AppendPlan;
+  readonly #submissions: Submissions;
+  readonly #courier: Courier;
+
+  /** @internal Use `Client.submit`. */
+  constructor(plan: AppendPlan, connection: Connection, submissions: Submissions) {
+    this.submission = plan.submission;
+    this.nextOffset = plan.stream.nextOffset;
+    this.#plan = plan;
+    this.#submissions = submissions;
+    this.#courier = new Courier(plan, connection);
+  }
+
+  /** Frames of the stream that are known to be durable. */
+  get acknowledgedFrames(): number {
+    return this.#courier.state.acknowledged;
+  }
+
+  /**
+   * Send one whole frame; resolves as soon as it is queued.
+   *
+   * @throws InputError if a column has the wrong shape or length.
+   * @throws BackPressureError if the queue is full, as the policy says.
+   * @throws SupersededError if a younger writer has opened the stream.
+   * @throws VidscoreError what the stream failed with.
+   */
+  async send(frame: Frame): Promise<void> {
+    await this.#courier.put(checkFrame(frame, this.#plan.arity));
+  }
+
+  /**
+   * Wait until every frame that was sent is durable; gives how many of the stream are.
+   *
+   * @throws DeadlineError if they are not in time; the stream goes on.
+   * @throws VidscoreError what the stream failed with.
+   */
+  async flush(options: WaitOptions = {}): Promise<number> {
+    await this.#courier.flush(options.timeoutMs ?? null);
+    return this.acknowledgedFrames;
+  }
+
+  /** Wait as `flush` does, and end the stream; the submission stays open. */
+  async close(options: WaitOptions = {}): Promise<void> {
+    await this.#courier.close(options.timeoutMs ?? null);
+  }
+
+  /** End the stream at once; frames that are not durable are given up. */
+  detach(): void {
+    this.#courier.detach();
+  }
+
+  /**
+   * Wait until every frame is durable, end the stream and seal the submission.
+   *
+   * @param expectedFrameCount - Frames that must be durable in all streams together; left out:
+   *   whatever is there.
+   * @throws DeadlineError if they are not durable in time; the stream goes on.
+   * @throws ConflictError if another number of frames is durable, with reason
+   *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
+   */
+  async seal(expectedFrameCount?: number, options: WaitOptions = {}): Promise<Submission> {
+    await this.close(options);
+    const { retry } = this.#plan.delivery;
+    return this.#submissions.seal(this.submission, expectedFrameCount, retry);
+  }
+
+  /** Wait until the submission has ended; see `Submissions.wait`. */
+  wait(options: WatchOptions = {}): Promise<Submission> {
+    const { retry } = this.#plan.delivery;
+    return this.#submissions.wait(this.submission, { retry, ...options });
+  }
+
+  /** What may be seen of the submission's scores, newest first. */
+  scores(): Promise<SubmissionScore[]> {
+    return this.#submissions.scores(this.submission);
+  }
+
+  /** Wait until every frame is durable, and end the stream. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.close();
+    } finally {
+      this.detach();
+    }
+  }
+}

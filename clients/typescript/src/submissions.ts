@@ -1,0 +1,242 @@
+/** Submissions to hosted benchmarks. */
+
+import { randomUUID } from "node:crypto";
+import { now } from "./bell.js";
+import type { Connection } from "./connection.js";
+import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
+import {
+  type SubmissionScore as ScoreMessage,
+  type Submission as SubmissionMessage,
+  SubmissionService,
+} from "./gen/vidscore/v1/submission_service_pb.js";
+import {
+  decodeScore,
+  decodeSubmission,
+  hasEnded,
+  type Submission,
+  type SubmissionScore,
+  type SubmissionUpdate,
+} from "./hosting.js";
+import { endedEarly, Retrying } from "./retrying.js";
+import { completeRetry, type Retry } from "./settings.js";
+
+/** How long to watch, and what happens after a break. */
+export interface WatchOptions {
+  /** Milliseconds after which it gives up; left out: never. */
+  readonly timeoutMs?: number;
+  readonly retry?: Retry;
+}
+
+const CALL_MS = 120_000; // a call is made anew after it, so that a dead connection is noticed
+
+/** Submissions; a submission is named `{benchmark}/{submission}` or by its full name. */
+export class Submissions {
+  readonly #connection: Connection;
+
+  /** @internal Use `Client.submissions`. */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * Open a submission.
+   *
+   * @param submission - Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
+   *   letter first; left out: the server chooses.
+   * @throws ConflictError if the name is taken, or the benchmark takes no submissions now.
+   * @throws QuotaExceededError if the team may have no more.
+   */
+  async create(benchmark: string, submission = "", title = ""): Promise<Submission> {
+    const request = {
+      benchmark: benchmarkName(benchmark),
+      submissionId: submission,
+      title,
+      requestId: randomUUID(),
+    };
+    const response = await this.#connection.run((options) =>
+      this.#service.createSubmission(request, options),
+    );
+    return decodeSubmission(response.submission);
+  }
+
+  /**
+   * One submission.
+   *
+   * @throws NotFoundError if there is none of that name, or it may not be seen.
+   */
+  async get(submission: string): Promise<Submission> {
+    const name = submissionName(submission);
+    const response = await this.#connection.run((options) =>
+      this.#service.getSubmission({ name }, options),
+    );
+    return decodeSubmission(response.submission);
+  }
+
+  /** The submissions that may be seen, newest first. */
+  async list(benchmark: string): Promise<Submission[]> {
+    const found: SubmissionMessage[] = [];
+    let pageToken = "";
+    do {
+      const request = { benchmark: benchmarkName(benchmark), pageToken };
+      const page = await this.#connection.run((options) =>
+        this.#service.listSubmissions(request, options),
+      );
+      found.push(...page.submissions);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found.map(decodeSubmission);
+  }
+
+  /**
+   * Take no more frames; the submission is scored then. Sealing again changes nothing.
+   *
+   * @param expectedFrameCount - Frames that must be durable in all streams together; left out:
+   *   whatever is there.
+   * @throws ConflictError if another number of frames is durable, with reason
+   *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
+   */
+  async seal(submission: string, expectedFrameCount?: number, retry?: Retry): Promise<Submission> {
+    const request = {
+      name: submissionName(submission),
+      expectedFrameCount: expectedFrameCount === undefined ? undefined : BigInt(expectedFrameCount),
+    };
+    const retrying = new Retrying(completeRetry(retry));
+    while (true) {
+      try {
+        const response = await this.#connection.run((options) =>
+          this.#service.sealSubmission(request, options),
+        );
+        return decodeSubmission(response.submission);
+      } catch (thrown) {
+        await this.#sleep(retrying.delayMs(thrown as VidscoreError, now()));
+      }
+    }
+  }
+
+  /** Give a submission up. */
+  async cancel(submission: string): Promise<Submission> {
+    const name = submissionName(submission);
+    const response = await this.#connection.run((options) =>
+      this.#service.cancelSubmission({ name }, options),
+    );
+    return decodeSubmission(response.submission);
+  }
+
+  /**
+   * The submission as it is and whenever it changes, until it has ended. Breaks of the connection
+   * are gone over by themselves.
+   *
+   * @throws DeadlineError if it has not ended in time.
+   */
+  async *watch(
+    submission: string,
+    options: WatchOptions = {},
+  ): AsyncGenerator<SubmissionUpdate, void, undefined> {
+    const name = submissionName(submission);
+    const retry = completeRetry(options.retry);
+    const retrying = new Retrying(retry);
+    const endMs = options.timeoutMs === undefined ? null : now() + options.timeoutMs;
+    let revision = 0;
+    while (true) {
+      try {
+        for await (const update of this.#updates(name, revision, endMs)) {
+          retrying.progress();
+          revision = Math.max(revision, update.submission.revision);
+          yield update;
+          if (hasEnded(update.submission)) {
+            return;
+          }
+        }
+        throw endedEarly();
+      } catch (thrown) {
+        const error = this.#connection.errorFrom(thrown);
+        if (endMs !== null && now() >= endMs) {
+          throw notEnded(Number(options.timeoutMs));
+        }
+        // A call that lasted as long as it may has failed at nothing.
+        const quiet = error.code === "DEADLINE_EXCEEDED";
+        await this.#sleep(quiet ? retry.initialMs : retrying.delayMs(error, now()));
+      }
+    }
+  }
+
+  /**
+   * Wait until a submission has ended: scored, failed or cancelled.
+   *
+   * @throws DeadlineError if it has not ended in time; it goes on.
+   */
+  async wait(submission: string, options: WatchOptions = {}): Promise<Submission> {
+    let last: Submission | undefined;
+    for await (const update of this.watch(submission, options)) {
+      last = update.submission;
+    }
+    return last as Submission; // a watch ends with a submission that has ended
+  }
+
+  /** What may be seen of a submission's scores, newest first. */
+  async scores(submission: string): Promise<SubmissionScore[]> {
+    const found: ScoreMessage[] = [];
+    let pageToken = "";
+    do {
+      const request = { submission: submissionName(submission), pageToken };
+      const page = await this.#connection.run((options) =>
+        this.#service.listScores(request, options),
+      );
+      found.push(...page.scores);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found.map(decodeScore);
+  }
+
+  async *#updates(
+    name: string,
+    revision: number,
+    endMs: number | null,
+  ): AsyncGenerator<SubmissionUpdate, void, undefined> {
+    const timeoutMs = endMs === null ? CALL_MS : Math.min(CALL_MS, Math.max(1, endMs - now()));
+    const request = { name, fromRevision: BigInt(revision) };
+    const options = { timeoutMs, signal: this.#connection.closing };
+    for await (const { submission, scores } of this.#service.watchSubmission(request, options)) {
+      yield { submission: decodeSubmission(submission), scores: scores.map(decodeScore) };
+    }
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, delayMs));
+  }
+
+  get #service() {
+    return this.#connection.service(SubmissionService);
+  }
+}
+
+/** `benchmarks/{benchmark}`, from itself or its last part. */
+export function benchmarkName(benchmark: string): string {
+  return `benchmarks/${parts("benchmark", benchmark, ["benchmarks"])[0]}`;
+}
+
+/** `benchmarks/{b}/submissions/{s}`, from itself or `{b}/{s}`. */
+export function submissionName(submission: string): string {
+  const [benchmark, own] = parts("submission", submission, ["benchmarks", "submissions"]);
+  return `benchmarks/${benchmark}/submissions/${own}`;
+}
+
+function parts(argument: string, name: string, collections: readonly string[]): string[] {
+  let found = typeof name === "string" ? name.split("/") : [];
+  const isFull = collections.every((collection, index) => found[2 * index] === collection);
+  if (found.length === 2 * collections.length && isFull) {
+    found = found.filter((_, index) => index % 2 === 1);
+  }
+  if (found.length !== collections.length || found.includes("")) {
+    const shown = collections.map((collection) => `{${collection.slice(0, -1)}}`).join("/");
+    throw new InputError(argument, JSON.stringify(name), `a name as ${shown}`);
+  }
+  return found;
+}
+
+function notEnded(timeoutMs: number): DeadlineError {
+  return new DeadlineError(
+    `the submission has not ended within ${timeoutMs / 1000} s; it goes on`,
+    { code: "DEADLINE_EXCEEDED" },
+  );
+}

@@ -6,15 +6,17 @@ that is stored as it is is acknowledged again; everything else is refused and le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_evaluators.evaluator import Side
-from vidscore_server.codec.annotations_codec import BatchRules, read_batch
+from vidscore_server.codec.annotations_codec import BatchRules, read_alike_batches, read_batch
+from vidscore_server.codec.joined_batches import Lengths, NotAlikeError
 from vidscore_server.errors import (
     ContentDiffersError,
     EpochStaleError,
@@ -25,7 +27,7 @@ from vidscore_server.errors import (
 )
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import StreamName
-from vidscore_server.hosting.payloads import frame_names, pack
+from vidscore_server.hosting.payloads import data_of, frame_names, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameName, Transaction
@@ -51,31 +53,103 @@ class Append:
     frames: list[FrameName]
 
 
-def read_append(
-    stream: StreamName,
-    epoch: int,
-    offset: int,
-    message: annotations_pb2.AnnotationBatch,
-    rules: tuple[Definition, Settings],
-) -> Append:
-    """Check a batch by what the benchmark says, never by its truth.
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A batch as it came.
 
-    Args:
+    Attributes:
         stream: The stream.
         epoch: Epoch of its writer.
         offset: Offset of its first frame.
         message: The frames.
-        rules: The benchmark's definition and the server's limits.
-
-    Raises:
-        LimitError: If it is larger than allowed.
-        InputError: With every fault.
     """
-    definition, settings = rules
-    batch = read_batch(message, FIELD, BatchRules(definition.detection_arity, settings))
+
+    stream: StreamName
+    epoch: int
+    offset: int
+    message: annotations_pb2.AnnotationBatch
+
+
+Checked = Append | Exception
+"""A batch that keeps the rules, or what is wrong with it."""
+
+
+def read_appends(
+    arrivals: Sequence[Arrival], definition: Definition, settings: Settings
+) -> list[Checked]:
+    """Check batches by what the benchmark says, never by its truth.
+
+    What a live system sends is small, and mostly right: batches are checked as one, and where
+    that finds something, half of them and half of those, so that one that is wrong costs the
+    others little.
+
+    Args:
+        arrivals: The batches.
+        definition: The benchmark's definition.
+        settings: The server's limits.
+
+    Returns:
+        For each batch, itself or a `LimitError`, if it is larger than allowed, or an `InputError`
+        with every fault.
+    """
+    try:
+        if len(arrivals) == 1:
+            return [_read_append(arrivals[0], definition, settings)]
+        return list(_read_together(arrivals, definition, settings))
+    except Exception as error:  # noqa: BLE001 - rules of plug-ins may fail in any way
+        if len(arrivals) == 1:
+            return [error]
+        half = len(arrivals) // 2
+        return [
+            *read_appends(arrivals[:half], definition, settings),
+            *read_appends(arrivals[half:], definition, settings),
+        ]
+
+
+def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
+    rules = BatchRules(definition.detection_arity, settings)
+    batch = read_batch(arrival.message, FIELD, rules)
     faults = [
         *([] if batch.frame_count else [Fault("no frame", "at least one", source=FIELD)]),
-        *([] if offset >= 0 else [Fault(str(offset), "0 or more", field="append.offset")]),
+        *_offset_faults(arrival),
+        *_benchmark_faults(definition, batch),
+    ]
+    if faults:
+        raise InputError(faults)
+    return _append(arrival, data_of(arrival.message), frame_names(batch))
+
+
+def _read_together(
+    arrivals: Sequence[Arrival], definition: Definition, settings: Settings
+) -> Iterator[Append]:
+    data = [data_of(arrival.message) for arrival in arrivals]
+    lengths = Lengths(arrival.message for arrival in arrivals)
+    rules = BatchRules(definition.detection_arity, settings)
+    joined = read_alike_batches(data, lengths, FIELD, rules)
+    if not lengths.frames.all() or any(_offset_faults(arrival) for arrival in arrivals):
+        raise NotAlikeError
+    if _benchmark_faults(definition, joined):
+        raise NotAlikeError
+    names = iter(frame_names(joined))
+    for arrival, batch_data, count in zip(arrivals, data, lengths.frames.tolist(), strict=True):
+        yield _append(arrival, batch_data, list(islice(names, count)))
+
+
+def _append(arrival: Arrival, data: bytes, frames: list[FrameName]) -> Append:
+    payload, digest = pack_data(data)
+    stream, offset = arrival.stream, arrival.offset
+    record = BatchRecord(stream.stream, offset, len(frames), digest, payload)
+    return Append(stream, arrival.epoch, record, frames)
+
+
+def _offset_faults(arrival: Arrival) -> list[Fault]:
+    if arrival.offset >= 0:
+        return []
+    return [Fault(str(arrival.offset), "0 or more", field="append.offset")]
+
+
+def _benchmark_faults(definition: Definition, batch: Annotations) -> list[Fault]:
+    return [
         *_unlisted_sequences(definition, batch),
         *dict.fromkeys(
             replace(fault, source=FIELD, field=fault.field or "frame_numbers")
@@ -83,34 +157,86 @@ def read_append(
             for fault in evaluator.faults(Side.DETECTIONS, batch)
         ),
     ]
-    if faults:
-        raise InputError(faults)
-    payload, digest = pack(message)
-    record = BatchRecord(stream.stream, offset, batch.frame_count, digest, payload)
-    return Append(stream, epoch, record, frame_names(batch))
+
+
+Outcome = int | Exception
+"""A stream's next offset after a batch, or why the batch was refused."""
 
 
 def append_command(
-    append: Append, team: str | None, maximum_frames: int, now: datetime
-) -> Callable[[Transaction], int]:
-    """The command that appends a batch and gives the stream's next offset.
+    appends: Sequence[tuple[Append, str | None]], maximum_frames: int, now: datetime
+) -> Callable[[Transaction], list[Outcome]]:
+    """The command that appends batches of one submission, each by the offset protocol.
+
+    It raises `AlreadyExistsError`, and appends none of them, where a frame is stored already.
 
     Args:
-        append: The batch.
-        team: Team of the caller; None for one that sees all.
+        appends: The batches, in order, each with the team of its caller; None for one that sees
+            all.
         maximum_frames: Most frames of a submission.
         now: The time.
     """
 
-    def command(transaction: Transaction) -> int:
-        point = transaction.append_point(*append.stream)
-        if point is None or team not in {None, point[0].team}:
-            raise NotFoundError(f"{append.stream} is not there; OpenStream makes it")
-        submission, stream = point
-        _refuse_stale(append, submission, stream)
-        if append.batch.first_offset < stream.next_offset:
-            _acknowledge_again(transaction, append, stream)
-            return stream.next_offset
+    def command(transaction: Transaction) -> list[Outcome]:
+        desk = _Desk(transaction, maximum_frames, now)
+        outcomes = [desk.append(append, team) for append, team in appends]
+        desk.close()
+        return outcomes
+
+    return command
+
+
+class _Desk:
+    """Takes in batches of one submission one by one, and writes them together.
+
+    Args:
+        transaction: Where.
+        maximum_frames: Most frames of a submission.
+        now: The time.
+    """
+
+    def __init__(self, transaction: Transaction, maximum_frames: int, now: datetime) -> None:
+        """Take in nothing yet."""
+        self._transaction = transaction
+        self._maximum_frames = maximum_frames
+        self._now = now
+        self._submission: SubmissionRecord | None = None
+        self._streams: dict[StreamName, StreamRecord] = {}
+        self._taken: list[Append] = []
+
+    def append(self, append: Append, team: str | None) -> Outcome:
+        """Take in a batch, and give the stream's next offset, or say why not."""
+        try:
+            submission, stream = self._point(append.stream)
+            if team not in {None, submission.team}:
+                raise _not_there(append.stream)
+            _refuse_stale(append, submission, stream)
+            if append.batch.first_offset < stream.next_offset:
+                self.close()  # so that the store knows what came just before
+                _acknowledge_again(self._transaction, append, stream)
+                return stream.next_offset
+            return self._take(append, submission, stream)
+        except VidscoreError as error:
+            return error
+
+    def close(self) -> None:
+        """Write what was taken in.
+
+        Raises:
+            AlreadyExistsError: If a frame of it is stored already.
+        """
+        if not self._taken or self._submission is None:
+            return
+        name = self._taken[0].stream.of_submission
+        batches = [(append.batch, append.frames) for append in self._taken]
+        self._transaction.append_batches(*name, batches)
+        self._submission = replace(
+            move(self._submission, Event.FRAMES_RECEIVED, self._now), activity_time=self._now
+        )
+        self._transaction.update_submission(self._submission)
+        self._taken.clear()
+
+    def _take(self, append: Append, submission: SubmissionRecord, stream: StreamRecord) -> int:
         if append.batch.first_offset > stream.next_offset:
             raise OffsetGapError(
                 f"the batch begins at offset {append.batch.first_offset}, "
@@ -118,14 +244,29 @@ def append_command(
                 next_offset=str(stream.next_offset),
             )
         total = submission.frame_count + append.batch.frame_count
-        if total > maximum_frames:
-            raise LimitError(f"a submission of {total} frames", "maximum_frames", maximum_frames)
-        transaction.append_batch(*append.stream.of_submission, append.batch, append.frames)
-        received = move(submission, Event.FRAMES_RECEIVED, now)
-        transaction.update_submission(replace(received, frame_count=total, activity_time=now))
-        return stream.next_offset + append.batch.frame_count
+        if total > self._maximum_frames:
+            found = f"a submission of {total} frames"
+            raise LimitError(found, "maximum_frames", self._maximum_frames)
+        end = stream.next_offset + append.batch.frame_count
+        self._taken.append(append)
+        self._submission = replace(submission, frame_count=total)
+        self._streams[append.stream] = replace(stream, next_offset=end)
+        return end
 
-    return command
+    def _point(self, name: StreamName) -> tuple[SubmissionRecord, StreamRecord]:
+        """The submission and a stream of it, with what was taken in."""
+        stream = self._streams.get(name)
+        if stream is None or self._submission is None:
+            point = self._transaction.append_point(*name)
+            if point is None:
+                raise _not_there(name)
+            stream = self._streams[name] = point[1]
+            self._submission = self._submission or point[0]
+        return self._submission, stream
+
+
+def _not_there(name: StreamName) -> NotFoundError:
+    return NotFoundError(f"{name} is not there; OpenStream makes it")
 
 
 def _refuse_stale(append: Append, submission: SubmissionRecord, stream: StreamRecord) -> None:

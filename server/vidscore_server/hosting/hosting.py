@@ -7,6 +7,7 @@ import logging
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.intake import Intake
 from vidscore_server.hosting.live import LiveScores
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.scoring import Scheduler, Scorer
@@ -30,6 +31,7 @@ class Hosting:
         benchmarks: Benchmarks.
         truth: Their truth.
         submissions: Their submissions.
+        intake: Who takes in what is appended to them.
         scorer: Who scores.
         scheduler: Who brings sealed submissions to their end.
         live: Scores of submissions that still receive.
@@ -43,6 +45,7 @@ class Hosting:
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
         self.submissions = Submissions(site, self.benchmarks)
+        self.intake = Intake(site)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer)
         self.live = LiveScores(site, self.benchmarks, self.scorer)

@@ -10,13 +10,11 @@ from vidscore_evaluators.errors import LimitError
 from vidscore_server.access.caller import ORGANISERS_TEAM, Caller
 from vidscore_server.errors import (
     FrameCountError,
-    FrameExistsError,
     NameTakenError,
     NotFoundError,
     NotOpenError,
     SubmissionEndedError,
 )
-from vidscore_server.hosting.appends import Append, append_command
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.names import StreamName, SubmissionName, benchmark_name
 from vidscore_server.hosting.quotas import refuse_over_quota
@@ -24,7 +22,6 @@ from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
 from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
-from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import (
     BenchmarkRecord,
     StreamRecord,
@@ -118,24 +115,6 @@ class Submissions:
         self._site.changes.tell(name.of_submission)
         return stream
 
-    async def append(self, append: Append, caller: Caller) -> int:
-        """Append a batch; gives the stream's next offset once its frames are durable.
-
-        Raises:
-            StateError: Where the offset protocol refuses it.
-            LimitError: If the submission has too many frames.
-        """
-        command = append_command(
-            append, team_seen(caller), self._site.settings.maximum_frames, self._site.clock()
-        )
-        try:
-            next_offset = await self._site.write(command)
-        except AlreadyExistsError:
-            raise await self._frame_exists(append) from None
-        failpoint("before_acknowledge")
-        self._site.changes.tell(append.stream.of_submission)
-        return next_offset
-
     async def seal(
         self, request: Request, name: SubmissionName, expected_frame_count: int | None
     ) -> SubmissionView:
@@ -216,18 +195,6 @@ class Submissions:
         changed = await self._site.write(command)
         self._site.changes.tell(name)
         return changed
-
-    async def _frame_exists(self, append: Append) -> FrameExistsError:
-        stored = await self._site.read(
-            lambda reader: reader.stored_frames(*append.stream.of_submission, append.frames)
-        )
-        domain, sequence, number = stored[0] if stored else append.frames[0]
-        place = "/".join(filter(None, (domain, sequence)))
-        return FrameExistsError(
-            f"{max(1, len(stored))} frames of the batch are stored in the submission already, "
-            f"the first is frame {number} of sequence {place[:80]}",
-            frames=str(max(1, len(stored))),
-        )
 
 
 def team_seen(caller: Caller) -> str | None:

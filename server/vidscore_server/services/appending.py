@@ -9,19 +9,20 @@ waits together, in the order in which it came.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from enum import StrEnum
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import Caller
 from vidscore_server.access.gate import Gate
-from vidscore_server.aside import aside
-from vidscore_server.hosting.appends import Append, read_append
+from vidscore_server.hosting.appends import Arrival
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.hosting.intake import Line
 from vidscore_server.hosting.names import StreamName, read_stream
-from vidscore_server.hosting.submissions import visible
+from vidscore_server.hosting.submissions import team_seen, visible
 from vidscore_server.services.guard import Requests, Responses
 from vidscore_server.store.contract import Reader
 
@@ -33,6 +34,16 @@ class AppendState(StrEnum):
     APPENDING = "appending"
     DRAINING = "draining"
     CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The stream that a call appends to, as its requests name it, and where its batches stand."""
+
+    text: str
+    stream: StreamName
+    epoch: int
+    line: Line
 
 
 class Appender:
@@ -53,8 +64,7 @@ class Appender:
         self._hosting = hosting
         self._caller = caller
         self._gate = gate
-        self._opened: tuple[StreamName, int] | None = None
-        self._definition: Definition | None = None
+        self._opened: _Opened | None = None
 
     async def run(
         self,
@@ -63,15 +73,13 @@ class Appender:
     ) -> None:
         """Append until the client ends; every request is acknowledged in its turn."""
         window = self._hosting.site.settings.maximum_unacknowledged_batches
-        waiting: asyncio.Queue[asyncio.Task[int] | None] = asyncio.Queue(window)
+        waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue(window)
         async with asyncio.TaskGroup() as tasks:
             acknowledging = tasks.create_task(_acknowledge(waiting, responses))
             try:
                 async for request in requests:
                     self.state = AppendState.APPENDING
-                    append = await self._check(request.append)
-                    stored = self._hosting.submissions.append(append, self._caller)
-                    await waiting.put(asyncio.ensure_future(stored))
+                    await waiting.put(await self._append(request.append))
             except Exception:
                 await self._drain(waiting, acknowledging)
                 raise
@@ -79,7 +87,7 @@ class Appender:
         self.state = AppendState.CLOSED
 
     async def _drain(
-        self, waiting: asyncio.Queue[asyncio.Task[int] | None], acknowledging: asyncio.Task[None]
+        self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
     ) -> None:
         """Acknowledge everything that was stored before the end, whatever the end was."""
         self.state = AppendState.DRAINING
@@ -88,37 +96,30 @@ class Appender:
 
     async def append(self, message: pb.Append) -> int:
         """Append one batch; gives the next offset."""
-        append = await self._check(message)
-        return await self._hosting.submissions.append(append, self._caller)
+        return await (await self._append(message))
 
-    async def _check(self, message: pb.Append) -> Append:
-        """Check a batch, beside the event loop where it is large."""
+    async def _append(self, message: pb.Append) -> asyncio.Future[int]:
+        """Put a batch in its line, behind those that came before."""
         await self._gate.refuse_ended(self._caller)
-        stream = read_stream(message.stream, "append.stream")
-        definition = await self._definition_of(stream, message.epoch)
-        detections = message.detections
-        return await aside(
-            len(detections.frame_numbers) + len(detections.coordinates),
-            read_append,
-            stream,
-            message.epoch,
-            message.offset,
-            detections,
-            (definition, self._hosting.site.settings),
-        )
+        opened = self._opened
+        if opened is None or (message.stream, message.epoch) != (opened.text, opened.epoch):
+            opened = await self._open(message)
+        arrival = Arrival(opened.stream, opened.epoch, message.offset, message.detections)
+        return self._hosting.intake.append(opened.line, arrival)
 
-    async def _definition_of(self, stream: StreamName, epoch: int) -> Definition:
-        """The benchmark of the stream, which all batches of a call must name."""
-        if self._opened is None or self._definition is None:
-            self._definition = await self._hosting.site.read(
-                lambda reader: self._look_up(reader, stream)
+    async def _open(self, message: pb.Append) -> _Opened:
+        """Look up the stream, which all batches of a call must name."""
+        stream = read_stream(message.stream, "append.stream")
+        if self._opened is not None:
+            expected = (
+                f"{self._opened.text} under epoch {self._opened.epoch}, as in the request before"
             )
-            self._opened = (stream, epoch)
-        if self._opened != (stream, epoch):
-            expected = f"{self._opened[0]} under epoch {self._opened[1]}, as in the request before"
-            found = f"{stream} under epoch {epoch}"
+            found = f"{stream} under epoch {message.epoch}"
             raise InputError([Fault(found, expected, field="append.stream")])
-        return self._definition
+        definition = await self._hosting.site.read(lambda reader: self._look_up(reader, stream))
+        line = Line(definition, team_seen(self._caller))
+        self._opened = _Opened(message.stream, stream, message.epoch, line)
+        return self._opened
 
     def _look_up(self, reader: Reader, stream: StreamName) -> Definition:
         visible(reader, stream.of_submission, self._caller)
@@ -127,7 +128,7 @@ class Appender:
 
 
 async def _acknowledge(
-    waiting: asyncio.Queue[asyncio.Task[int] | None],
+    waiting: asyncio.Queue[asyncio.Future[int] | None],
     responses: Responses[pb.AppendFramesResponse],
 ) -> None:
     try:
@@ -140,7 +141,7 @@ async def _acknowledge(
                 rest.add_done_callback(_forget)
 
 
-def _forget(stored: asyncio.Task[int]) -> None:
+def _forget(stored: asyncio.Future[int]) -> None:
     """Take note of an outcome that nobody waits for, so that nobody misses it."""
     if not stored.cancelled():
         stored.exception()

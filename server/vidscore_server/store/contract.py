@@ -253,7 +253,7 @@ class Transaction(Reader):
         """Open a stream, made where it is not there, under the next epoch (the first is 1)."""
 
     @abstractmethod
-    def append_batch(
+    def append_batches(
         self,
         benchmark: str,
         submission: str,

@@ -58,7 +58,7 @@ def watch(hosted: Hosted, name: str, timeout: float | None) -> Call:
 
 
 def append_waits(hosted: Hosted) -> bool:
-    return not _store(hosted)._queue.empty()
+    return _hosting(hosted).intake.held_count > 0
 
 
 def is_watched(hosted: Hosted) -> bool:

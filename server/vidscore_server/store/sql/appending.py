@@ -124,19 +124,32 @@ def select_point(
     )
 
 
-def insert_batch(connection: Connection, stream_id: int, batch: BatchRecord) -> None:
-    """Add a batch and move its stream's offset.
+def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRecord]]) -> None:
+    """Add batches, each with the number of its stream, and move their streams' offsets.
 
     Raises:
-        AlreadyExistsError: If there is a batch at that offset.
+        AlreadyExistsError: If there is a batch at one of the offsets.
     """
-    row = to_row(batch) | {"stream_id": stream_id}
+    ends: dict[int, int] = {}
+    for stream_id, batch in batches:
+        ends[stream_id] = batch.first_offset + batch.frame_count
+    rows = [
+        {
+            "stream_id": stream_id,
+            "first_offset": batch.first_offset,
+            "frame_count": batch.frame_count,
+            "digest": batch.digest,
+            "payload": batch.payload,
+        }
+        for stream_id, batch in batches
+    ]
     try:
-        _BATCH.run(connection, [row])
+        _BATCH.run(connection, rows)
     except IntegrityError as error:
-        raise AlreadyExistsError(f"offset {batch.first_offset}") from error
-    end = batch.first_offset + batch.frame_count
-    _OFFSET.run(connection, [{"stream_id": stream_id, "end": end}])
+        raise AlreadyExistsError("a batch at an offset") from error
+    _OFFSET.run(
+        connection, [{"stream_id": stream_id, "end": end} for stream_id, end in ends.items()]
+    )
 
 
 def insert_frames(connection: Connection, submission_id: int, frames: Sequence[FrameName]) -> None:

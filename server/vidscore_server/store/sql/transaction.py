@@ -31,7 +31,7 @@ from vidscore_server.store.records import (
 )
 from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.appending import (
-    insert_batch,
+    insert_batches,
     insert_frames,
     select_point,
     update_submission,
@@ -103,17 +103,18 @@ class SqlTransaction(SqlReader, Transaction):
         row = self._connection.execute(select(t.streams).where(key)).mappings().one()
         return from_row(StreamRecord, row)
 
-    def append_batch(
+    def append_batches(
         self,
         benchmark: str,
         submission: str,
-        batch: BatchRecord,
-        frames: Sequence[FrameName],
+        batches: Sequence[tuple[BatchRecord, Sequence[FrameName]]],
     ) -> None:
         """See the contract."""
-        submission_id, stream_id = self._append_ids(benchmark, submission, batch.stream)
-        insert_batch(self._connection, stream_id, batch)
-        insert_frames(self._connection, submission_id, frames)
+        streams = dict.fromkeys(batch.stream for batch, _ in batches)
+        ids = {name: self._stream_id(benchmark, submission, name) for name in streams}
+        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
+        frames = [frame for _, some in batches for frame in some]
+        insert_frames(self._connection, self._submission_id(benchmark, submission), frames)
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
         """See the contract."""
@@ -215,11 +216,11 @@ class SqlTransaction(SqlReader, Transaction):
         if found is None:
             return None
         submission_record, stream_record, submission_id, stream_id = found
-        self._ids = {(benchmark, submission): submission_id}
-        self._stream_ids = {(benchmark, submission, stream): stream_id}
+        self._ids[benchmark, submission] = submission_id
+        self._stream_ids[benchmark, submission, stream] = stream_id
         return submission_record, stream_record
 
-    def _append_ids(self, benchmark: str, submission: str, stream: str) -> tuple[int, int]:
+    def _stream_id(self, benchmark: str, submission: str, stream: str) -> int:
         if (benchmark, submission, stream) not in self._stream_ids:
             self.append_point(benchmark, submission, stream)
         stream_id = self._stream_ids.get((benchmark, submission, stream))

@@ -1,0 +1,219 @@
+"""Appends of all calls together: checked, stored and acknowledged in groups.
+
+    waiting --checked together--> checked --stored in one commit--> acknowledged
+
+Whatever waits makes up the next group, which is checked while the group before is stored: nobody
+waits for a timer, and the more comes, the less each batch costs. Batches of one call stay in
+order, and the first that is refused ends the call's line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vidscore_server.aside import aside
+from vidscore_server.errors import FrameExistsError
+from vidscore_server.hosting.appends import (
+    Append,
+    Arrival,
+    Outcome,
+    append_command,
+    read_appends,
+)
+from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.site import Site
+from vidscore_server.store.contract import AlreadyExistsError
+from vidscore_server.store.failpoints import failpoint
+
+MAXIMUM_GROUP = 1_000
+"""Batches of one group: more would make the first of them wait without need."""
+
+MAXIMUM_GROUP_SIZE = 1_000_000
+"""Numbers in the batches of one group, but for its last; joined, they stand in memory twice."""
+
+BATCH_SIZE = 20
+"""What a batch costs, however small it is, in numbers that are checked."""
+
+
+@dataclass(eq=False, slots=True)
+class Line:
+    """Where the batches of one call stand, one behind the other.
+
+    Attributes:
+        definition: The benchmark.
+        team: Team of the caller; None for one that sees all.
+        ended: Whether a batch of it was refused: those behind it are not looked at.
+    """
+
+    definition: Definition
+    team: str | None
+    ended: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class _Ticket:
+    """A batch that waits.
+
+    Attributes:
+        line: Where it stands.
+        arrival: The batch.
+        size: Roughly what it costs.
+        stored: The stream's next offset, once its frames are durable.
+    """
+
+    line: Line
+    arrival: Arrival
+    size: int
+    stored: asyncio.Future[int]
+
+    def settle(self, outcome: Outcome) -> None:
+        """Tell who waits for it; nobody may."""
+        if isinstance(outcome, Exception):
+            self.line.ended = True
+            if not self.stored.done():
+                self.stored.set_exception(outcome)
+        elif not self.stored.done():
+            self.stored.set_result(outcome)
+
+
+_Checked = tuple[_Ticket, Append]
+
+
+class Intake:
+    """Takes in the batches of all calls.
+
+    Args:
+        site: The server's common ground.
+
+    Attributes:
+        held_count: Batches that are taken in, and neither stored nor refused.
+    """
+
+    def __init__(self, site: Site) -> None:
+        """Take in nothing yet."""
+        self.held_count = 0
+        self._site = site
+        self._waiting: deque[_Ticket] = deque()
+        self._working: asyncio.Task[None] | None = None
+        self._storing: asyncio.Task[None] | None = None
+
+    def append(self, line: Line, arrival: Arrival) -> asyncio.Future[int]:
+        """Append a batch; gives the stream's next offset once its frames are durable.
+
+        The future's error is a `StateError` where the offset protocol refuses the batch, a
+        `LimitError` or an `InputError` where it breaks a rule. It is cancelled where a batch
+        before it in its line was refused.
+
+        Args:
+            line: Where it stands, behind those that came before.
+            arrival: The batch.
+        """
+        stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        message = arrival.message
+        size = BATCH_SIZE + len(message.frame_numbers) + len(message.coordinates)
+        self._waiting.append(_Ticket(line, arrival, size, stored))
+        self.held_count += 1
+        if self._working is None:
+            self._working = asyncio.create_task(self._work())
+        return stored
+
+    async def _work(self) -> None:
+        """Go on until nothing waits."""
+        try:
+            while self._waiting:
+                checked = await self._check(self._next_group())
+                if self._storing is not None:
+                    await self._storing
+                self._storing = asyncio.create_task(self._store(checked))
+        finally:
+            self._working = None
+
+    def _next_group(self) -> list[_Ticket]:
+        group: list[_Ticket] = []
+        size = 0
+        while self._waiting and len(group) < MAXIMUM_GROUP and size < MAXIMUM_GROUP_SIZE:
+            ticket = self._waiting.popleft()
+            size += ticket.size
+            group.append(ticket)
+        return group
+
+    async def _check(self, group: Sequence[_Ticket]) -> list[_Checked]:
+        """Those of a group that keep the rules; the others are told."""
+        by_definition: defaultdict[int, list[_Ticket]] = defaultdict(list)
+        for ticket in group:
+            by_definition[id(ticket.line.definition)].append(ticket)
+        checked: list[_Checked] = []
+        for tickets in by_definition.values():
+            outcomes = await aside(
+                sum(ticket.size for ticket in tickets),
+                read_appends,
+                [ticket.arrival for ticket in tickets],
+                tickets[0].line.definition,
+                self._site.settings,
+            )
+            for ticket, outcome in zip(tickets, outcomes, strict=True):
+                if ticket.line.ended:
+                    ticket.stored.cancel()
+                elif isinstance(outcome, Exception):
+                    ticket.settle(outcome)
+                else:
+                    checked.append((ticket, outcome))
+        self.held_count -= len(group) - len(checked)
+        return checked
+
+    async def _store(self, checked: Sequence[_Checked]) -> None:
+        by_submission: defaultdict[SubmissionName, list[_Checked]] = defaultdict(list)
+        for ticket, append in checked:
+            by_submission[append.stream.of_submission].append((ticket, append))
+        await asyncio.gather(
+            *(self._store_in(name, entries) for name, entries in by_submission.items())
+        )
+        self.held_count -= len(checked)
+
+    async def _store_in(self, name: SubmissionName, checked: Sequence[_Checked]) -> None:
+        """Store batches of one submission; where a frame comes again, halves find out which."""
+        outcomes = await self._outcomes(name, checked)
+        if outcomes is None:
+            half = len(checked) // 2
+            await self._store_in(name, checked[:half])
+            await self._store_in(name, checked[half:])
+            return
+        failpoint("before_acknowledge")
+        for (ticket, _), outcome in zip(checked, outcomes, strict=True):
+            ticket.settle(outcome)
+        self._site.changes.tell(name)
+
+    async def _outcomes(
+        self, name: SubmissionName, checked: Sequence[_Checked]
+    ) -> Sequence[Outcome] | None:
+        """What became of batches; None where a frame of one of several is stored already."""
+        command = append_command(
+            [(append, ticket.line.team) for ticket, append in checked],
+            self._site.settings.maximum_frames,
+            self._site.clock(),
+        )
+        try:
+            return await self._site.write(command)
+        except AlreadyExistsError:
+            return [await self._frame_exists(name, checked[0][1])] if len(checked) == 1 else None
+        except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must know
+            return [error] * len(checked)
+
+    async def _frame_exists(self, name: SubmissionName, append: Append) -> Exception:
+        try:
+            stored = await self._site.read(
+                lambda reader: reader.stored_frames(*name, append.frames)
+            )
+        except Exception as error:  # noqa: BLE001 - the same
+            return error
+        domain, sequence, number = stored[0] if stored else append.frames[0]
+        place = "/".join(filter(None, (domain, sequence)))
+        return FrameExistsError(
+            f"{max(1, len(stored))} frames of the batch are stored in the submission already, "
+            f"the first is frame {number} of sequence {place[:80]}",
+            frames=str(max(1, len(stored))),
+        )

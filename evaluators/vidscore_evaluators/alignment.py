@@ -6,11 +6,13 @@ either side came in, which is the first half of "any split and order gives the s
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,
@@ -60,8 +62,7 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
     Returns:
         Both sides over one frame table, one sequence table (sorted) and one label table (sorted).
     """
-    # As plain tuples, which sort faster than named ones.
-    sequences = tuple(sorted({*truth.sequences, *detections.sequences}, key=tuple))
+    sequences = _sorted_keys({*truth.sequences, *detections.sequences})
     labels = tuple(sorted({*truth.labels, *detections.labels}))
     truth = truth.with_tables(sequences, labels)
     detections = detections.with_tables(sequences, labels)
@@ -75,6 +76,12 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
         listed=_marked(frames.count, truth_rows),
         detected=_marked(frames.count, detection_rows),
     )
+
+
+def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
+    """Sequences in ascending order; texts sort several times faster than tuples of them."""
+    by_name = sorted(keys, key=itemgetter(1))
+    return tuple(sorted(by_name, key=itemgetter(0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +132,7 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         frame_numbers=frames.numbers,
         frame_flags=flags,
         frame_starts=starts_from_counts(counts),
-        coordinates=side.coordinates[objects],
+        coordinates=side.coordinates.take(objects, axis=0),
         label_indices=side.label_indices[objects],
         confidences=side.confidences[objects],
         track_ids=side.track_ids[objects],

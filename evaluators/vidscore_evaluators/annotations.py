@@ -268,7 +268,7 @@ def _with_objects(frames: Annotations, rows: IntArray, frame_starts: IntArray) -
     return replace(
         frames,
         frame_starts=frame_starts,
-        coordinates=frames.coordinates[rows],
+        coordinates=frames.coordinates.take(rows, axis=0),
         label_indices=frames.label_indices[rows],
         confidences=frames.confidences[rows],
         track_ids=frames.track_ids[rows],

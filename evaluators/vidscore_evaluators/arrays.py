@@ -38,9 +38,10 @@ def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
     Returns:
         (sum of counts,) row indices.
     """
-    total = int(counts.sum())
-    shift = np.repeat(starts - starts_from_counts(counts)[:-1], counts)
-    return np.arange(total, dtype=np.int64) + shift
+    before = starts_from_counts(counts)
+    rows = np.arange(int(before[-1]), dtype=np.int64)
+    rows += np.repeat(starts - before[:-1], counts)
+    return rows
 
 
 def run_starts(*sorted_columns: AnyArray) -> IntArray:

@@ -107,14 +107,15 @@ def unknown_sequences(
         listed: Sequences that have a frame in the truth.
         detected: Sequences that have a frame in the detections.
     """
-    known = {*listed, *(sequence.key for sequence in specification.sequences)}
+    known = (sequence.key for sequence in specification.sequences)
+    unknown = set(detected).difference(listed, known)
     return [
         Fault(
             source="detections",
             found=f"sequence {'/'.join(filter(None, key))}",
             expected="a sequence of the truth or of the specification",
         )
-        for key in sorted(set(detected) - known)
+        for key in sorted(unknown)
     ]
 
 

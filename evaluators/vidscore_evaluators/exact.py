@@ -2,8 +2,9 @@
 
 Every finite binary64 is an integer times 2**-1074. A sum is kept as that integer, a Python int,
 and is rounded once, when a report asks for it. Adding many numbers stays in numpy: mantissas are
-cut in two halves and summed by group and by eight neighbouring exponents in int64, where nothing
-can overflow below 2**28 numbers, and only one Python int for each of those is made.
+cut in two halves and summed by group and by sixteen neighbouring exponents in int64, where
+nothing can overflow below 2**20 numbers at a time, and only one Python int for each of those is
+made.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ SCALE_BITS = 1074
 
 _MANTISSA_BITS = 53
 _HALF_BITS = 26
-_EXPONENTS_TOGETHER_BITS = 3
+_EXPONENTS_TOGETHER_BITS = 4
+_VALUES_AT_A_TIME = 1 << 20
 _EXPONENT_SPAN = 4096 >> _EXPONENTS_TOGETHER_BITS
 
 
@@ -40,6 +42,15 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     if not np.isfinite(values).all():
         raise ValueError("an exact sum needs finite numbers")
     sums = [0] * group_count
+    some = np.flatnonzero(values)
+    for start in range(0, len(some), _VALUES_AT_A_TIME):
+        rows = some[start : start + _VALUES_AT_A_TIME]
+        _add_to(sums, values[rows], groups[rows])
+    return sums
+
+
+def _add_to(sums: list[int], values: FloatArray, groups: IntArray) -> None:
+    """Add some values to the sums of their groups."""
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
     shifted = exponents.astype(np.int64) + SCALE_BITS
@@ -48,8 +59,6 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     order = np.argsort(keys, kind="stable")
     keys, mantissas, above = keys[order], mantissas[order], above[order]
     first = run_starts(keys)
-    if len(first) == 0:
-        return sums
     high = np.add.reduceat((mantissas >> _HALF_BITS) << above, first)
     low = np.add.reduceat((mantissas & ((1 << _HALF_BITS) - 1)) << above, first)
     groups, together = np.divmod(keys[first], _EXPONENT_SPAN)
@@ -60,7 +69,6 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
         # A subnormal's mantissa ends in zeros, so the right shift drops none of its bits; the
         # sum of several is a multiple of the same power of two.
         sums[group] += mantissa_sum << shift if shift >= 0 else mantissa_sum >> -shift
-    return sums
 
 
 def fraction_of(exact: int) -> Fraction:

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray
 
 HashArray = NDArray[np.uint64]
@@ -74,7 +74,7 @@ def fingerprint(annotations: Annotations) -> Fingerprint:
 def _totals(annotations: Annotations) -> list[int]:
     """Sum of all hashes in each lane."""
     frames = _frame_hashes(annotations)
-    labels = _hash_texts(annotations.labels)
+    labels = _as_hashes(map(_digest, annotations.labels))
     columns = _columns(annotations)
     totals = [int(lane.sum(dtype=np.uint64)) for lane in frames]
     object_frames = annotations.object_frames
@@ -93,7 +93,7 @@ def _totals(annotations: Annotations) -> list[int]:
 
 def _frame_hashes(annotations: Annotations) -> list[HashArray]:
     """(F,) hash of each frame, in each lane."""
-    sequences = _hash_texts(map("\x00".join, annotations.sequences))
+    sequences = _as_hashes(map(_digest, annotations.sequences))
     numbers, flags = _words(annotations.frame_numbers), _words(annotations.frame_flags)
     return [
         _finish(
@@ -168,11 +168,12 @@ def _finish(state: HashArray) -> HashArray:
     return mixed ^ (mixed >> _SHIFTS[2])
 
 
-def _hash_texts(texts: Iterable[str]) -> HashArray:
-    return np.frombuffer(b"".join(map(_text_digest, texts)), dtype="<u8").astype(np.uint64)
+def _as_hashes(digests: Iterable[bytes]) -> HashArray:
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 @lru_cache(maxsize=1 << 14)
-def _text_digest(text: str) -> bytes:
+def _digest(name: str | SequenceKey) -> bytes:
     """Eight bytes; remembered, because both sides and every batch of a stream name the same."""
+    text = name if isinstance(name, str) else "\x00".join(name)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

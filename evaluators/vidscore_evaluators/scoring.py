@@ -74,5 +74,7 @@ def check_sides(
         raise InputError(list(dict.fromkeys(faults)))
 
 
-def _used_sequences(annotations: Annotations) -> list[SequenceKey]:
-    return [annotations.sequences[row] for row in np.unique(annotations.frame_sequences).tolist()]
+def _used_sequences(annotations: Annotations) -> Sequence[SequenceKey]:
+    names = annotations.sequences
+    used = np.bincount(annotations.frame_sequences, minlength=len(names)) > 0
+    return names if used.all() else [names[row] for row in np.flatnonzero(used).tolist()]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from operator import lt
 
 import numpy as np
@@ -22,6 +23,8 @@ from vidscore_evaluators.exact import exact_sums
 from vidscore_evaluators.fingerprint import Fingerprint
 
 SumArray = NDArray[np.object_]
+
+_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +141,12 @@ def build_table(
     summed = np.empty((len(first), len(sums)), dtype=np.object_)
     for column, values in enumerate(sums):
         summed[:, column] = exact_sums(values[order], groups, len(first))
-    count_rows = _stack(counts, row_count, np.int64)[order]
+    count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
     return Table(
         schema=schema,
         vocabulary=words,
-        text_codes=codes[order][first],
-        numbers=number_keys[order][first],
+        text_codes=codes.take(order[first], axis=0),
+        numbers=number_keys.take(order[first], axis=0),
         counts=_reduce(count_rows, first),
         sums=summed,
     )
@@ -247,10 +250,10 @@ def _collect(
     return Table(
         schema=schema,
         vocabulary=words,
-        text_codes=codes[order][first],
-        numbers=numbers[order][first],
-        counts=_reduce(counts[order], first),
-        sums=_reduce(sums[order], first),
+        text_codes=codes.take(order[first], axis=0),
+        numbers=numbers.take(order[first], axis=0),
+        counts=_reduce(counts.take(order, axis=0), first),
+        sums=_reduce(sums.take(order, axis=0), first),
     )
 
 
@@ -268,7 +271,7 @@ def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[s
 
 def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Order that sorts the keys, first sorted row of each key, and key of each sorted row."""
-    columns = [*codes.T, *numbers.T]
+    columns = [*_packed(codes), *numbers.T]
     if not columns:
         raise TallyError("a table needs a key column")
     order = np.lexsort(columns[::-1])
@@ -276,6 +279,15 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, In
     groups = np.zeros(len(order), dtype=np.int64)
     groups[first[1:]] = 1
     return order, first, np.cumsum(groups)
+
+
+def _packed(codes: IntArray) -> list[IntArray]:
+    """Columns of codes as one that ascends with them, which sorts faster, where that holds them."""
+    columns = list(codes.T)
+    width = int(codes.max(initial=0)) + 1
+    if len(columns) < 2 or width ** len(columns) > _LARGEST_KEY:
+        return columns
+    return [reduce(lambda packed, column: packed * width + column, columns)]
 
 
 def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:

@@ -64,6 +64,15 @@ def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> No
     assert fraction_of(total) == Fraction(count * 3602879701896397, 2**55)
 
 
+@pytest.mark.parametrize("exponent", [-8, 13])
+def test_a_million_and_one_numbers_of_the_most_bits_do_not_overflow(exponent: int) -> None:
+    """2**53 - 1 is the greatest mantissa; 2**13 is the greatest power that is summed with 2**-2."""
+    count = (1 << 20) + 1
+    value = math.ldexp((1 << 53) - 1, exponent - 53)
+    [total] = exact_sums(np.full(count, value), np.zeros(count, dtype=np.int64), 1)
+    assert fraction_of(total) == count * Fraction(value)
+
+
 def test_the_unit_is_the_smallest_float() -> None:
     assert _sums([(SMALLEST, 0)], 1) == [1]
     assert _sums([(1.0, 0)], 1) == [1 << SCALE_BITS]

@@ -26,13 +26,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -45,6 +44,7 @@ from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.exact import to_float
+from vidscore_evaluators.matching.stacks import equal_shapes
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
@@ -55,8 +55,8 @@ FRAMES, SETS = "frames", "sets"
 CLASSES_A_SEQUENCE = 100
 """Classes that the declared growth of a tally allows for in each sequence."""
 
-CELLS_A_CHUNK = 1 << 20
-"""Base distances that are computed at a time."""
+CELLS_A_PART = 1 << 16
+"""Base distances that are computed at a time: few enough for the processor's cache."""
 
 _COUNTS = ("occupied", "references", "predictions")
 
@@ -189,33 +189,25 @@ def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntAr
     Yields:
         (K,) groups and their (K, m, n) distances; each group once, a part at a time.
     """
-    order = np.lexsort((scene.detections.counts, scene.truth.counts))
-    heights, widths = scene.truth.counts[order], scene.detections.counts[order]
-    bounds = np.append(run_starts(heights, widths), len(order)).tolist()
-    for first, last in pairwise(bounds):
-        height, width = int(heights[first]), int(widths[first])
-        step = max(1, CELLS_A_CHUNK // max(1, height * width))
-        for start in range(first, last, step):
-            groups = order[start : min(last, start + step)]
-            yield groups, _matrices(scene, similarity, groups, height, width)
+    shapes = equal_shapes(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
+    for groups, height, width in shapes:
+        yield groups, _matrices(scene, similarity, groups, height, width)
 
 
 def _matrices(
     scene: Scene, similarity: Similarity, groups: IntArray, height: int, width: int
 ) -> FloatArray:
     """(K, height, width) base distances of groups that all have that shape."""
-    shape = (len(groups), height, width)
-    rows = scene.truth.starts[groups, None, None] + np.arange(height)[:, None]
-    columns = scene.detections.starts[groups, None, None] + np.arange(width)
-    truth = np.broadcast_to(rows, shape).reshape(-1)
-    detections = np.broadcast_to(columns, shape).reshape(-1)
+    truth, detections = scene.truth, scene.detections
+    rows = (truth.starts[groups, None] + np.arange(height))[:, :, None]
+    columns = (detections.starts[groups, None] + np.arange(width))[:, None, :]
     similarities = similarity.of_pairs(
-        scene.truth.coordinates[truth],
-        scene.detections.coordinates[detections],
-        scene.truth.confidences[truth],
-        scene.detections.confidences[detections],
+        truth.coordinates.take(rows, axis=0),
+        detections.coordinates.take(columns, axis=0),
+        truth.confidences.take(rows),
+        detections.confidences.take(columns),
     )
-    return similarity.distances(similarities).reshape(shape)
+    return similarity.distances(similarities)
 
 
 def frame_table(scene: Scene) -> Table:

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.matching.stacks import least_cost_columns
 from vidscore_evaluators.matching.transport import transport_cost
 
 
@@ -130,8 +130,8 @@ def _assignment_sums(costs: FloatArray) -> FloatArray:
     if rows > 1:
         # Where all have a nearest partner of their own, nothing can be better.
         ordered = np.sort(nearest, axis=1)
-        for index in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)).tolist():
-            _, chosen[index] = linear_sum_assignment(costs[index])
+        shared = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
+        chosen[shared] = least_cost_columns(costs[shared])
     return _in_turn(np.take_along_axis(costs, chosen[:, :, None], axis=2)[:, :, 0])
 
 

@@ -25,6 +25,7 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.geometry.boxes import box_areas, intersection_areas
+from vidscore_evaluators.geometry.points import squared_lengths
 
 Base = Literal["iou", "giou", "euclidean"]
 
@@ -69,16 +70,19 @@ class Similarity:
         truth_confidences: FloatArray | None = None,
         detection_confidences: FloatArray | None = None,
     ) -> FloatArray:
-        """Similarity of each of P pairs; a pair's value depends on nothing but the pair.
+        """Similarity of pairs; a pair's value depends on nothing but the pair.
+
+        All but the last axes of coordinates are broadcast, and confidences with them: (P,) for P
+        pairs, (m, 1) and (1, n) for all pairs of m and n objects.
 
         Args:
-            truth: (P, 2 | 4) points or upright boxes, in pixels.
-            detections: (P, 2 | 4) points or upright boxes, in pixels.
-            truth_confidences: (P,) in [0, 1], 1 if left out; used if `confidence_extended`.
-            detection_confidences: (P,) in [0, 1], 1 if left out; used if `confidence_extended`.
+            truth: (..., 2 | 4) points or upright boxes, in pixels.
+            detections: (..., 2 | 4) points or upright boxes, in pixels.
+            truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+            detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
 
         Returns:
-            (P,) similarities in [`minimum`, 1].
+            (...) similarities in [`minimum`, 1].
         """
         if self.base == "euclidean":
             return point_similarities(truth, detections, self.cutoff_px)
@@ -100,16 +104,21 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     """1 - d/c for points at a distance d below the cut-off c, else 0.
 
     Args:
-        truth: (P, 2) points.
-        detections: (P, 2) points.
+        truth: (..., 2) points.
+        detections: (..., 2) points, broadcast with the others.
         cutoff_px: Cut-off c, above 0.
 
     Returns:
-        (P,) values in [0, 1].
+        (...) values in [0, 1].
     """
-    dx = truth[:, 0] - detections[:, 0]
-    dy = truth[:, 1] - detections[:, 1]
-    return np.maximum(0.0, 1.0 - np.sqrt(dx * dx + dy * dy) / cutoff_px)
+    squares = squared_lengths(
+        truth[..., 0] - detections[..., 0], truth[..., 1] - detections[..., 1]
+    )
+    # In place, because fresh memory costs more than the arithmetic.
+    shares = np.sqrt(squares, out=squares)
+    shares /= cutoff_px
+    np.subtract(1.0, shares, out=shares)
+    return np.maximum(0.0, shares, out=shares)
 
 
 def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
@@ -149,7 +158,7 @@ def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
 
 
 def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
-    width = np.maximum(first[:, 2], second[:, 2]) - np.minimum(first[:, 0], second[:, 0])
-    height = np.maximum(first[:, 3], second[:, 3]) - np.minimum(first[:, 1], second[:, 1])
+    width = np.maximum(first[..., 2], second[..., 2]) - np.minimum(first[..., 0], second[..., 0])
+    height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
     enclosing: FloatArray = width * height
     return enclosing

@@ -55,15 +55,18 @@ def extend_boxes(boxes: FloatArray, rows: IntArray, others: FloatArray) -> None:
 
 
 def box_areas(boxes: FloatArray) -> FloatArray:
-    """(N,) areas of (N, 4) boxes, in square pixels."""
-    areas: FloatArray = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    """(...) areas of (..., 4) boxes, in square pixels."""
+    areas: FloatArray = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
     return areas
 
 
 def intersection_areas(first: FloatArray, second: FloatArray) -> FloatArray:
-    """(N,) areas that (N, 4) boxes share with (N, 4) others, in square pixels."""
-    width = np.minimum(first[:, 2], second[:, 2]) - np.maximum(first[:, 0], second[:, 0])
-    height = np.minimum(first[:, 3], second[:, 3]) - np.maximum(first[:, 1], second[:, 1])
+    """Areas that (..., 4) boxes share with (..., 4) others, in square pixels.
+
+    All but the last axes are broadcast, here and in what is computed of areas.
+    """
+    width = np.minimum(first[..., 2], second[..., 2]) - np.maximum(first[..., 0], second[..., 0])
+    height = np.minimum(first[..., 3], second[..., 3]) - np.maximum(first[..., 1], second[..., 1])
     shared: FloatArray = np.maximum(width, 0.0) * np.maximum(height, 0.0)
     return shared
 

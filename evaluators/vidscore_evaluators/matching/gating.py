@@ -70,9 +70,12 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class _Windows:
-    """For each left object a run of right objects: ``order[first : first + counts]``."""
+    """For each left object a run of right objects: ``order[first : first + counts]``.
 
-    order: IntArray
+    Without an order they are rows as they stand.
+    """
+
+    order: IntArray | None
     first: IntArray
     counts: IntArray
 
@@ -103,8 +106,8 @@ def gated_twins(side: Extents, gate: Gate) -> Pairs:
     Returns:
         The pairs that the gate keeps, in no particular order.
     """
-    windows = _twin_windows(side)
-    chunks = (Pairs(windows.order[chunk.left], chunk.right) for chunk in _unrolled(windows))
+    order, windows = _twin_windows(side)
+    chunks = (Pairs(order[chunk.left], chunk.right) for chunk in _unrolled(windows))
     return _joined([_kept(chunk, gate) for chunk in chunks])
 
 
@@ -127,15 +130,15 @@ def _windows(left: Extents, right: Extents) -> _Windows:
     left_counts, right_counts = np.diff(left.frame_starts), np.diff(right.frame_starts)
     first = np.repeat(right.frame_starts[:-1], left_counts)
     counts = np.repeat(right_counts, left_counts)
-    windows = _Windows(np.arange(len(right.low), dtype=np.int64), first, counts)
+    windows = _Windows(None, first, counts)
     pair_count = int(np.dot(left_counts, right_counts))
     if pair_count > SWEEP_FROM * (len(left.low) + len(right.low)):
         return _narrowed(windows, left, right)
     return windows
 
 
-def _twin_windows(side: Extents) -> _Windows:
-    """For each object of an order those that follow it there in its frame, or fewer of them.
+def _twin_windows(side: Extents) -> tuple[IntArray, _Windows]:
+    """An order, and for each object of it those that follow it there in its frame, or fewer.
 
     In the order of their low ends, an object overlaps those that follow until one begins beyond
     its high end, and each pair is found from the one that begins first.
@@ -151,7 +154,7 @@ def _twin_windows(side: Extents) -> _Windows:
         order = np.argsort(line, kind="stable")
         end = offsets + (np.clip(side.high[order], least, greatest) - least)
         past = np.clip(np.searchsorted(line[order], end, side="right"), first, frame_ends)
-    return _Windows(order, first, past - first)
+    return order, _Windows(order, first, past - first)
 
 
 def _narrowed(windows: _Windows, left: Extents, right: Extents) -> _Windows:
@@ -199,8 +202,9 @@ def _unrolled(windows: _Windows) -> Iterator[Pairs]:
         stop = int(np.searchsorted(pair_starts, pair_starts[start] + PAIRS_A_CHUNK, side="right"))
         stop = min(max(start + 1, stop - 1), left_count)
         counts = windows.counts[start:stop]
+        right = expand_runs(windows.first[start:stop], counts)
         yield Pairs(
             np.repeat(np.arange(start, stop, dtype=np.int64), counts),
-            windows.order[expand_runs(windows.first[start:stop], counts)],
+            right if windows.order is None else windows.order[right],
         )
         start = stop

@@ -98,7 +98,7 @@ def least_cost_matching(
     partners = np.full(len(left.frames), _NOBODY, dtype=np.int64)
     blocks = left.frames[pairs.left]
     problem = _Problem(pairs, costs, blocks, _count(blocks))
-    for step in (_match_stars, _match_cheapest):
+    for step in (_match_lone_pairs, _match_stars, _match_cheapest):
         settled = step(problem, partners, len(right.frames))
         problem = problem.take(np.flatnonzero(~settled))
     if len(problem.pairs):
@@ -116,6 +116,15 @@ def _numbered(ascending: IntArray) -> IntArray:
 
 def _count(blocks: IntArray) -> int:
     return int(blocks[-1]) + 1 if len(blocks) else 0
+
+
+def _match_lone_pairs(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
+    """Match pairs neither of whose objects has another; tells which these are."""
+    left, right = problem.pairs.left, problem.pairs.right
+    lone: BoolArray = np.bincount(left, minlength=len(partners))[left] == 1
+    lone &= np.bincount(right, minlength=right_count)[right] == 1
+    partners[left[lone]] = right[lone]
+    return lone
 
 
 def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
@@ -281,7 +290,7 @@ def _matrices(
     blocks, costs = problem.blocks[pairs] - start, problem.costs[pairs]
     greatest = np.zeros(stop - start)
     np.maximum.at(greatest, blocks, costs)
-    forbidden = _forbidden_costs(greatest, np.minimum(heights, widths))
+    forbidden = forbidden_costs(greatest, np.minimum(heights, widths))
     cells = np.repeat(forbidden, np.diff(starts))
     row_ranks = rows.ranks[problem.pairs.left[pairs]]
     column_ranks = columns.ranks[problem.pairs.right[pairs]]
@@ -291,7 +300,7 @@ def _matrices(
     )
 
 
-def _forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
+def forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
     """Cost of a cell without a pair: more than all pairs that a block can have together.
 
     One pair more then outweighs any costs. It follows from the block alone, as its answer must,

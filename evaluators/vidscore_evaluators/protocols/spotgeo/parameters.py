@@ -73,6 +73,11 @@ def regression_errors(parameters: SpotGeoParameters, distances_px: FloatArray) -
     return distances_px * distances_px * (distances_px > parameters.epsilon)
 
 
+def greatest_cost(parameters: SpotGeoParameters) -> float:
+    """What no pair's cost is above: that of a distance of tau with the greatest error there is."""
+    return parameters.tau + TIE_WEIGHT * max(1.0, 1.0 / parameters.tau)
+
+
 def matching_costs(
     parameters: SpotGeoParameters, distances_px: FloatArray, errors: FloatArray
 ) -> FloatArray:

@@ -155,7 +155,7 @@ def _sequence_counts(table: Table, errors: list[int], unit: _ErrorUnit) -> _Coun
 
 
 def _sequence_block(table: Table, sequences: _Counts, unit: _ErrorUnit) -> Block:
-    decisions = zip(sequences.sse, sequences.decisions, strict=True)
+    scale, columns = unit.scale, (sequences.sse, sequences.decisions)
     return Block(
         domains=[domain or None for domain in table.texts("domain")],
         sequences=table.texts("sequence"),
@@ -163,8 +163,10 @@ def _sequence_block(table: Table, sequences: _Counts, unit: _ErrorUnit) -> Block
             "true_positives": sequences.true_positives.tolist(),
             "false_negatives": sequences.false_negatives.tolist(),
             "false_positives": sequences.false_positives.tolist(),
-            "sse": [sse / unit.scale for sse in sequences.sse],
-            "mse": [_mse(sse, count, unit) for sse, count in decisions],
+            "sse": [sse / scale for sse in sequences.sse],
+            "mse": [
+                sse / (count * scale) if count else 0.0 for sse, count in zip(*columns, strict=True)
+            ],
         },
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.evaluators.protocols.spotgeo.helpers import counts, make_points, score, score_frame
 from tests.evaluators.protocols.spotgeo.oracle import Point, frame_outcomes, released_method
 
-from vidscore_evaluators.protocols.spotgeo import tallying
+from vidscore_evaluators.protocols.spotgeo import true_positives
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 
@@ -23,6 +23,15 @@ LATTICE = st.tuples(st.integers(0, 16), st.integers(0, 3)).map(
 LINE = st.integers(0, 40).map(lambda x: (float(x), 0.0))
 TENTHS = st.integers(0, 200).map(lambda x: (x / 10, 0.3))
 ANYWHERE = st.tuples(st.floats(0, 25), st.floats(0, 25))
+
+
+@pytest.fixture(autouse=True, scope="module", params=[True, False], ids=["by pairs", "by matrices"])
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Each expectation holds whichever way a frame of its size is matched."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.param:
+            patch.setattr(true_positives, "CROWDED_FRAME_CELLS", 0)
+        yield
 
 
 def points(most: int) -> st.SearchStrategy[list[Point]]:
@@ -78,7 +87,8 @@ def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
     frames: list[tuple[list[Point], list[Point]]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tallying, "PAIRS_A_CHUNK", 1)
+        patch.setattr(true_positives, "PAIRS_A_CHUNK", 1)
+        patch.setattr(true_positives, "CELLS_A_PART", 1)
         one_by_one = _table_bytes("protocol", frames)
     assert one_by_one == _table_bytes("protocol", frames)
 

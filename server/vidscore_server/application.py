@@ -6,7 +6,6 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable
-from pathlib import Path
 
 import grpc
 from google.longrunning import operations_pb2, operations_pb2_grpc
@@ -25,13 +24,14 @@ from vidscore.v1 import (
     submission_service_pb2,
     submission_service_pb2_grpc,
 )
-from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
 from vidscore_server.errors import ListenError
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.site import Clock, open_site, utc_now
 from vidscore_server.logs import configure_logging, log, places_of
+from vidscore_server.metrics.endpoint import MetricsEndpoint
+from vidscore_server.metrics.metrics import Metrics
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.access_service import AccessService
 from vidscore_server.services.benchmark_service import BenchmarkService
@@ -40,9 +40,10 @@ from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
 from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.submission_service import SubmissionService
-from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.settings import ListenAddress, Settings
 from vidscore_server.store.contract import Store
 from vidscore_server.store.opening import open_store
+from vidscore_server.tls import server_credentials
 from vidscore_server.workers import WorkerPool
 
 SERVICES = (
@@ -59,6 +60,9 @@ HOSTED_SERVICES = (
 
 SPARE_CALLS = 100
 """Calls beside the scoring streams: health checks, lists, and streams that are refused."""
+
+SHORTEST_PING_INTERVAL_MS = 5_000
+"""How often a client may ask over a quiet connection whether it is still there."""
 
 CLOSE_GRACE_S = 2.0
 """Time that statuses have to reach their clients; health watches, which never end, use it up."""
@@ -91,10 +95,13 @@ class ScoringServer:
         self.sessions = Sessions(settings.maximum_streams)
         self._settings = settings
         self._clock = clock
-        self._open_hosting(store, workers)
+        self._metrics = Metrics()
+        self._open_hosting(None if store is None else self._metrics.metered(store), workers)
+        self._metrics.watch(self.sessions, workers, self.hosting)
+        self._shown_metrics: MetricsEndpoint | None = None
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
-            interceptors=[Guard(settings, self.sessions, self._gate)],
+            interceptors=[Guard(settings, self.sessions, self._gate, self._metrics.calls)],
             options=_options(settings),
             maximum_concurrent_rpcs=settings.maximum_streams + SPARE_CALLS,
         )
@@ -146,7 +153,7 @@ class ScoringServer:
             SettingsError: If the TLS files cannot be read.
         """
         address = self._settings.address
-        credentials = _credentials(self._settings)
+        credentials = server_credentials(self._settings)
         try:
             if credentials is None:
                 port = self._server.add_insecure_port(str(address))
@@ -154,6 +161,7 @@ class ScoringServer:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
             raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
+        self._show_metrics()
         await self._server.start()
         for name in self.services:
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -161,6 +169,12 @@ class ScoringServer:
         if self.hosting is not None:
             self.hosting.start()
         return address._replace(port=port)
+
+    def _show_metrics(self) -> None:
+        address = self._settings.metrics_address
+        if address is not None:
+            self._shown_metrics = self._metrics.listen(address)
+            log(logging.INFO, "metrics", address=str(self._shown_metrics.address))
 
     async def stop(self, drain_timeout_s: float) -> None:
         """Begin nothing new, let what runs end for some time, then end it, and stop listening."""
@@ -170,6 +184,8 @@ class ScoringServer:
         self._loading.cancel()
         if self.hosting is not None:
             await self.hosting.stop()
+        if self._shown_metrics is not None:
+            await asyncio.to_thread(self._shown_metrics.close)
 
 
 async def serve(
@@ -220,7 +236,7 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         SettingsError: If the TLS files cannot be read.
         StoreError: If the store cannot be opened.
     """
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     store = open_store(settings.store, settings.store_connections) if settings.store else None
     workers = WorkerPool(settings.workers)
     try:
@@ -247,23 +263,7 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", largest),
         # Two servers on one port would share its calls without anybody noticing.
         ("grpc.so_reuseport", 0),
+        # Clients ask over a quiet connection whether it is still there; gRPC would shut them out.
+        ("grpc.http2.min_ping_interval_without_data_ms", SHORTEST_PING_INTERVAL_MS),
+        ("grpc.keepalive_permit_without_calls", 1),
     ]
-
-
-def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    if not settings.tls_certificate_file:
-        return None
-    chain = _read_pem(settings.tls_certificate_file, "tls_certificate_file")
-    key = _read_pem(settings.tls_key_file, "tls_key_file")
-    return grpc.ssl_server_credentials([(key, chain)])
-
-
-def _read_pem(path: str, setting: str) -> bytes:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        found = f"{path}: {error.strerror}"
-        raise SettingsError([Fault(found, "a PEM file", field=setting)]) from None
-    if b"-----BEGIN " not in data:
-        raise SettingsError([Fault(f"{path}, which is none", "a PEM file", field=setting)])
-    return data

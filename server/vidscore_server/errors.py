@@ -68,6 +68,12 @@ class StateError(VidscoreError):
         super().__init__(message)
 
 
+class VersionError(StateError):
+    """Client and server are too far apart to understand each other."""
+
+    reason: ClassVar[str] = "VERSION_UNSUPPORTED"
+
+
 class NotFoundError(StateError):
     """There is no such resource, or the caller may not know of it."""
 

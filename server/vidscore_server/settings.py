@@ -70,8 +70,21 @@ class Settings:
     )
     tls_certificate_file: str = parameter("", "PEM file of the certificate chain; empty: no TLS.")
     tls_key_file: str = parameter("", "PEM file of the certificate's private key.")
+    tls_client_authorities_file: str = parameter(
+        "",
+        "PEM file of the authorities one of which must have signed a client's certificate; empty: "
+        "clients need none.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = parameter(
         "info", "Least severe log lines that are written."
+    )
+    log_format: Literal["auto", "json", "text"] = parameter(
+        "auto", "How log lines are written; auto: as text on a terminal, as JSON elsewhere."
+    )
+    metrics_listen: str = parameter(
+        "",
+        "Address and port at which Prometheus finds metrics, over plain HTTP and without a token; "
+        "empty: nowhere.",
     )
     workers: int = parameter(
         0, "Processes that score; 0: as many as the machine has cores.", minimum=0, maximum=1024
@@ -182,8 +195,17 @@ class Settings:
         """`listen` in its parts."""
         return _parse_address(self.listen)
 
+    @property
+    def metrics_address(self) -> ListenAddress | None:
+        """`metrics_listen` in its parts; None where metrics are served nowhere."""
+        return _parse_address(self.metrics_listen) if self.metrics_listen else None
+
     def faults(self) -> Iterator[Fault]:
         """What is wrong between settings that are right alone."""
+        try:
+            _ = self.metrics_address
+        except ValueError as error:
+            yield Fault(repr(self.metrics_listen)[:80], str(error), field="metrics_listen")
         try:
             address = self.address
         except ValueError as error:
@@ -195,6 +217,9 @@ class Settings:
             yield Fault("no file", "a key file for the certificate", field="tls_key_file")
         if self.tls_key_file and not self.tls_certificate_file:
             yield Fault("no file", "a certificate for the key", field="tls_certificate_file")
+        if self.tls_client_authorities_file and not self.tls_certificate_file:
+            expected = "a certificate of the server's own, too"
+            yield Fault("no file", expected, field="tls_certificate_file")
 
     def _reach_faults(self) -> Iterator[Fault]:
         missing = []

@@ -47,6 +47,7 @@ from vidscore_server.errors import (
     StateError,
     SubmissionEndedError,
     UnauthenticatedError,
+    VersionError,
     WorkerLostError,
 )
 from vidscore_server.logs import log, places_of
@@ -78,6 +79,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     DrainingError: grpc.StatusCode.UNAVAILABLE,
     WorkerLostError: grpc.StatusCode.INTERNAL,
     ListenError: grpc.StatusCode.UNAVAILABLE,
+    VersionError: grpc.StatusCode.FAILED_PRECONDITION,
     NotFoundError: grpc.StatusCode.NOT_FOUND,
     NameTakenError: grpc.StatusCode.ALREADY_EXISTS,
     RequestReusedError: grpc.StatusCode.ALREADY_EXISTS,

@@ -51,6 +51,11 @@ class WorkerPool:
         """Process of each worker that has started."""
         return [worker.process_id for worker in self._workers if worker.process_id is not None]
 
+    @property
+    def busy_count(self) -> int:
+        """Workers that have something to do."""
+        return len(self._workers) - self._idle.qsize()
+
     async def run(self, job: Job) -> bytes:
         """Run a job and give its tally as bytes.
 

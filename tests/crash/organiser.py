@@ -29,10 +29,17 @@ class Organiser:
 
     def host(self, truth: annotations_pb2.AnnotationBatch) -> None:
         """Make the benchmark and its truth."""
+        self.host_without_truth()
+        self._upload(truth)
+
+    def host_without_truth(self) -> None:
+        """Make the benchmark."""
         self._benchmarks.CreateBenchmark(
             benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
             metadata=self._metadata,
         )
+
+    def _upload(self, truth: annotations_pb2.AnnotationBatch) -> None:
         header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
             benchmark_service_pb2.UploadTruthRequest(header=header),

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import contextvars
+import io
 import json
 import logging
+import sys
 
 import pytest
 
-from vidscore_server.logs import LOGGER_NAME, configure_logging, log, places_of
+from vidscore_server.logs import (
+    LOGGER_NAME,
+    Format,
+    TextFormatter,
+    begin_call,
+    configure_logging,
+    log,
+    places_of,
+)
 
 
 def test_a_line_is_one_json_object_with_time_level_event_and_fields(
@@ -44,3 +55,54 @@ def test_places_name_types_files_and_functions_of_an_error_and_its_cause_but_no_
     assert "KeyError" in places
     assert any("test_logs.py" in place and place.endswith("fail") for place in places)
     assert "secret" not in str(places)
+
+
+def test_lines_of_one_call_have_its_id_and_those_of_another_have_another(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, LOGGER_NAME)
+
+    def call() -> list[str]:
+        begin_call()
+        log(logging.INFO, "one")
+        log(logging.INFO, "two")
+        return [getattr(record, "fields", {})["call_id"] for record in caplog.records[-2:]]
+
+    first, second = (contextvars.Context().run(call) for _ in range(2))
+    assert (len(set(first)), len(set(second)), len({*first, *second})) == (1, 1, 2)
+    log(logging.INFO, "outside")
+    assert getattr(caplog.records[-1], "fields", {}) == {}
+
+
+def _text(**fields: object) -> str:
+    record = logging.makeLogRecord({"levelname": "INFO", "msg": "call", "fields": fields})
+    return TextFormatter().format(record).partition("INFO")[2]
+
+
+def test_a_line_for_people_has_words_as_they_are_and_everything_else_escaped() -> None:
+    assert _text(code="OK", duration_ms=1.5) == "    call code=OK duration_ms=1.5"
+    assert _text(a="two words") == '    call a="two words"'
+    assert _text(a="", b='"', c="x=1") == '    call a="" b="\\"" c="x=1"'
+    assert _text(a="line\nnext\x1b[31m") == '    call a="line\\nnext\\u001b[31m"'
+    assert _text(a=["x", 1]) == '    call a=["x", 1]'
+
+
+@pytest.mark.parametrize(
+    ("format_", "on_a_terminal", "as_json"),
+    [("auto", True, False), ("auto", False, True), ("json", True, True), ("text", False, False)],
+)
+def test_lines_are_for_people_on_a_terminal_and_json_elsewhere_unless_chosen(
+    monkeypatch: pytest.MonkeyPatch, format_: Format, on_a_terminal: bool, as_json: bool
+) -> None:
+    stderr = io.StringIO()
+    monkeypatch.setattr(stderr, "isatty", lambda: on_a_terminal)
+    monkeypatch.setattr(sys, "stderr", stderr)
+    logger = logging.getLogger(LOGGER_NAME)
+    before = (logger.handlers, logger.level, logger.propagate)
+    try:
+        configure_logging("info", format_)
+        log(logging.INFO, "stopped")
+    finally:
+        logger.handlers, logger.propagate = before[0], before[2]
+        logger.setLevel(before[1])
+    assert stderr.getvalue().startswith("{") == as_json

@@ -74,6 +74,11 @@ class LiveScores:
         self._scorer = scorer
         self._kept: OrderedDict[SubmissionName, _Kept] = OrderedDict()
 
+    @property
+    def kept_count(self) -> int:
+        """Submissions whose live scores are kept."""
+        return len(self._kept)
+
     async def newest(self, name: SubmissionName) -> LiveScore | None:
         """The newest live score; None where there is none, or the policy wants none.
 

@@ -35,6 +35,11 @@ class Sessions:
         """Runs that are open."""
         return self._open_count
 
+    @property
+    def draining(self) -> bool:
+        """Whether the server is about to stop."""
+        return self._draining
+
     def refuse_while_draining(self) -> None:
         """Let nothing new begin while the server drains.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -19,13 +18,18 @@ from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreEr
 from vidscore_server.access.caller import set_caller
 from vidscore_server.access.gate import Gate
 from vidscore_server.errors import IdleError
-from vidscore_server.logs import log
+from vidscore_server.logs import begin_call, current_call, log
+from vidscore_server.metrics.calls import CallMeter, CallMetrics
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.settings import Settings
-from vidscore_server.status import STATUS_KEY, refusal_of, status_of
+from vidscore_server.status import STATUS_KEY, Refusal, refusal_of, status_of
+from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
 
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
+
+FOR_ALL_VERSIONS = frozenset({"/vidscore.v1.ServerService/GetServer"})
+"""Methods that answer clients of any version, so that they can find out what is wrong."""
 
 SETTLE_TIMEOUT_S = 2.0
 """Longest wait of a status for a response that is on its way."""
@@ -49,16 +53,21 @@ class Requests(Generic[Request]):
     Args:
         incoming: What gRPC hands out: requests, and errors in the place of unreadable ones.
         idle_timeout_s: Longest wait for the next one.
+        meter: Counts them; None where nobody does.
 
     Attributes:
         received: Requests that have come.
     """
 
     def __init__(
-        self, incoming: AsyncIterator[Request | VidscoreError], idle_timeout_s: int
+        self,
+        incoming: AsyncIterator[Request | VidscoreError],
+        idle_timeout_s: int,
+        meter: CallMeter | None = None,
     ) -> None:
         """Start before the first."""
         self.received = 0
+        self._meter = meter
         self._incoming = incoming
         self._idle_timeout_s = idle_timeout_s
 
@@ -79,6 +88,8 @@ class Requests(Generic[Request]):
         except TimeoutError:
             raise idle("the client sent nothing", self._idle_timeout_s) from None
         self.received += 1
+        if self._meter is not None:
+            self._meter.received(request)
         return _readable(request)
 
 
@@ -91,10 +102,14 @@ class Responses(Generic[Response]):
     Args:
         context: gRPC's side of the call.
         idle_timeout_s: Longest wait until the client takes one.
+        meter: Counts them; None where nobody does.
     """
 
-    def __init__(self, context: Context, idle_timeout_s: int) -> None:
+    def __init__(
+        self, context: Context, idle_timeout_s: int, meter: CallMeter | None = None
+    ) -> None:
         """Start before the first."""
+        self._meter = meter
         self._context = context
         self._idle_timeout_s = idle_timeout_s
         self._on_its_way: asyncio.Future[None] | None = None
@@ -112,6 +127,8 @@ class Responses(Generic[Response]):
                 await asyncio.shield(self._on_its_way)
         except TimeoutError:
             raise idle("the client took nothing", self._idle_timeout_s) from None
+        if self._meter is not None:
+            self._meter.sent()
 
     async def settle(self) -> None:
         """Wait for what is on its way, but not for long."""
@@ -126,11 +143,15 @@ class Guard(grpc.aio.ServerInterceptor):
         settings: The server's limits.
         sessions: Where a draining server shows.
         gate: Who lets callers in.
+        metrics: Where calls are counted.
     """
 
-    def __init__(self, settings: Settings, sessions: Sessions, gate: Gate) -> None:
+    def __init__(
+        self, settings: Settings, sessions: Sessions, gate: Gate, metrics: CallMetrics
+    ) -> None:
         """Guard nothing yet."""
         self._gate = gate
+        self._metrics = metrics
         self._settings = settings
         self._sessions = sessions
 
@@ -148,43 +169,59 @@ class Guard(grpc.aio.ServerInterceptor):
         behaviour = getattr(handler, kind)
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
         guarded: Handler = make_handler(
-            self._guarded(behaviour, method, streamed=handler.request_streaming),
+            self._guarded(behaviour, method, kind),
             request_deserializer=self._reader(handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
         return guarded
 
     def _guarded(
-        self, behaviour: Behaviour, method: str, *, streamed: bool
+        self, behaviour: Behaviour, method: str, kind: str
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def call(request: Any, context: Context) -> Any:
-            started_s = time.monotonic()
-            requests = Requests(request, self._settings.idle_timeout_s) if streamed else None
-            responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s)
+            begin_call()
+            meter = self._metrics.begin(method, kind)
+            given = self._requests(request, kind, meter)
+            responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s, meter)
             code, reason = "CANCELLED", ""
             try:
-                self._sessions.refuse_while_draining()
-                set_caller(await self._gate.admit(method, _metadata_of(context)))
-                response = await behaviour(
-                    _readable(request) if requests is None else requests, responses
-                )
+                await self._admit(method, context)
+                response = await behaviour(_readable(given), responses)
                 code = "OK"
             except Exception as error:
                 if context.cancelled():
                     raise asyncio.CancelledError from error
                 refusal = refusal_of(error)
                 code, reason = refusal.code.name, refusal.reason
-                extra = {} if requests is None else {"requests_received": str(requests.received)}
-                status = status_of(refusal, extra)
-                metadata = ((STATUS_KEY, status.SerializeToString()),)
                 await responses.settle()
-                await context.abort(refusal.code, status.message, metadata)
+                await _refuse(context, refusal, given)
             else:
+                if response is not None:
+                    meter.sent()
                 return response
             finally:
-                _log_call(method, code, reason, started_s)
+                meter.ended(code)
+                _log_call(method, code, reason, meter.duration_s, context)
 
         return call
+
+    def _requests(self, request: Any, kind: str, meter: CallMeter) -> Any:
+        """What the service is given: the request, or all of them one by one."""
+        if kind.startswith("stream"):
+            return Requests(request, self._settings.idle_timeout_s, meter)
+        meter.received(request)
+        return request
+
+    async def _admit(self, method: str, context: Context) -> None:
+        """Let a call in, or raise why not; either way the client learns the server's version."""
+        context.set_trailing_metadata(((SERVER_KEY, server_version()),))
+        self._sessions.refuse_while_draining()
+        metadata = _metadata_of(context)
+        if method not in FOR_ALL_VERSIONS:
+            for key, value in metadata:
+                if key == CLIENT_KEY:
+                    check_client(value, server_version())
+        set_caller(await self._gate.admit(method, metadata))
 
     def _reader(
         self, read: Callable[[bytes], Request]
@@ -233,12 +270,22 @@ def _readable(request: Request | VidscoreError) -> Request:
     return request
 
 
-def _log_call(method: str, code: str, reason: str, started_s: float) -> None:
+async def _refuse(context: Context, refusal: Refusal, given: Any) -> None:
+    extra = {"call_id": current_call()}
+    if isinstance(given, Requests):
+        extra["requests_received"] = str(given.received)
+    status = status_of(refusal, extra)
+    metadata = ((STATUS_KEY, status.SerializeToString()), (SERVER_KEY, server_version()))
+    await context.abort(refusal.code, status.message, metadata)
+
+
+def _log_call(method: str, code: str, reason: str, duration_s: float, context: Context) -> None:
     log(
         logging.INFO,
         "call",
         method=method,
         code=code,
-        duration_ms=round((time.monotonic() - started_s) * 1000, 1),
+        duration_ms=round(duration_s * 1000, 1),
+        peer=context.peer(),
         **({"reason": reason} if reason else {}),
     )

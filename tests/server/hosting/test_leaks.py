@@ -20,6 +20,7 @@ from tests.server.scene import HERE, points
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.metrics.stores import MeteredStore
 from vidscore_server.store.contract import Transaction
 from vidscore_server.store.sql.store import SqlStore
 
@@ -226,9 +227,10 @@ def _hosting(hosted: Hosted) -> Hosting:
 
 
 def _store(hosted: Hosted) -> SqlStore:
-    store = _hosting(hosted).site.store
-    assert isinstance(store, SqlStore)
-    return store
+    metered = _hosting(hosted).site.store
+    assert isinstance(metered, MeteredStore)
+    assert isinstance(metered.store, SqlStore)
+    return metered.store
 
 
 def _left() -> tuple[int, int]:

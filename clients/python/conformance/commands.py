@@ -56,8 +56,12 @@ def score(arguments: Namespace) -> Document:
     """Score without keeping anything."""
     file = read_frames(arguments.frames)
     lives: list[Document] = []
-    every = arguments.live_every_frames
-    live = Live(every_frames=every, on_report=lambda live: lives.append(live_document(live)))
+    live = None
+    if arguments.live_every_frames:
+        live = Live(
+            every_frames=arguments.live_every_frames,
+            on_report=lambda report: lives.append(live_document(report)),
+        )
     with (
         client_of(arguments) as client,
         client.score_stream(
@@ -65,7 +69,7 @@ def score(arguments: Namespace) -> Document:
             specification=file.specification,
             truth_geometry=file.truth_geometry,
             detection_geometry=file.detection_geometry,
-            live=live if every else None,
+            live=live,
             batching=batching_of(arguments),
             timeout_s=arguments.deadline_s,
         ) as stream,

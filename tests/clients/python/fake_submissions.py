@@ -36,10 +36,12 @@ class Faults:
     Attributes:
         before: Before a batch is stored.
         after: After it is stored, before it is acknowledged.
+        sealing: After the submission is sealed, before that is told.
     """
 
     before: list[Fault | None] = field(default_factory=list)
     after: list[Fault | None] = field(default_factory=list)
+    sealing: list[Fault | None] = field(default_factory=list)
 
 
 @dataclass
@@ -222,6 +224,7 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
             if self._fake.expected != len(self._fake.stored):
                 refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "FRAME_COUNT_DIFFERS")
         self._fake.state = submission_service_pb2.SUBMISSION_STATE_SEALED
+        happen(self._fake.faults.sealing, submission_service_pb2.Append(), context)
         return submission_service_pb2.SealSubmissionResponse(submission=self._fake.message())
 
     def CancelSubmission(self, request: Any, context: Any) -> Any:  # noqa: N802

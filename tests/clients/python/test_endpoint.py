@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import grpc
 import pytest
 from tests.clients.python.fake_server import FakeServer, serving
 from tests.clients.python.streaming import BOX
-from tests.support.requirements import missing
+from tests.support.certificates import Authority, make_authority
 
 from vidscore_client import InputError, Tls, UnavailableError, __version__, aio, connect
 from vidscore_client._endpoint import make_endpoint
@@ -141,54 +139,10 @@ async def test_each_call_of_the_asyncio_client_does_so_too() -> None:
             assert metadata["authorization"] == f"Bearer {SECRET}"
 
 
-@dataclass(frozen=True)
-class Authority:
-    """A certificate authority made for the tests, and what it has signed.
-
-    Attributes:
-        folder: Where the files are: ``ca.pem``, and ``.pem`` and ``.key`` of each name.
-    """
-
-    folder: Path
-
-    def sign(self, name: str, subject_name: str) -> None:
-        """Make a key and a certificate for a name."""
-        key, request = self.folder / f"{name}.key", self.folder / f"{name}.csr"
-        extension = self.folder / f"{name}.ext"
-        extension.write_text(f"subjectAltName=DNS:{subject_name}\n")
-        openssl("req", "-newkey", *KEY, "-nodes", "-keyout", key, "-out", request, *SUBJECT)
-        openssl(
-            "x509", "-req", "-in", request, "-CA", self.folder / "ca.pem",
-            "-CAkey", self.folder / "ca.key", "-CAcreateserial", "-days", "1",
-            "-extfile", extension, "-out", self.folder / f"{name}.pem",
-        )  # fmt: skip
-
-    def read(self, name: str) -> bytes:
-        """A file."""
-        return (self.folder / name).read_bytes()
-
-
-KEY = ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
-SUBJECT = ("-subj", "/CN=vidscore test")
-
-
-def openssl(*arguments: str | Path) -> None:
-    """Run openssl."""
-    try:
-        subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
-    except FileNotFoundError:
-        missing("openssl, which makes certificates for the tests, is not installed")
-
-
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     """An authority that has signed a server for ``vidscore.test`` and a client."""
-    made = Authority(tmp_path_factory.mktemp("authority"))
-    certificate, key = made.folder / "ca.pem", made.folder / "ca.key"
-    openssl(
-        "req", "-x509", "-newkey", *KEY, "-nodes", "-keyout", key, "-out", certificate,
-        "-days", "1", *SUBJECT,
-    )  # fmt: skip
+    made = make_authority(tmp_path_factory.mktemp("authority"))
     made.sign("server", "vidscore.test")
     made.sign("client", "client.test")
     return made
@@ -212,20 +166,20 @@ def score_one_frame(server: FakeServer, tls: Tls) -> Any:
 
 
 def test_an_encrypted_connection_trusts_the_given_authority(authority: Authority) -> None:
-    roots = authority.folder / "ca.pem"
+    roots = authority.roots
     with serving(credentials=server_credentials(authority, client=False)) as server:
         assert score_one_frame(server, Tls(roots, server_name="vidscore.test")) == 1
 
 
 def test_a_server_for_another_name_is_not_trusted(authority: Authority) -> None:
-    roots = authority.folder / "ca.pem"
+    roots = authority.roots
     credentials = server_credentials(authority, client=False)
     with serving(credentials=credentials) as server, pytest.raises(UnavailableError):
         score_one_frame(server, Tls(roots, server_name="other.test"))
 
 
 def test_a_client_shows_its_certificate_where_the_server_wants_one(authority: Authority) -> None:
-    roots, folder = authority.folder / "ca.pem", authority.folder
+    roots, folder = authority.roots, authority.folder
     with serving(credentials=server_credentials(authority, client=True)) as server:
         with pytest.raises(UnavailableError):
             score_one_frame(server, Tls(roots, server_name="vidscore.test"))

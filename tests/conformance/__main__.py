@@ -1,0 +1,121 @@
+"""Hold every client to one contract; `docs/conformance.md` has it.
+
+python -m tests.conformance                       every language whose toolchain is there
+python -m tests.conformance go rust               these
+python -m tests.conformance go --scenario rewind  one scenario
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.conformance import (  # noqa: F401 - each puts its scenarios on the list
+    fault_scenarios,
+    scoring_scenarios,
+    scripted_scenarios,
+    submission_scenarios,
+)
+from tests.conformance.comparing import DeviationError
+from tests.conformance.runners import LANGUAGES, MissingToolchainError, Runner, build
+from tests.conformance.site import encrypted_site, site
+from tests.conformance.stage import SCENARIOS, Reference, Scenario, Stage, name_of, prepare
+
+MakeStage = Callable[[Runner, str], Stage]
+"""Makes a stage of a runner and the name of its submission."""
+
+
+def main() -> int:
+    """Run what the command line says; whether something failed."""
+    arguments = _arguments()
+    names = arguments.scenario or [name_of(scenario) for scenario in SCENARIOS]
+    chosen = [scenario for scenario in SCENARIOS if name_of(scenario) in names]
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder, stages(Path(folder)) as make:
+        for language in arguments.languages:
+            verdict = Verdict(language, chosen, make)
+            print(verdict.line, flush=True)
+            failed = failed or verdict.failed
+    return int(failed)
+
+
+@contextmanager
+def stages(folder: Path) -> Iterator[MakeStage]:
+    """Start what all languages share; gives what makes a stage for a runner and a scenario."""
+    reference = Reference(build("python"), folder)
+    with (
+        site(folder / "site", minimum_live_interval_ms="10") as server,
+        encrypted_site(folder / "encrypted") as encrypted,
+    ):
+        prepare(server, reference)
+        yield lambda runner, name: Stage(runner, reference, server, encrypted, name)
+
+
+class Verdict:
+    """How a language fares.
+
+    Attributes:
+        line: What is printed of it.
+        failed: Whether it failed, or is missing where everything must be there.
+    """
+
+    def __init__(self, language: str, chosen: Sequence[Scenario], make_stage: MakeStage) -> None:
+        """Build its runner, and play every scenario."""
+        self._make_stage = make_stage
+        try:
+            runner = build(language)
+        except MissingToolchainError as missing:
+            self.line = f"{language} skip: {missing}"
+            self.failed = os.environ.get("VIDSCORE_REQUIRE_ALL") == "1"
+            return
+        except DeviationError as broken:
+            failures = [f"build: {broken}"]
+        else:
+            failures = list(self._failures(runner, chosen))
+        self.failed = bool(failures)
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        self.line = f"{language} fail: {failures[0]}{more}" if failures else f"{language} pass"
+
+    def _failures(self, runner: Runner, chosen: Sequence[Scenario]) -> Iterator[str]:
+        for scenario in chosen:
+            name = name_of(scenario)
+            stage = self._make_stage(runner, f"{runner.language}-{name}")
+            began_s = time.monotonic()
+            failure = _failure(scenario, stage)
+            took = f"{time.monotonic() - began_s:.1f} s"
+            _note(f"  {stage.name}: {failure or 'pass'} ({took})")
+            if failure is not None:
+                yield f"{name}: {failure}"
+
+
+def _failure(scenario: Scenario, stage: Stage) -> str | None:
+    """What goes wrong in a scenario; None where nothing does."""
+    try:
+        scenario(stage)
+    except DeviationError as deviation:
+        return str(deviation)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other scenarios are played
+        return f"the harness failed: {error!r}"
+    return None
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conformance", description="Hold clients to one contract")
+    parser.add_argument("languages", nargs="*", choices=LANGUAGES, default=list(LANGUAGES))
+    names = [name_of(scenario) for scenario in SCENARIOS]
+    parser.add_argument("--scenario", action="append", choices=names, metavar="NAME")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Scenarios in which the network or the real server breaks while frames are sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tests.conformance.comparing import hold
+from tests.conformance.site import wait_until
+from tests.conformance.stage import Stage, scenario
+from tests.support.chaos import ChaosProxy, Direction
+
+LIVELY: dict[str, Any] = {
+    "rate_hz": 40,
+    "batch_frames": 4,
+    "batch_interval_s": 0.02,
+    "window_frames": 16,
+    "retry_initial_s": 0.05,
+    "retry_maximum_s": 0.5,
+}
+"""A live system, and a client that comes back soon."""
+
+
+@scenario
+def cut_in_a_batch(stage: Stage) -> None:
+    """A connection that is cut in the middle of a message loses no frame."""
+    _through_proxy(stage, lambda proxy: proxy.cut_after(60, Direction.TO_SERVER, reset=True))
+
+
+@scenario
+def cut_in_an_acknowledgement(stage: Stage) -> None:
+    """A connection that is cut before an acknowledgement is through loses no frame."""
+    _through_proxy(stage, lambda proxy: proxy.cut_after(5, Direction.TO_CLIENT))
+
+
+@scenario
+def cut_again_and_again(stage: Stage) -> None:
+    """Connections of single calls that are cut one after the other lose no frame."""
+
+    def cut(proxy: ChaosProxy) -> None:
+        for made in range(2, 5):
+            proxy.reset()
+            wait_until(partial(_has_made, proxy, made), "a new connection")
+
+    _through_proxy(stage, cut, unary=True)
+
+
+@scenario
+def server_restart(stage: Stage) -> None:
+    """A server that is killed and started again has every acknowledged frame, and gets the rest."""
+    sending = stage.runner.start("submit", **stage.submitting, **LIVELY)
+    try:
+        wait_until(lambda: stage.frame_count() >= 16 or not sending.running, "the first frames")
+        hold(sending.running, "it ended before the server was killed")
+        stage.site.server.kill()
+        stage.site.server.start()
+    except BaseException:
+        sending.end()
+        raise
+    stage.check_scored(sending.wait().result())
+
+
+def _has_made(proxy: ChaosProxy, connections: int) -> bool:
+    return proxy.connections_made >= connections
+
+
+def _through_proxy(stage: Stage, fault: Callable[[ChaosProxy], None], **more: Any) -> None:
+    with ChaosProxy(stage.site.address) as proxy:
+        options = {**stage.submitting, **LIVELY, "address": proxy.address, **more}
+        sending = stage.runner.start("submit", **options)
+        try:
+            wait_until(lambda: stage.frame_count() >= 16 or not sending.running, "the first frames")
+            hold(sending.running, "it ended before its connection was cut")
+            made = proxy.connections_made
+            fault(proxy)
+            result = sending.wait().result()
+        finally:
+            sending.end()
+        hold(proxy.connections_made > made, "no connection was made after the cut")
+    stage.check_scored(result)

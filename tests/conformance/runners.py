@@ -1,0 +1,174 @@
+"""The runners of the languages: how they are built, started and read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.comparing import DeviationError, hold
+from tests.support.tree import ROOT
+
+LANGUAGES = ("python", "typescript", "go", "java", "rust", "cpp")
+
+COMPLETED = 0
+REFUSED = 3
+KILLED = frozenset({-9, 9, 137})
+"""A process that ended itself hard: by SIGKILL, by `_exit(9)`, or by either in a shell."""
+
+RUN_TIMEOUT_S = 180.0
+"""Nothing that a runner does takes so long; one that hangs is ended."""
+
+BUILD_TIMEOUT_S = 3600.0
+
+Document = dict[str, Any]
+
+
+class MissingToolchainError(Exception):
+    """The toolchain of a language is not there; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a runner ended with.
+
+    Attributes:
+        code: Its exit code.
+        document: What it printed last; None where that was no JSON object.
+        said: The end of all that it printed, for people.
+    """
+
+    code: int
+    document: Document | None
+    said: str
+
+    def result(self) -> Document:
+        """What a command gave that completed."""
+        hold(self.code == COMPLETED, f"ended with {self.code}: {self.said}")
+        return self._printed()
+
+    def refusal(self, kind: str) -> Document:
+        """The error with which a command ended."""
+        hold(self.code == REFUSED, f"ended with {self.code}, not an error: {self.said}")
+        document = self._printed()
+        found = document.get("error", {}).get("kind")
+        hold(found == kind, f"an error of kind {found}, not {kind}: {document}")
+        return document
+
+    def _printed(self) -> Document:
+        hold(self.document is not None, f"printed no JSON object: {self.said}")
+        assert self.document is not None
+        return self.document
+
+
+@dataclass(frozen=True)
+class Started:
+    """A runner that was started and runs."""
+
+    process: subprocess.Popen[str]
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def wait(self) -> Outcome:
+        """Wait until it ends.
+
+        Raises:
+            DeviationError: If it hangs.
+        """
+        try:
+            out, err = self.process.communicate(timeout=RUN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise DeviationError(f"hangs; it said: {_last(out + err)}") from None
+        return Outcome(self.process.returncode, _document(out), _last(out + err))
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@dataclass(frozen=True)
+class Runner:
+    """The runner of a language.
+
+    Attributes:
+        language: The language.
+        program: What is run.
+    """
+
+    language: str
+    program: Path
+
+    def start(self, command: str, **options: object) -> Started:
+        """Start a command; an option that is True is a flag, one that is None is left out."""
+        arguments = [str(self.program), command]
+        for name, value in options.items():
+            if value is None or value is False:
+                continue
+            arguments.append("--" + name.replace("_", "-"))
+            if value is not True:
+                arguments.append(str(value))
+        return Started(
+            subprocess.Popen(
+                arguments,
+                cwd=self.program.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+            )
+        )
+
+    def run(self, command: str, **options: object) -> Outcome:
+        """Run a command to its end."""
+        return self.start(command, **options).wait()
+
+
+def build(language: str) -> Runner:
+    """Pack a client, install the package, and build its runner against that.
+
+    Raises:
+        MissingToolchainError: If the toolchain is not there.
+        DeviationError: If it cannot be built.
+    """
+    folder = ROOT / "clients" / language
+    if not (folder / "Makefile").is_file():
+        raise MissingToolchainError(f"there is no clients/{language}/Makefile")
+    toolchain = _make(folder, "toolchain")
+    if toolchain.returncode:
+        raise MissingToolchainError((toolchain.stdout + toolchain.stderr).strip().splitlines()[0])
+    built = _make(folder, "runner")
+    hold(not built.returncode, f"cannot be built: {_last(built.stdout + built.stderr)}")
+    return Runner(language, folder / "build/runner")
+
+
+def _make(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "--no-print-directory", "--silent", "-C", str(folder), target],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=BUILD_TIMEOUT_S,
+    )
+
+
+def _document(out: str) -> Document | None:
+    lines = out.splitlines()
+    try:
+        document = json.loads(lines[-1]) if lines else None
+    except json.JSONDecodeError:
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _last(text: str) -> str:
+    return text.strip()[-2000:]

@@ -1,0 +1,183 @@
+"""Scenarios whose faults a real server shows too seldom: a scripted one plays them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import grpc
+from tests.clients.python.fake_submissions import (
+    NAME,
+    FakeSubmissions,
+    frames_of,
+    lose_the_connection,
+    refuse,
+    refusing,
+    taking_submissions,
+)
+from tests.conformance.cases import STREETS, Document
+from tests.conformance.comparing import equal, hold
+from tests.conformance.runners import Started
+from tests.conformance.site import WAIT_S, wait_until
+from tests.conformance.stage import Stage, scenario
+
+from vidscore.v1 import submission_service_pb2 as pb
+
+FRAMES = [(entry["sequence"], entry["frame"]) for entry in STREETS.document["detections"]]
+
+SMALL_BATCHES: dict[str, Any] = {
+    "batch_frames": 10,
+    "retry_initial_s": 0.05,
+    "retry_maximum_s": 0.2,
+}
+
+
+@scenario
+def acknowledgement_lost(stage: Stage) -> None:
+    """Frames that are durable, and not known to be, are neither lost nor stored twice."""
+    with taking_submissions() as fake:
+        fake.faults.after = [None, lose_the_connection, None, lose_the_connection]
+        _check_sent(fake, _sending(stage, fake).wait().result())
+
+
+@scenario
+def rewind(stage: Stage) -> None:
+    """OUT_OF_RANGE from a server that is behind sends the client back to the server's offset."""
+
+    def fall_behind(append: pb.Append, context: grpc.ServicerContext) -> None:
+        with fake.lock:
+            del fake.stored[append.offset :]
+            del fake.batches[append.offset]
+        facts = {"next_offset": str(append.offset)}
+        refuse(context, grpc.StatusCode.OUT_OF_RANGE, "OFFSET_GAP", **facts)
+
+    with taking_submissions() as fake:
+        fake.faults.after = [None, None, fall_behind, None, fall_behind]
+        _check_sent(fake, _sending(stage, fake).wait().result())
+
+
+@scenario
+def half_a_batch(stage: Stage) -> None:
+    """A server that has a part of a batch gets the rest, from its own offset on."""
+
+    def take_half(append: pb.Append, context: grpc.ServicerContext) -> None:
+        with fake.lock:
+            fake.stored += frames_of(append.detections)[:5]
+        lose_the_connection(append, context)
+
+    with taking_submissions() as fake:
+        fake.faults.before = [None, take_half]
+        _check_sent(fake, _sending(stage, fake).wait().result())
+
+
+@scenario
+def silent_server(stage: Stage) -> None:
+    """A server that acknowledges nothing for too long counts as a broken connection."""
+    with taking_submissions() as fake:
+        fake.faults.before = [None, _say_nothing]
+        sending = _sending(stage, fake, acknowledge_timeout_s=0.5)
+        _check_sent(fake, sending.wait().result())
+
+
+@scenario
+def gives_up(stage: Stage) -> None:
+    """A client whose server stays away raises the last error when its patience ends."""
+    with taking_submissions() as fake:
+        sending = _sending(stage, fake, give_up_after_s=0.5, rate_hz=50)
+        try:
+            wait_until(lambda: fake.stored or not sending.running, "the first frames")
+            fake.stop()
+            found = sending.wait().refusal("unavailable")
+        finally:
+            sending.end()
+    equal(found["error"]["retryable"], True, "retryable")
+
+
+@scenario
+def back_pressure(stage: Stage) -> None:
+    """A full queue raises at once, or after the time that the caller wants to wait."""
+    tight = {"batch_frames": 1, "window_frames": 1, "queue_frames": 3, "acknowledge_timeout_s": 600}
+    for policy in ({"policy": "raise"}, {"policy": "block", "block_timeout_s": 0.3}):
+        with taking_submissions() as fake:
+            fake.go_on.clear()
+            error = _sending(stage, fake, **{**tight, **policy}).wait().refusal("back_pressure")
+            fake.go_on.set()
+        equal(error["error"]["reason"], "BACK_PRESSURE", "reason")
+
+
+@scenario
+def server_refuses_for_good(stage: Stage) -> None:
+    """What another try would not mend is raised, and not tried again."""
+    with taking_submissions() as fake:
+        fake.faults.before = [
+            None,
+            refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED"),
+        ]
+        error = _sending(stage, fake, window_frames=10).wait().refusal("limit_exceeded")["error"]
+    equal(error["reason"], "LIMIT_EXCEEDED", "reason")
+    equal([offset for offset, _ in fake.offsets], [0, 10], "offsets that were sent")
+
+
+@scenario
+def answer_to_sealing_lost(stage: Stage) -> None:
+    """A seal whose answer is lost is made again; sealing twice changes nothing."""
+    with taking_submissions() as fake:
+        fake.faults.sealing = [lose_the_connection]
+        scored = pb.WatchSubmissionResponse(submission=fake.message())
+        scored.submission.state = pb.SUBMISSION_STATE_SCORED
+        scored.submission.frame_count = len(FRAMES)
+        fake.watch_script = [[scored]]
+        found = _sending(stage, fake, no_seal=False).wait().result()
+    equal([found["state"], found["frame_count"]], ["scored", len(FRAMES)], "state and frames")
+    equal(fake.expected, len(FRAMES), "expected frame count")
+    equal(fake.faults.sealing, [], "faults that did not happen")
+
+
+@scenario
+def watch_goes_on(stage: Stage) -> None:
+    """A watch that breaks goes on from the revision that it has."""
+
+    def at(state: pb.SubmissionState, revision: int) -> pb.WatchSubmissionResponse:
+        submission = pb.Submission(name=NAME, state=state, frame_count=3, revision=revision)
+        return pb.WatchSubmissionResponse(submission=submission)
+
+    with taking_submissions() as fake:
+        fake.watch_script = [
+            [at(pb.SUBMISSION_STATE_SEALED, 4), None],
+            [at(pb.SUBMISSION_STATE_SCORING, 5), at(pb.SUBMISSION_STATE_SCORED, 6)],
+        ]
+        asking = {"address": fake.target, "submission": NAME, "until_ended": True}
+        found = stage.runner.run("watch", **asking).result()
+    updates = [
+        {"state": state, "frame_count": 3, "revision": revision}
+        for state, revision in (("sealed", 4), ("scoring", 5), ("scored", 6))
+    ]
+    equal(found, {"updates": updates, "state": "scored"}, "watch")
+    equal(fake.watches, [0, 4], "revisions that were asked from")
+
+
+def _sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
+    """Send all frames to the scripted server."""
+    options: dict[str, Any] = {"no_seal": True, **SMALL_BATCHES, **more}
+    return stage.runner.start(
+        "submit",
+        address=fake.target,
+        benchmark="streets",
+        submission="run",
+        frames=STREETS.frames_file,
+        **options,
+    )
+
+
+def _check_sent(fake: FakeSubmissions, result: Document) -> None:
+    """Every frame came once and in order, and every fault happened."""
+    hold(fake.stored == FRAMES, f"{len(fake.stored)} frames are stored, in another order")
+    equal(fake.faults.before + fake.faults.after, [], "faults that did not happen")
+    equal(result["acknowledged_frames"], len(FRAMES), "acknowledged_frames")
+    equal({epoch for _, epoch in fake.offsets}, {1}, "epochs")
+
+
+def _say_nothing(_append: pb.Append, context: grpc.ServicerContext) -> None:
+    """Hold an append until the client has let go of it; it is not stored."""
+    let_go = context.is_active
+    wait_until(lambda: not let_go(), f"the end of a call within {WAIT_S:g} s")
+    context.abort(grpc.StatusCode.CANCELLED, "let go")

@@ -1,0 +1,120 @@
+"""Real servers to which runners talk: plain, and encrypted with tokens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.cases import Case
+from tests.conformance.comparing import hold
+from tests.crash.servers import KilledServer
+from tests.support.certificates import make_authority
+
+from vidscore_client import Client, Role, connect
+
+SERVER_NAME = "vidscore.test"
+WAIT_S = 120.0
+CALL_TIMEOUT_S = 60.0
+
+
+@dataclass
+class Site:
+    """A hosting server, with an organiser and a team.
+
+    Attributes:
+        server: The server, which can be killed and started again.
+        organiser: Client of the organiser.
+        token: Secret of the team.
+    """
+
+    server: KilledServer
+    organiser: Client
+    token: str
+
+    @property
+    def address(self) -> str:
+        """Where the server listens."""
+        return self.server.address
+
+    def host(self, benchmark: str, case: Case, **policy: object) -> None:
+        """Host a benchmark of a case's truth and evaluators; its final scores may be seen."""
+        configuration = case.document["configuration"]
+        self.organiser.benchmarks.create(
+            benchmark,
+            {
+                "evaluators": configuration["evaluators"],
+                "truth_geometry": configuration["truth_geometry"],
+                "detection_geometry": configuration["detection_geometry"],
+                "policy": {"visibility": "final", **policy},
+            },
+        )
+        self.organiser.benchmarks.upload_truth(benchmark, [case.truth()], complete=True)
+
+
+@contextmanager
+def site(folder: Path, **settings: str) -> Iterator[Site]:
+    """Start a server with a store of its own."""
+    folder.mkdir()
+    server = KilledServer(folder, **settings)
+    try:
+        server.start()
+        with connect(server.address, token=server.secret, timeout_s=CALL_TIMEOUT_S) as organiser:
+            token = organiser.tokens.create(Role.PERFORMER, team="falcon").secret
+            yield Site(server, organiser, token)
+    finally:
+        server.kill()
+    hold(not server.incidents(), f"the server failed: {server.incidents()[:1]}")
+
+
+@dataclass(frozen=True)
+class EncryptedSite:
+    """A server that speaks TLS alone.
+
+    Attributes:
+        address: Where it listens.
+        authority: File of the authority that signed its certificate, which is for `SERVER_NAME`.
+        stranger: File of an authority that signed nothing of it.
+        token: Secret of an organiser.
+    """
+
+    address: str
+    authority: Path
+    stranger: Path
+    token: str
+
+
+@contextmanager
+def encrypted_site(folder: Path) -> Iterator[EncryptedSite]:
+    """Start a server with a certificate of its own."""
+    authorities = []
+    for name in ("authority", "stranger"):
+        (folder / name).mkdir(parents=True)
+        authorities.append(make_authority(folder / name))
+    known, stranger = authorities
+    known.sign("server", SERVER_NAME)
+    server = KilledServer(
+        folder,
+        tls_certificate_file=str(known.folder / "server.pem"),
+        tls_key_file=str(known.folder / "server.key"),
+    )
+    try:
+        server.start()
+        yield EncryptedSite(server.address, known.roots, stranger.roots, server.secret)
+    finally:
+        server.kill()
+
+
+def wait_until(condition: Callable[[], Any], what: str) -> None:
+    """Wait until something holds.
+
+    Raises:
+        DeviationError: If it does not in a long time.
+    """
+    limit_s = time.monotonic() + WAIT_S
+    while not condition():
+        hold(time.monotonic() < limit_s, f"{what} did not come about")
+        time.sleep(0.02)

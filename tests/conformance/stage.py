@@ -1,0 +1,152 @@
+"""What a scenario has at hand, and the list of all scenarios."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.cases import POINTS, STREETS, Case, Document
+from tests.conformance.comparing import ascending, equal, hold
+from tests.conformance.runners import Outcome, Runner
+from tests.conformance.site import EncryptedSite, Site
+
+from vidscore_client import Client, NotFoundError, Role, UnavailableError, connect
+
+BENCHMARK = "streets"
+BOARD = "board"
+SCARCE = "scarce"
+
+
+@dataclass
+class Reference:
+    """The Python runner, whose answers are what every language must get.
+
+    Attributes:
+        runner: The runner.
+        folder: Where files are written that all languages get.
+        scores: Scores of `BENCHMARK` for all its detections; empty before the first submission.
+    """
+
+    runner: Runner
+    folder: Path
+    scores: list[Document] = field(default_factory=list)
+    _kept: dict[str, Outcome] = field(default_factory=dict)
+
+    def run(self, command: str, **options: object) -> Outcome:
+        """What the Python client comes to; asked for once, because it cannot change."""
+        key = json.dumps([command, options], default=str, sort_keys=True)
+        if key not in self._kept:
+            self._kept[key] = self.runner.run(command, **options)
+        return self._kept[key]
+
+    def write_frames(self, name: str, document: Document) -> Path:
+        """Write a file of frames, the same for all languages."""
+        file = self.folder / f"{name}.json"
+        file.write_text(json.dumps(document), encoding="utf-8")
+        return file
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a scenario plays on.
+
+    Attributes:
+        runner: The runner of the language in question.
+        reference: The Python runner.
+        site: A real server; every language has the same one.
+        encrypted: Another real server, which speaks TLS alone.
+        name: Name for a submission, of this language and scenario alone.
+    """
+
+    runner: Runner
+    reference: Reference
+    site: Site
+    encrypted: EncryptedSite
+    name: str
+
+    @property
+    def at_site(self) -> dict[str, Any]:
+        """Options that lead to the server, as the team."""
+        return {"address": self.site.address, "token": self.site.token}
+
+    @property
+    def submitting(self) -> dict[str, Any]:
+        """Options of a submission of all frames; a scenario changes what it wants to."""
+        return {
+            **self.at_site,
+            "benchmark": BENCHMARK,
+            "submission": self.name,
+            "frames": STREETS.frames_file,
+        }
+
+    def team(self) -> Client:
+        """A client of the same team, to be closed."""
+        return connect(self.site.address, token=self.site.token, timeout_s=60.0)
+
+    def frame_count(self) -> int:
+        """Durable frames of this scenario's submission; 0 where it is not there yet."""
+        try:
+            return self.site.organiser.submissions.get(f"{BENCHMARK}/{self.name}").frame_count
+        except (NotFoundError, UnavailableError):
+            return 0
+
+    def check_scored(self, result: Document, opened_offset: int = 0) -> None:
+        """Hold a submission of all frames to what it should have come to.
+
+        Args:
+            result: What `submit` printed.
+            opened_offset: Frames that were durable when it began, at least.
+        """
+        frame_count = len(STREETS.document["detections"])
+        full_name = f"benchmarks/{BENCHMARK}/submissions/{self.name}"
+        equal(result["submission"], full_name, "submission")
+        equal(result["state"], "scored", "state")
+        equal(result["frame_count"], frame_count, "frame_count")
+        equal(result["acknowledged_frames"], frame_count, "acknowledged_frames")
+        hold(result["opened_offset"] >= opened_offset, f"began at {result['opened_offset']}")
+        ascending(result["acknowledged"], "acknowledged offsets")
+        equal(result["acknowledged"][-1:], [frame_count], "last acknowledged offset")
+        equal(result["scores"], self.reference.scores, "scores")
+
+
+Scenario = Callable[[Stage], None]
+
+SCENARIOS: list[Scenario] = []
+
+
+def scenario(function: Scenario) -> Scenario:
+    """Put a scenario on the list; its name is the function's."""
+    SCENARIOS.append(function)
+    return function
+
+
+def name_of(function: Scenario) -> str:
+    """Name of a scenario, which is part of its submission's name as well."""
+    return function.__name__.replace("_", "-")
+
+
+def prepare(site: Site, reference: Reference) -> None:
+    """Host what the scenarios need, and get the reference scores."""
+    site.host(BENCHMARK, STREETS)
+    site.host(SCARCE, POINTS, submissions_in_all=1)
+    site.host(BOARD, POINTS)
+
+    def submit(benchmark: str, case: Case, token: str, name: str = "reference") -> Document:
+        return reference.runner.run(
+            "submit",
+            address=site.address,
+            token=token,
+            benchmark=benchmark,
+            submission=name,
+            frames=case.frames_file,
+        ).result()
+
+    reference.scores = submit(BENCHMARK, STREETS, site.token)["scores"]
+    hold(reference.scores, "the reference submission has no scores that its team may see")
+    submit(SCARCE, POINTS, site.token)
+    for team in ("eagle", "kestrel"):  # their scores are equal, so that they share a rank
+        token = site.organiser.tokens.create(Role.PERFORMER, team=team).secret
+        submit(BOARD, POINTS, token, f"of-{team}")

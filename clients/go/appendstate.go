@@ -1,0 +1,253 @@
+package vidscore
+
+import (
+	"fmt"
+	"time"
+)
+
+// sentBatch is a batch of frames and the offset of the first of them in the stream.
+type sentBatch struct {
+	offset int64
+	items  []item
+}
+
+// end is the offset of the frame after the last one.
+func (sent sentBatch) end() int64 { return sent.offset + int64(len(sent.items)) }
+
+// appendState is what an append stream knows, without any input or output.
+//
+// Frames go from the outbox into the window when they are sent, and stay there until the server has
+// acknowledged them. After a break the window is sent again from the server's next offset on, under
+// the epoch of the first opening: a younger writer is never shut out by an older one that comes back.
+type appendState struct {
+	acknowledged int64
+	broken       bool // whether the server has to be asked where to go on
+	ended        bool
+	err          *Error
+	outbox       *outbox
+
+	opened       StreamInfo
+	delivery     Delivery
+	retrying     *retrying
+	toSkip       int64 // frames that the caller sends again and that are durable already
+	window       []sentBatch
+	windowFrames int
+	windowBytes  int
+	sent         int   // how many batches of the window were sent over the present connection
+	taken        int64 // offset after the last frame that entered the window
+	quietSince   time.Time
+}
+
+func newAppendState(opened StreamInfo, batching Batching, delivery Delivery, replay bool) *appendState {
+	state := &appendState{
+		acknowledged: opened.NextOffset,
+		outbox:       newOutbox(batching),
+		opened:       opened,
+		delivery:     delivery,
+		retrying:     newRetrying(delivery.Retry),
+		taken:        opened.NextOffset,
+	}
+	if replay {
+		state.toSkip = opened.NextOffset
+	}
+	return state
+}
+
+// idle tells whether there is nothing to deliver, so that no connection is needed.
+func (state *appendState) idle() bool { return len(state.window) == 0 && state.outbox.frames == 0 }
+
+// settled tells whether every frame is durable, or the stream has failed.
+func (state *appendState) settled() bool { return state.ended || state.idle() }
+
+// stalledAt is when the connection counts as broken; false where no answer is due.
+func (state *appendState) stalledAt() (time.Time, bool) {
+	return state.quietSince.Add(state.delivery.AcknowledgeTimeout), state.sent > 0
+}
+
+// due is when take has something; false where nothing waits or the window is full.
+func (state *appendState) due() (time.Time, bool) {
+	if state.sent < len(state.window) {
+		return time.Time{}, true
+	}
+	if !state.hasRoom() {
+		return time.Time{}, false
+	}
+	return state.outbox.due()
+}
+
+// admit takes in frames where there is room; it tells whether it did, or they are durable already.
+// A frame that comes alone may wait for others.
+func (state *appendState) admit(items []item, alone bool, now time.Time) (bool, error) {
+	if err := state.check(); err != nil {
+		return false, err
+	}
+	count := int64(len(items))
+	if count <= state.toSkip {
+		state.toSkip -= count
+		return true, nil
+	}
+	rest := items[state.toSkip:]
+	admitted := false
+	if alone {
+		admitted = state.outbox.offer(Detections, rest[0], now)
+	} else {
+		admitted = state.outbox.offerAll(Detections, rest)
+	}
+	if admitted {
+		state.toSkip = 0
+	}
+	return admitted, nil
+}
+
+// refusal is the error for frames that were not taken in.
+func (state *appendState) refusal(waited time.Duration) *Error {
+	message := fmt.Sprintf(
+		"the queue has been full%s: %d frames wait to be sent and %d to be acknowledged, "+
+			"QueueFrames is %d, WindowFrames is %d",
+		waitedFor(waited), state.outbox.frames, state.windowFrames,
+		state.outbox.batching.QueueFrames, state.delivery.WindowFrames,
+	)
+	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}
+}
+
+// take is the next batch to send; empty where none is due or the window is full.
+func (state *appendState) take(now time.Time) sentBatch {
+	if state.ended || (state.sent == len(state.window) && !state.fill(now)) {
+		return sentBatch{}
+	}
+	if state.sent == 0 {
+		state.quietSince = now
+	}
+	state.sent++
+	return state.window[state.sent-1]
+}
+
+// acknowledge lets go of the frames before an offset, which are durable; it tells whether there are
+// any that were not known to be.
+func (state *appendState) acknowledge(nextOffset int64, now time.Time) (bool, error) {
+	if nextOffset > state.taken {
+		return false, internalError(fmt.Sprintf(
+			"the server acknowledged %d frames of which %d were sent", nextOffset, state.taken))
+	}
+	state.quietSince = now
+	if nextOffset <= state.acknowledged {
+		return false, nil
+	}
+	state.retrying.progress()
+	state.acknowledged = nextOffset
+	for len(state.window) > 0 && state.window[0].end() <= nextOffset {
+		state.release()
+	}
+	if len(state.window) > 0 && state.window[0].offset < nextOffset {
+		state.cut(nextOffset)
+	}
+	return true, nil
+}
+
+// resume goes on over a new connection from what the server knows of the stream, nil where it knows
+// nothing; it tells whether more frames are durable than was known.
+func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error) {
+	if known == nil {
+		known = &StreamInfo{Stream: state.opened.Stream, Epoch: state.opened.Epoch}
+	}
+	if known.Epoch != state.opened.Epoch {
+		return false, &Error{
+			Kind: ErrSuperseded,
+			Message: fmt.Sprintf(
+				"another writer has opened stream %q under epoch %d; this one has epoch %d and may not go on",
+				known.Stream, known.Epoch, state.opened.Epoch),
+			Code: "ABORTED", Reason: "EPOCH_STALE",
+		}
+	}
+	if known.NextOffset < state.acknowledged {
+		return false, &Error{
+			Kind: ErrConflict,
+			Message: fmt.Sprintf(
+				"the server has %d frames of the stream and had acknowledged %d: it was set back",
+				known.NextOffset, state.acknowledged),
+			Reason: "STREAM_SET_BACK",
+		}
+	}
+	grown, err := state.acknowledge(known.NextOffset, now)
+	state.sent = 0
+	state.broken = err != nil
+	return grown, err
+}
+
+// disconnect notes that nothing more comes over the connection there was.
+func (state *appendState) disconnect() { state.sent = 0 }
+
+// delay notes a break and is the wait before going on, or the failure where there is no going on.
+func (state *appendState) delay(failure *Error, now time.Time) (time.Duration, error) {
+	state.broken = true
+	state.sent = 0
+	if state.idle() && isBreak(failure) {
+		return 0, nil // there is nothing to try again until there are frames
+	}
+	return state.retrying.delay(failure, now)
+}
+
+// end notes that nothing more is delivered; the first one to say so is right.
+func (state *appendState) end(failure *Error) {
+	if !state.ended {
+		state.ended = true
+		state.err = failure
+	}
+}
+
+// check is what the stream failed with, or that it has ended.
+func (state *appendState) check() error {
+	if state.err != nil {
+		return state.err
+	}
+	if state.ended {
+		return closedError("the stream is closed and takes no more frames")
+	}
+	return nil
+}
+
+func (state *appendState) hasRoom() bool {
+	return len(state.window) == 0 || (state.windowFrames < state.delivery.WindowFrames &&
+		state.windowBytes < state.delivery.WindowBytes)
+}
+
+// fill moves the batch that is due, if there is one, into the window.
+func (state *appendState) fill(now time.Time) bool {
+	if !state.hasRoom() {
+		return false
+	}
+	next := state.outbox.take(now)
+	if len(next.items) == 0 {
+		return false
+	}
+	state.window = append(state.window, sentBatch{state.taken, next.items})
+	state.taken += int64(len(next.items))
+	state.windowFrames += len(next.items)
+	state.windowBytes += sizeOf(next.items)
+	return true
+}
+
+func (state *appendState) release() {
+	oldest := state.window[0]
+	state.window[0] = sentBatch{} // let its frames be collected
+	state.window = state.window[1:]
+	state.windowFrames -= len(oldest.items)
+	state.windowBytes -= sizeOf(oldest.items)
+	state.sent = max(0, state.sent-1)
+}
+
+// cut keeps of the oldest batch what comes from an offset on.
+func (state *appendState) cut(offset int64) {
+	oldest := &state.window[0]
+	count := int(offset - oldest.offset)
+	state.windowFrames -= count
+	state.windowBytes -= sizeOf(oldest.items[:count])
+	*oldest = sentBatch{offset, oldest.items[count:]}
+}
+
+func waitedFor(waited time.Duration) string {
+	if waited == 0 {
+		return ""
+	}
+	return " for " + waited.String()
+}

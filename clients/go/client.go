@@ -1,0 +1,196 @@
+package vidscore
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+
+	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
+)
+
+// Health is whether a server takes calls, as the standard health protocol has it.
+type Health string
+
+// The states of a service.
+const (
+	HealthUnknown  Health = "unknown"
+	Serving        Health = "serving"
+	NotServing     Health = "not_serving"
+	ServiceUnknown Health = "service_unknown"
+)
+
+var healthByNumber = map[grpc_health_v1.HealthCheckResponse_ServingStatus]Health{
+	grpc_health_v1.HealthCheckResponse_SERVING:         Serving,
+	grpc_health_v1.HealthCheckResponse_NOT_SERVING:     NotServing,
+	grpc_health_v1.HealthCheckResponse_SERVICE_UNKNOWN: ServiceUnknown,
+}
+
+// Client is a connection to a server; made by [Connect].
+type Client struct {
+	endpoint    *endpoint
+	connection  *grpc.ClientConn
+	evaluators  vidscorev1.EvaluatorServiceClient
+	scoring     vidscorev1.ScoringServiceClient
+	benchmarks  vidscorev1.BenchmarkServiceClient
+	submissions vidscorev1.SubmissionServiceClient
+
+	context context.Context // done when the client is closed
+	close   context.CancelFunc
+}
+
+// Connect makes a client of a server at host:port, [address]:port or unix:path. The connection
+// itself is made by the first call. Proxies that the environment names (HTTPS_PROXY, NO_PROXY) are
+// used for other machines.
+//
+// Errors: [ErrInput] for a setting that is wrong, and where the token would go unencrypted to
+// another machine.
+func Connect(target string, options ...Option) (*Client, error) {
+	endpoint, err := newEndpoint(target, options)
+	if err != nil {
+		return nil, err
+	}
+	dialOptions, err := endpoint.dialOptions()
+	if err != nil {
+		return nil, err
+	}
+	connection, err := grpc.NewClient(endpoint.target, dialOptions...)
+	if err != nil {
+		return nil, asError(err, ErrInput)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Client{
+		endpoint:    endpoint,
+		connection:  connection,
+		evaluators:  vidscorev1.NewEvaluatorServiceClient(connection),
+		scoring:     vidscorev1.NewScoringServiceClient(connection),
+		benchmarks:  vidscorev1.NewBenchmarkServiceClient(connection),
+		submissions: vidscorev1.NewSubmissionServiceClient(connection),
+		context:     ctx,
+		close:       cancel,
+	}, nil
+}
+
+// Close ends every open stream at once and closes the connection. It may be called again.
+func (client *Client) Close() error {
+	client.close()
+	_ = client.connection.Close() // it fails only where it is closed already
+	return nil
+}
+
+// Evaluators is every evaluator of the server, built-in ones first.
+func (client *Client) Evaluators(ctx context.Context) ([]*EvaluatorDescription, error) {
+	var found []*EvaluatorDescription
+	err := eachPage(func(token string) (string, error) {
+		request := &vidscorev1.ListEvaluatorsRequest{PageToken: token}
+		response, err := unary(ctx, client, client.evaluators.ListEvaluators, request)
+		for _, evaluator := range response.GetEvaluators() {
+			found = append(found, decodeEvaluator(evaluator))
+		}
+		return response.GetNextPageToken(), err
+	})
+	return found, err
+}
+
+// Evaluator is one evaluator by name; [ErrNotFound] where the server has none of that name.
+func (client *Client) Evaluator(ctx context.Context, name string) (*EvaluatorDescription, error) {
+	request := &vidscorev1.GetEvaluatorRequest{Name: "evaluators/" + name}
+	response, err := unary(ctx, client, client.evaluators.GetEvaluator, request)
+	if err != nil {
+		return nil, err
+	}
+	return decodeEvaluator(response.GetEvaluator()), nil
+}
+
+// Health tells whether the server takes calls; service is the full name of one, or empty for the
+// server as a whole. [ErrNotFound] where the server does not know the service.
+func (client *Client) Health(ctx context.Context, service string) (Health, error) {
+	check := grpc_health_v1.NewHealthClient(client.connection).Check
+	response, err := unary(ctx, client, check, &grpc_health_v1.HealthCheckRequest{Service: service})
+	if err != nil {
+		return HealthUnknown, err
+	}
+	health, known := healthByNumber[response.GetStatus()]
+	if !known {
+		return HealthUnknown, nil
+	}
+	return health, nil
+}
+
+// ScoreStream opens a stream that takes truth and detections frame by frame. It must be closed; the
+// context bounds it to its end.
+//
+// Errors: [ErrInput] for an option that is wrong, [ErrInvalidArgument] where the server refuses the
+// configuration, [ErrUnavailable] where it cannot be reached.
+func (client *Client) ScoreStream(ctx context.Context, options ScoreOptions) (*ScoreStream, error) {
+	streamContext, cancel, err := client.streamContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stream, err := newScoreStream(streamContext, cancel, client.scoring, options)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	if err := stream.awaitStart(client.endpoint.timeout); err != nil {
+		stream.Close()
+		return nil, err
+	}
+	return stream, nil
+}
+
+// Score sends everything and waits for the final reports: one for each evaluator, in the order in
+// which they were asked for.
+func (client *Client) Score(ctx context.Context, truth, detections []Frame, options ScoreOptions) ([]*Report, error) {
+	options.Batching.Policy, options.Batching.BlockTimeout = Block, Unlimited
+	stream, err := client.ScoreStream(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	for side, frames := range inTurns(truth, detections) {
+		if err := stream.SendBatch(ctx, side, frames); err != nil {
+			return nil, err
+		}
+	}
+	return stream.Finish(ctx)
+}
+
+// streamContext is done with the caller's or when the client is closed. Its cancel function is to be
+// called when the stream has ended.
+func (client *Client) streamContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if client.context.Err() != nil {
+		return nil, nil, closedError("the client is closed")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(client.context, cancel)
+	return ctx, func() { stop(); cancel() }, nil
+}
+
+// eachPage asks for one page after the other until there is no token of a next one.
+func eachPage(ask func(token string) (next string, err error)) error {
+	for token := ""; ; {
+		next, err := ask(token)
+		if err != nil || next == "" {
+			return err
+		}
+		token = next
+	}
+}
+
+// unary makes a unary call.
+func unary[Request, Response any](
+	ctx context.Context, client *Client,
+	method func(context.Context, *Request, ...grpc.CallOption) (*Response, error), request *Request,
+) (*Response, error) {
+	if client.context.Err() != nil {
+		return nil, closedError("the client is closed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, client.endpoint.timeout)
+	defer cancel()
+	response, err := method(ctx, request)
+	if err != nil {
+		return nil, fromStatus(err)
+	}
+	return response, nil
+}

@@ -1,0 +1,186 @@
+package vidscore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+const userAgent = "vidscore-go/" + Version
+
+// maximumResponseBytes is a report of a million rows; grpc's own limit of 4 MiB is too small.
+const maximumResponseBytes = 256 << 20
+
+var targetPattern = regexp.MustCompile(`^(?:[a-z][a-z0-9+.-]*://[^/\s]*/)?(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$`)
+
+// Option is a setting of [Connect].
+type Option func(*endpoint)
+
+// WithTLS encrypts the connection. The zero [TLS] trusts the system's authorities.
+func WithTLS(settings TLS) Option { return func(endpoint *endpoint) { endpoint.tls = &settings } }
+
+// WithToken sends a token with each call, as "authorization: Bearer". It never goes unencrypted to
+// another machine, unless [WithPlaintextToken] allows it.
+func WithToken(token string) Option { return func(endpoint *endpoint) { endpoint.token = &token } }
+
+// WithPlaintextToken allows that the token goes unencrypted to another machine, on a network that
+// nobody else can read.
+func WithPlaintextToken() Option { return func(endpoint *endpoint) { endpoint.plaintextToken = true } }
+
+// WithTimeout is the longest that a unary call, or the opening of a stream, may take; 10 s by
+// default.
+func WithTimeout(timeout time.Duration) Option {
+	return func(endpoint *endpoint) { endpoint.timeout = timeout }
+}
+
+// WithRetry is what [Client.SealSubmission], [Client.WatchSubmission] and [Client.WaitSubmission] do
+// after a break of the connection. Streams have their own in [Delivery].
+func WithRetry(retry Retry) Option { return func(endpoint *endpoint) { endpoint.retry = retry } }
+
+// WithDialOptions adds options of grpc, such as interceptors.
+func WithDialOptions(options ...grpc.DialOption) Option {
+	return func(endpoint *endpoint) { endpoint.dial = append(endpoint.dial, options...) }
+}
+
+// endpoint is where a server is and how to talk to it.
+type endpoint struct {
+	target         string
+	host           string // name or address of the machine; empty for a socket of this one
+	tls            *TLS
+	token          *string
+	plaintextToken bool
+	timeout        time.Duration
+	retry          Retry
+	dial           []grpc.DialOption
+}
+
+func newEndpoint(target string, options []Option) (*endpoint, error) {
+	host, err := hostOf(target)
+	if err != nil {
+		return nil, err
+	}
+	endpoint := &endpoint{target: target, host: host, timeout: 10 * time.Second}
+	for _, option := range options {
+		option(endpoint)
+	}
+	endpoint.retry, err = endpoint.retry.checked()
+	return endpoint, firstError(err, atLeast("WithTimeout", endpoint.timeout, 1), endpoint.checkToken())
+}
+
+func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
+	options := []grpc.DialOption{
+		grpc.WithUserAgent(userAgent),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maximumResponseBytes)),
+		// grpc's own waits grow to two minutes: longer than a stream waits between two tries.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
+			MinConnectTimeout: 10 * time.Second,
+		}),
+	}
+	if endpoint.isLoopback() {
+		// A proxy that the environment names is for the network, not for this machine.
+		options = append(options, grpc.WithNoProxy())
+	}
+	if endpoint.token != nil {
+		options = append(options, grpc.WithPerRPCCredentials(bearer(*endpoint.token)))
+	}
+	transport, err := endpoint.credentials()
+	options = append(options, grpc.WithTransportCredentials(transport))
+	return append(options, endpoint.dial...), err
+}
+
+func (endpoint *endpoint) checkToken() error {
+	if endpoint.token == nil {
+		return nil
+	}
+	// The text never shows the token: errors end up in logs.
+	unprintable := func(sign rune) bool { return sign < '!' || sign > '~' }
+	if *endpoint.token == "" || strings.ContainsFunc(*endpoint.token, unprintable) {
+		return inputError("WithToken", "something else", "printable ASCII without spaces")
+	}
+	if endpoint.tls == nil && !endpoint.plaintextToken && !endpoint.isLoopback() {
+		return inputError("WithToken", "an unencrypted connection to "+endpoint.host,
+			"WithTLS, or WithPlaintextToken on a network that nobody else can read")
+	}
+	return nil
+}
+
+func (endpoint *endpoint) isLoopback() bool {
+	address := net.ParseIP(endpoint.host)
+	return endpoint.host == "" || endpoint.host == "localhost" || (address != nil && address.IsLoopback())
+}
+
+func (endpoint *endpoint) credentials() (credentials.TransportCredentials, error) {
+	if endpoint.tls == nil {
+		return insecure.NewCredentials(), nil
+	}
+	config := &tls.Config{ServerName: endpoint.tls.ServerName, MinVersion: tls.VersionTLS12}
+	err := firstError(endpoint.tls.addRoots(config), endpoint.tls.addCertificate(config))
+	return credentials.NewTLS(config), err
+}
+
+func (settings *TLS) addRoots(config *tls.Config) error {
+	if settings.RootCertificates == "" {
+		return nil
+	}
+	pem, err := os.ReadFile(settings.RootCertificates)
+	if err != nil {
+		return inputError("TLS.RootCertificates", err.Error(), "a PEM file")
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(pem) {
+		return inputError("TLS.RootCertificates", settings.RootCertificates+" without a certificate", "a PEM file")
+	}
+	return nil
+}
+
+func (settings *TLS) addCertificate(config *tls.Config) error {
+	if (settings.Certificate == "") != (settings.PrivateKey == "") {
+		return inputError("TLS", "half of a client certificate", "Certificate and PrivateKey together, or neither")
+	}
+	if settings.Certificate == "" {
+		return nil
+	}
+	certificate, err := tls.LoadX509KeyPair(settings.Certificate, settings.PrivateKey)
+	if err != nil {
+		return inputError("TLS.Certificate", err.Error(), "PEM files of a certificate and its key")
+	}
+	config.Certificates = []tls.Certificate{certificate}
+	return nil
+}
+
+// hostOf is the machine of an address; empty for a socket of this one.
+func hostOf(target string) (string, error) {
+	if strings.HasPrefix(target, "unix:") && !strings.ContainsAny(target, " \t\r\n") {
+		return "", nil
+	}
+	expected := "host:port, [address]:port or unix:path"
+	found := targetPattern.FindStringSubmatch(target)
+	if found == nil {
+		return "", inputError("target", fmt.Sprintf("%.80q", target), expected)
+	}
+	if _, err := net.LookupPort("tcp", target[strings.LastIndexByte(target, ':')+1:]); err != nil {
+		return "", inputError("target", fmt.Sprintf("%.80q", target), expected)
+	}
+	return strings.Trim(found[1], "[]"), nil
+}
+
+// bearer is a token as grpc takes it. Whether it may go unencrypted has been checked.
+type bearer string
+
+func (token bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + string(token)}, nil
+}
+
+func (token bearer) RequireTransportSecurity() bool { return false }

@@ -1,0 +1,211 @@
+package vidscore
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"unicode/utf8"
+)
+
+// Geometry is the shape of objects.
+type Geometry int
+
+// The shapes of objects.
+const (
+	// Box is an upright box: x1, y1, x2, y2, two opposite corners.
+	Box Geometry = iota
+	// Point is a point: x, y.
+	Point
+	// Quadrilateral is four corners in order: x1, y1, ..., x4, y4.
+	Quadrilateral
+)
+
+// Arity is the number of coordinates that an object has.
+func (geometry Geometry) Arity() int {
+	switch geometry {
+	case Point:
+		return 2
+	case Box:
+		return 4
+	case Quadrilateral:
+		return 8
+	}
+	return 0
+}
+
+// String returns the name: point, box or quadrilateral.
+func (geometry Geometry) String() string {
+	switch geometry {
+	case Point:
+		return "point"
+	case Box:
+		return "box"
+	case Quadrilateral:
+		return "quadrilateral"
+	}
+	return fmt.Sprintf("Geometry(%d)", int(geometry))
+}
+
+// Side is which of the two inputs of a score frames belong to.
+type Side int
+
+const (
+	// Truth is what is there.
+	Truth Side = iota
+	// Detections is what a system says is there.
+	Detections
+	sides
+)
+
+// ObjectFlag is bits that say what an object is besides an ordinary one.
+type ObjectFlag uint32
+
+const (
+	// Ignore is a don't-care object: no ground truth, and a detection of it is no false alarm.
+	Ignore ObjectFlag = 1
+	// Crowd is a group of objects under one outline.
+	Crowd ObjectFlag = 2
+	// Region is not an object but an area in which nothing is scored.
+	Region ObjectFlag = 4
+	// Distractor is an object of a class that systems may confuse with the scored one.
+	Distractor ObjectFlag = 8
+)
+
+// dontCareFrame is the bit of a frame that is left out of every count and average.
+const dontCareFrame = 1
+
+// Frame is one whole frame of one side with N objects. A column that is nil has its default for
+// every object.
+type Frame struct {
+	// Domain of the video; empty where there is one only.
+	Domain string
+	// Sequence is the name of the video.
+	Sequence string
+	// Number of the frame, 0 or more; each is sent once a side, in any order.
+	Number int64
+	// DontCare leaves the frame out of every count; of truth only.
+	DontCare bool
+	// Coordinates is N times 2, 4 or 8 pixels, one object after the other; empty for no objects.
+	Coordinates []float64
+	// Labels is N class labels; nil where there are no classes.
+	Labels []string
+	// Confidences is N numbers from 0 to 1; nil for all 1.
+	Confidences []float64
+	// TrackIDs is N identities of tracks, -1 for none; nil for all -1.
+	TrackIDs []int64
+	// Flags is N sets of bits; nil for all 0.
+	Flags []ObjectFlag
+	// Columns is further N numbers by name, such as "area".
+	Columns map[string][]float64
+}
+
+// item is a checked frame of a stream, which owns its columns.
+type item struct {
+	Frame
+	objects int
+	size    int
+}
+
+const (
+	// frameBytes is what a frame adds to a message, at most, without its objects.
+	frameBytes = 24
+	// objectBytes is what an object adds besides its coordinates and further columns, at most:
+	// confidence 8, track id 10, label 5, flags 1.
+	objectBytes = 24
+)
+
+// newItem checks shapes and lengths, and copies, so that the caller may reuse its slices.
+func newItem(frame Frame, arity int) (item, error) {
+	if len(frame.Coordinates)%arity != 0 {
+		found := fmt.Sprintf("%d numbers", len(frame.Coordinates))
+		return item{}, inputError("Coordinates", found, fmt.Sprintf("a multiple of %d", arity))
+	}
+	objects := len(frame.Coordinates) / arity
+	if err := frame.check(objects); err != nil {
+		return item{}, err
+	}
+	size := frameBytes + (objectBytes+8*(arity+len(frame.Columns)))*objects
+	return item{frame.clone(), objects, size}, nil
+}
+
+func newItems(frames []Frame, arity int) ([]item, error) {
+	items := make([]item, len(frames))
+	for index, frame := range frames {
+		checked, err := newItem(frame, arity)
+		if err != nil {
+			return nil, err
+		}
+		items[index] = checked
+	}
+	return items, nil
+}
+
+func (frame *Frame) check(objects int) error {
+	err := firstError(
+		validText("Domain", frame.Domain),
+		validText("Sequence", frame.Sequence),
+		columnLength("Labels", frame.Labels, objects),
+		columnLength("Confidences", frame.Confidences, objects),
+		columnLength("TrackIDs", frame.TrackIDs, objects),
+		columnLength("Flags", frame.Flags, objects),
+	)
+	for _, label := range frame.Labels {
+		err = firstError(err, validText("Labels", label))
+	}
+	for name, column := range frame.Columns {
+		if column == nil {
+			column = []float64{}
+		}
+		err = firstError(err, validText("Columns", name), columnLength("Columns["+name+"]", column, objects))
+	}
+	return err
+}
+
+func (frame *Frame) clone() Frame {
+	copied := *frame
+	copied.Coordinates = slices.Clone(frame.Coordinates)
+	copied.Labels = slices.Clone(frame.Labels)
+	copied.Confidences = slices.Clone(frame.Confidences)
+	copied.TrackIDs = slices.Clone(frame.TrackIDs)
+	copied.Flags = slices.Clone(frame.Flags)
+	copied.Columns = maps.Clone(frame.Columns)
+	for name, column := range copied.Columns {
+		copied.Columns[name] = slices.Clone(column)
+	}
+	return copied
+}
+
+// joins tells whether a frame can be in one message with another one: with the same columns.
+func (one *item) joins(other *item) bool {
+	if one.objects == 0 || other.objects == 0 {
+		return true
+	}
+	same := len(one.Columns) == len(other.Columns)
+	for name := range one.Columns {
+		_, known := other.Columns[name]
+		same = same && known
+	}
+	return same
+}
+
+func sizeOf(items []item) int {
+	size := 0
+	for index := range items {
+		size += items[index].size
+	}
+	return size
+}
+
+func columnLength[Value any](name string, column []Value, objects int) error {
+	if column == nil || len(column) == objects {
+		return nil
+	}
+	return inputError(name, fmt.Sprintf("%d values", len(column)), fmt.Sprintf("%d, one for each object", objects))
+}
+
+func validText(name, text string) error {
+	if utf8.ValidString(text) {
+		return nil
+	}
+	return inputError(name, fmt.Sprintf("%.80q", text), "a text in UTF-8")
+}

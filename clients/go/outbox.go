@@ -1,0 +1,151 @@
+package vidscore
+
+import (
+	"slices"
+	"time"
+)
+
+// batch is frames of one side that go into one message.
+type batch struct {
+	side  Side
+	items []item
+}
+
+// gathering is single frames of one side that wait for others.
+type gathering struct {
+	items []item
+	size  int
+	since time.Time
+}
+
+// outbox is a bounded queue that turns frames into batches by size and time. It is pure: whoever
+// drives it passes the time and does the waiting, the locking and the sending.
+type outbox struct {
+	batching  Batching
+	gathering [sides]gathering
+	ready     []batch // frames that need not wait for others
+	frames    int
+	bytes     int
+}
+
+func newOutbox(batching Batching) *outbox { return &outbox{batching: batching} }
+
+// due is when take has something; false where nothing waits. The zero time is at once.
+func (box *outbox) due() (time.Time, bool) {
+	if len(box.ready) > 0 {
+		return time.Time{}, true
+	}
+	var first time.Time
+	waits := false
+	for side := range box.gathering {
+		waiting := &box.gathering[side]
+		if len(waiting.items) > 0 && (!waits || waiting.since.Before(first)) {
+			first, waits = waiting.since, true
+		}
+	}
+	return first.Add(box.batching.BatchInterval), waits
+}
+
+// limit makes no larger batches than a server takes.
+func (box *outbox) limit(frames, bytes int) {
+	box.batching.BatchFrames = min(box.batching.BatchFrames, frames)
+	box.batching.BatchBytes = min(box.batching.BatchBytes, bytes)
+}
+
+// offer takes in one frame, which waits for others, where there is room; it tells whether it did.
+func (box *outbox) offer(side Side, frame item, now time.Time) bool {
+	if !box.enter(1, frame.size) {
+		return false
+	}
+	box.gather(side, frame, now)
+	return true
+}
+
+// offerAll takes in frames that do not wait for others, where there is room for all of them.
+func (box *outbox) offerAll(side Side, items []item) bool {
+	if !box.enter(len(items), sizeOf(items)) {
+		return false
+	}
+	box.seal(side)
+	box.ready = append(box.ready, batch{side, items})
+	return true
+}
+
+// flush lets nothing wait for others any longer.
+func (box *outbox) flush() {
+	for side := range sides {
+		box.seal(side)
+	}
+}
+
+// take is the next batch that is due, of at most the size of a message; empty where none is.
+func (box *outbox) take(now time.Time) batch {
+	for side := range sides {
+		waiting := &box.gathering[side]
+		if len(waiting.items) > 0 && !now.Before(waiting.since.Add(box.batching.BatchInterval)) {
+			box.seal(side)
+		}
+	}
+	if len(box.ready) == 0 {
+		return batch{}
+	}
+	head := &box.ready[0]
+	count := box.fitting(head.items)
+	taken := batch{head.side, head.items[:count:count]}
+	head.items = head.items[count:]
+	if len(head.items) == 0 {
+		box.ready = slices.Delete(box.ready, 0, 1)
+	}
+	box.frames -= count
+	box.bytes -= sizeOf(taken.items)
+	return taken
+}
+
+func (box *outbox) enter(count, size int) bool {
+	full := box.frames+count > box.batching.QueueFrames || box.bytes+size > box.batching.QueueBytes
+	if box.frames > 0 && full {
+		return false
+	}
+	box.frames += count
+	box.bytes += size
+	return true
+}
+
+func (box *outbox) gather(side Side, frame item, now time.Time) {
+	waiting := &box.gathering[side]
+	if len(waiting.items) > 0 && waiting.size+frame.size > box.batching.BatchBytes {
+		box.seal(side)
+	}
+	if len(waiting.items) == 0 {
+		waiting.since = now
+	}
+	waiting.items = append(waiting.items, frame)
+	waiting.size += frame.size
+	if len(waiting.items) >= box.batching.BatchFrames {
+		box.seal(side)
+	}
+}
+
+func (box *outbox) seal(side Side) {
+	if waiting := &box.gathering[side]; len(waiting.items) > 0 {
+		box.ready = append(box.ready, batch{side, waiting.items})
+		*waiting = gathering{}
+	}
+}
+
+// fitting is how many frames from the first on fit into a message; at least one. Those after it
+// must have the columns of the first one that has objects.
+func (box *outbox) fitting(items []item) int {
+	size, pattern := 0, &items[0]
+	for index := range items {
+		frame := &items[index]
+		size += frame.size
+		if pattern.objects == 0 {
+			pattern = frame
+		}
+		if index > 0 && (index >= box.batching.BatchFrames || size > box.batching.BatchBytes || !frame.joins(pattern)) {
+			return index
+		}
+	}
+	return len(items)
+}

@@ -1,0 +1,62 @@
+package vidscore
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// breaks is the codes of a connection that broke, of whatever hop, and of a server that restarts.
+var breaks = []string{"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"}
+
+// passingReasons is the reasons of a server that go with another offset, or with time.
+var passingReasons = []string{"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"}
+
+// isBreak tells whether the same may succeed over another connection, or later.
+func isBreak(failure *Error) bool {
+	if _, own := failure.Metadata["incident"]; own && failure.Kind == ErrInternal {
+		return false // the server itself failed at this very request, and would again
+	}
+	return slices.Contains(breaks, failure.Code) || slices.Contains(passingReasons, failure.Reason)
+}
+
+// retrying counts tries. It is pure: whoever drives it passes the time and does the waiting.
+type retrying struct {
+	retry  Retry
+	chance func() float64 // numbers from 0 to 1, so that many clients do not come back all at once
+	breaks int
+	since  time.Time
+}
+
+func newRetrying(retry Retry) *retrying { return &retrying{retry: retry, chance: rand.Float64} }
+
+// progress notes that something has succeeded.
+func (tries *retrying) progress() { tries.breaks = 0 }
+
+// delay is the wait before the next try, or the failure where another try makes no sense or takes
+// too long.
+func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, error) {
+	if !isBreak(failure) {
+		return 0, failure
+	}
+	if tries.breaks == 0 {
+		tries.since = now
+	}
+	limit := tries.retry.GiveUpAfter
+	if limit != Unlimited && tries.breaks > 0 && now.Sub(tries.since) >= limit {
+		return 0, failure
+	}
+	tries.breaks++
+	if tries.breaks == 1 {
+		return 0, nil
+	}
+	whole := tries.retry.Initial
+	for doubling := 2; doubling < tries.breaks && whole < tries.retry.Maximum; doubling++ {
+		whole *= 2
+	}
+	whole = min(whole, tries.retry.Maximum)
+	return time.Duration(float64(whole) * (1 + tries.chance()) / 2), nil
+}
+
+// endedEarly is the break of a call that the server ended well, but before it was done.
+func endedEarly() *Error { return unavailableError("the server ended the call") }

@@ -1,0 +1,104 @@
+package vidscore
+
+import (
+	"strconv"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const (
+	errorDomain = "vidscore"
+	// violationCountKey is the key of the metadata that tells how many violations there are in all.
+	violationCountKey = "violations"
+)
+
+type codeFacts struct {
+	name string
+	kind Kind
+}
+
+var byCode = map[codes.Code]codeFacts{
+	codes.Canceled:           {"CANCELLED", ErrCallCancelled},
+	codes.Unknown:            {"UNKNOWN", ErrInternal},
+	codes.InvalidArgument:    {"INVALID_ARGUMENT", ErrInvalidArgument},
+	codes.DeadlineExceeded:   {"DEADLINE_EXCEEDED", ErrDeadline},
+	codes.NotFound:           {"NOT_FOUND", ErrNotFound},
+	codes.AlreadyExists:      {"ALREADY_EXISTS", ErrConflict},
+	codes.PermissionDenied:   {"PERMISSION_DENIED", ErrAccessDenied},
+	codes.ResourceExhausted:  {"RESOURCE_EXHAUSTED", ErrLimitExceeded},
+	codes.FailedPrecondition: {"FAILED_PRECONDITION", ErrConflict},
+	codes.Aborted:            {"ABORTED", ErrConflict},
+	codes.OutOfRange:         {"OUT_OF_RANGE", ErrConflict},
+	codes.Unimplemented:      {"UNIMPLEMENTED", ErrUnsupported},
+	codes.Internal:           {"INTERNAL", ErrInternal},
+	codes.Unavailable:        {"UNAVAILABLE", ErrUnavailable},
+	codes.DataLoss:           {"DATA_LOSS", ErrInternal},
+	codes.Unauthenticated:    {"UNAUTHENTICATED", ErrAccessDenied},
+}
+
+// byReason has the reasons that have a kind of their own, a special case of the code's.
+var byReason = map[string]Kind{
+	"EPOCH_STALE":      ErrSuperseded,
+	"QUOTA_EXCEEDED":   ErrQuotaExceeded,
+	"SUBMISSION_ENDED": ErrSubmissionEnded,
+}
+
+// fromStatus makes an [*Error] of what a call failed with.
+func fromStatus(err error) *Error {
+	answer := status.Convert(err)
+	facts, known := byCode[answer.Code()]
+	if !known {
+		facts = byCode[codes.Unknown]
+	}
+	information, violations := detailsOf(answer)
+	kind, special := byReason[information.GetReason()]
+	if !special {
+		kind = facts.kind
+	}
+	return &Error{
+		Kind:           kind,
+		Message:        orElse(answer.Message(), "the call ended with "+facts.name),
+		Code:           facts.name,
+		Reason:         orElse(information.GetReason(), facts.name),
+		Violations:     violations,
+		ViolationCount: violationCount(information.GetMetadata(), len(violations)),
+		Metadata:       information.GetMetadata(),
+		cause:          err,
+	}
+}
+
+// detailsOf reads google.rpc.ErrorInfo and google.rpc.BadRequest out of a status.
+func detailsOf(answer *status.Status) (*errdetails.ErrorInfo, []FieldViolation) {
+	var information *errdetails.ErrorInfo
+	var violations []FieldViolation
+	for _, detail := range answer.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.Domain == errorDomain {
+				information = detail
+			}
+		case *errdetails.BadRequest:
+			for _, violation := range detail.FieldViolations {
+				violations = append(violations, FieldViolation{violation.Field, violation.Description})
+			}
+		}
+	}
+	return information, violations
+}
+
+func violationCount(metadata map[string]string, known int) int {
+	count, err := strconv.Atoi(metadata[violationCountKey])
+	if err != nil {
+		return known
+	}
+	return max(known, count)
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}

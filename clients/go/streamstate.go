@@ -1,0 +1,140 @@
+package vidscore
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
+)
+
+// streamState is what a scoring stream knows, without any input or output.
+type streamState struct {
+	outbox  *outbox
+	started *vidscorev1.ScoreStarted
+	latest  *LiveReport
+	ended   bool
+	err     *Error
+
+	batching Batching
+	keep     int // live reports that wait for a reader
+	unread   []*LiveReport
+	final    []*Report
+	finished bool // whether the final reports have come
+	closing  bool
+}
+
+func newStreamState(batching Batching, live *Live) *streamState {
+	state := &streamState{outbox: newOutbox(batching), batching: batching, keep: 1}
+	if live != nil {
+		state.keep = live.KeepReports
+	}
+	return state
+}
+
+// nothingToSend tells whether this side of the stream may be closed.
+func (state *streamState) nothingToSend() bool {
+	return state.ended || (state.closing && state.outbox.frames == 0)
+}
+
+// readable tells whether nextReport need not wait.
+func (state *streamState) readable() bool { return len(state.unread) > 0 || state.ended }
+
+// admit takes in frames where there is room; it tells whether it did.
+func (state *streamState) admit(side Side, items []item, alone bool, now time.Time) (bool, error) {
+	if state.err != nil {
+		return false, state.err
+	}
+	if state.closing || state.ended {
+		return false, closedError("the stream is finished and takes no more frames")
+	}
+	if alone {
+		return state.outbox.offer(side, items[0], now), nil
+	}
+	return state.outbox.offerAll(side, items), nil
+}
+
+// refusal is the error for frames that were not taken in.
+func (state *streamState) refusal(waited time.Duration) *Error {
+	message := fmt.Sprintf(
+		"the queue has been full%s: %d frames wait to be sent, QueueFrames is %d, QueueBytes is %d",
+		waitedFor(waited), state.outbox.frames, state.batching.QueueFrames, state.batching.QueueBytes,
+	)
+	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}
+}
+
+// take is the next batch to send; empty where none is due.
+func (state *streamState) take(now time.Time) batch {
+	if state.ended {
+		return batch{}
+	}
+	return state.outbox.take(now)
+}
+
+// close takes in no more frames, and sends the rest without delay.
+func (state *streamState) close() {
+	state.closing = true
+	state.outbox.flush()
+}
+
+// receive keeps what the server has said, and returns it where it is a live report.
+func (state *streamState) receive(response *vidscorev1.ScoreResponse) (*LiveReport, *Error) {
+	switch message := response.GetMessage().(type) {
+	case *vidscorev1.ScoreResponse_Started:
+		state.started = message.Started
+		limits := message.Started.GetLimits()
+		// The other half of a message is for the tables of names, which the outbox does not count.
+		state.outbox.limit(limitOf(limits, "maximum_batch_frames"), limitOf(limits, "maximum_message_bytes")/2)
+	case *vidscorev1.ScoreResponse_Live:
+		state.latest = decodeLive(message.Live)
+		state.unread = append(state.unread, state.latest)
+		state.unread = state.unread[max(0, len(state.unread)-state.keep):]
+		return state.latest, nil
+	case *vidscorev1.ScoreResponse_Final:
+		state.final = decodeReports(message.Final.GetReports())
+		state.finished = true
+	default:
+		return nil, internalError("the server sent a message that this client does not know")
+	}
+	return nil, nil
+}
+
+// end notes that the call is over; the first one to say so is right.
+func (state *streamState) end(failure *Error) {
+	if state.ended {
+		return
+	}
+	state.ended = true
+	if failure == nil && !state.finished {
+		failure = internalError("the server ended the stream without a final report")
+	}
+	state.err = failure
+}
+
+// nextReport is the oldest unread live report; nil where the stream has ended and there is none.
+func (state *streamState) nextReport() (*LiveReport, error) {
+	if len(state.unread) > 0 {
+		report := state.unread[0]
+		state.unread = state.unread[1:]
+		return report, nil
+	}
+	if state.err != nil {
+		return nil, state.err
+	}
+	return nil, nil
+}
+
+// finalReports is the final reports of a stream that has ended.
+func (state *streamState) finalReports() ([]*Report, error) {
+	if state.err != nil {
+		return nil, state.err
+	}
+	return state.final, nil
+}
+
+func limitOf(limits map[string]int64, name string) int {
+	if limit, known := limits[name]; known && limit > 0 {
+		return int(min(limit, math.MaxInt32))
+	}
+	return math.MaxInt32
+}

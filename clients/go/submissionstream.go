@@ -1,0 +1,185 @@
+package vidscore
+
+import (
+	"context"
+	"errors"
+
+	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
+)
+
+// nameTaken is the reason of a submission that cannot be created because it is there.
+const nameTaken = "NAME_TAKEN"
+
+// SubmitOptions is how detections go into a submission.
+type SubmitOptions struct {
+	// Submission is the last part of the submission's name: 1 to 63 lower-case letters, digits and
+	// hyphens, a letter first; empty: the server chooses.
+	Submission string
+	// Stream is which of the submission's streams this program writes; "default" by default.
+	// Programs that send at once each take one of their own; opening one that another program writes
+	// shuts that program out.
+	Stream string
+	// Title for people, of a new submission.
+	Title string
+	// Replay tells that the same frames are sent again from the first one on, in the same order, so
+	// that those that are durable already are left out.
+	Replay bool
+	// Batching is how frames are put together, and what happens where the server is slow.
+	Batching Batching
+	// Delivery is how frames are held until they are acknowledged, and what happens after a break.
+	Delivery Delivery
+}
+
+// SubmissionStream is a stream of detections into a submission; made by [Client.Submit].
+type SubmissionStream struct {
+	client  *Client
+	opened  *openedStream
+	courier *courier
+}
+
+// Submit opens a stream of detections into a submission to a hosted benchmark. It must be closed;
+// the context bounds it to its end.
+//
+// The submission is created where it is not there. A program that dies and starts again goes on by
+// naming the same submission and stream: [SubmissionStream.NextOffset] tells how many frames are
+// durable, and Replay leaves exactly these out of what is sent.
+//
+// Errors: [ErrNotFound] where there is no such benchmark, [ErrQuotaExceeded] where the team may have
+// no more submissions, [ErrSubmissionEnded] where the submission takes no more frames.
+func (client *Client) Submit(ctx context.Context, benchmark string, options SubmitOptions) (*SubmissionStream, error) {
+	batching, batchingErr := options.Batching.checked()
+	delivery, deliveryErr := options.Delivery.checked()
+	if err := firstError(batchingErr, deliveryErr); err != nil {
+		return nil, err
+	}
+	streamContext, cancel, err := client.streamContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := client.openStream(ctx, benchmark, options)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	courier := &courier{
+		client:   client,
+		opened:   opened,
+		delivery: delivery,
+		context:  streamContext,
+		cancel:   cancel,
+		guard:    newMonitor(),
+		state:    newAppendState(opened.info, batching, delivery, options.Replay),
+	}
+	courier.start()
+	return &SubmissionStream{client, opened, courier}, nil
+}
+
+// Submission is the full name of the submission.
+func (stream *SubmissionStream) Submission() string { return stream.opened.submission.Name }
+
+// NextOffset is frames of the stream that were durable when it was opened; where to go on from.
+func (stream *SubmissionStream) NextOffset() int64 { return stream.opened.info.NextOffset }
+
+// AcknowledgedFrames is frames of the stream that are known to be durable.
+func (stream *SubmissionStream) AcknowledgedFrames() int64 {
+	stream.courier.guard.Lock()
+	defer stream.courier.guard.Unlock()
+	return stream.courier.state.acknowledged
+}
+
+// Send sends one whole frame of detections; it returns as soon as the frame is queued. A frame is
+// sent once, over all streams of the submission.
+//
+// Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] where the queue is full as
+// the policy says, and what the stream failed with, such as [ErrSuperseded].
+func (stream *SubmissionStream) Send(ctx context.Context, frame Frame) error {
+	return stream.courier.put(ctx, []Frame{frame}, true)
+}
+
+// SendBatch sends many whole frames, which do not wait for others. Its errors are those of
+// [SubmissionStream.Send].
+func (stream *SubmissionStream) SendBatch(ctx context.Context, frames []Frame) error {
+	return stream.courier.put(ctx, frames, false)
+}
+
+// Flush waits until every frame that was sent is durable, and returns how many frames of the stream
+// are. [ErrDeadline] where they are not when the context is done; the stream goes on.
+func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
+	return stream.courier.flush(ctx)
+}
+
+// Close ends the stream at once; frames that are not durable are given up, so call
+// [SubmissionStream.Flush] or [SubmissionStream.Seal] before. The submission stays open. Close may be
+// called again. A callback that is running may outlast it; everything else has ended when it
+// returns.
+func (stream *SubmissionStream) Close() error {
+	stream.courier.close()
+	return nil
+}
+
+// Seal waits until every frame is durable, ends the stream and seals the submission.
+// expectedFrames is frames that must be durable in all streams together, or [AnyFrameCount].
+//
+// Errors: [ErrDeadline] where the frames are not durable when the context is done, and the stream
+// goes on; [ErrConflict] with reason FRAME_COUNT_DIFFERS where another number of frames is durable,
+// and nothing is sealed.
+func (stream *SubmissionStream) Seal(ctx context.Context, expectedFrames int64) (*Submission, error) {
+	if _, err := stream.Flush(ctx); err != nil {
+		return nil, err
+	}
+	stream.courier.close()
+	return stream.client.seal(ctx, stream.Submission(), expectedFrames, stream.courier.delivery.Retry)
+}
+
+// Wait waits until the submission has ended; see [Client.WaitSubmission].
+func (stream *SubmissionStream) Wait(ctx context.Context) (*Submission, error) {
+	return stream.client.wait(ctx, stream.Submission(), stream.courier.delivery.Retry)
+}
+
+// Scores is what may be seen of the submission's scores, newest first.
+func (stream *SubmissionStream) Scores(ctx context.Context) ([]*SubmissionScore, error) {
+	return stream.client.Scores(ctx, stream.Submission())
+}
+
+// openStream finds or creates a submission, and opens one of its append streams.
+func (client *Client) openStream(ctx context.Context, benchmark string, options SubmitOptions) (*openedStream, error) {
+	if err := validText("Stream", options.Stream); err != nil {
+		return nil, err
+	}
+	hosted, err := client.Benchmark(ctx, benchmark)
+	if err != nil {
+		return nil, err
+	}
+	submission, err := client.findOrCreate(ctx, hosted.Name, options)
+	if err != nil {
+		return nil, err
+	}
+	request := &vidscorev1.OpenStreamRequest{Submission: submission.Name, Stream: options.Stream}
+	response, err := unary(ctx, client, client.submissions.OpenStream, request)
+	if err != nil {
+		return nil, err
+	}
+	return &openedStream{submission, decodeStream(response.GetStream()), hosted.DetectionGeometry.Arity()}, nil
+}
+
+func (client *Client) findOrCreate(ctx context.Context, benchmark string, options SubmitOptions) (*Submission, error) {
+	if options.Submission == "" {
+		return client.CreateSubmission(ctx, benchmark, "", options.Title)
+	}
+	name := benchmark + "/" + options.Submission
+	found, err := client.GetSubmission(ctx, name)
+	if !errors.Is(err, ErrNotFound) {
+		return found, err
+	}
+	created, err := client.CreateSubmission(ctx, benchmark, options.Submission, options.Title)
+	var taken *Error
+	if !errors.As(err, &taken) || taken.Reason != nameTaken {
+		return created, err
+	}
+	// Another process of the same submission may just have created it.
+	found, err = client.GetSubmission(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return nil, taken // it is another team's
+	}
+	return found, err
+}

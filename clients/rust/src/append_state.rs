@@ -1,0 +1,374 @@
+//! What an append stream knows, without any I/O.
+//!
+//! Frames go from the outbox into the window when they are sent, and stay there until the server
+//! has acknowledged them. After a break the window is sent again from the server's next offset on,
+//! under the epoch of the first opening: a younger writer is never shut out by an older one that
+//! comes back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tonic::Code;
+
+use crate::clock::{later, Due};
+use crate::error::{Error, ErrorKind, Result};
+use crate::frames::{Frame, Side};
+use crate::hosting::StreamInfo;
+use crate::outbox::{total_size, Item, Outbox};
+use crate::retrying::{is_break, Retrying};
+use crate::settings::{Batching, Delivery};
+
+/// A batch of frames, and the offset of the first of them in the stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) offset: u64,
+    pub(crate) frames: Arc<[Frame]>,
+}
+
+impl Sent {
+    /// Offset of the frame after the last one.
+    fn end(&self) -> u64 {
+        self.offset + self.frames.len() as u64
+    }
+}
+
+/// The state of one append stream.
+#[derive(Debug)]
+pub(crate) struct AppendState {
+    outbox: Outbox,
+    opened: StreamInfo,
+    batching: Batching,
+    delivery: Delivery,
+    retrying: Retrying,
+    acknowledged: u64,
+    to_skip: u64,
+    window: VecDeque<Sent>,
+    window_frames: usize,
+    window_bytes: usize,
+    /// How many batches of the window were sent over the present connection.
+    sent: usize,
+    /// Offset after the last frame that entered the window.
+    taken: u64,
+    quiet_since: Option<Instant>,
+    /// Number of the present connection; a sender of another one stops.
+    connection: u64,
+    reconnections: u64,
+    broken: bool,
+    closing: bool,
+    ended: bool,
+    error: Option<Error>,
+}
+
+impl AppendState {
+    /// Start as a stream that has just been opened.
+    ///
+    /// `replay`: the caller sends from its first frame again, so that the frames that were durable
+    /// at opening are to be left out.
+    pub(crate) fn new(
+        opened: StreamInfo,
+        batching: Batching,
+        delivery: Delivery,
+        replay: bool,
+    ) -> Self {
+        Self {
+            outbox: Outbox::new(batching.clone()),
+            retrying: Retrying::new(delivery.retry.clone()),
+            acknowledged: opened.next_offset,
+            to_skip: if replay { opened.next_offset } else { 0 },
+            taken: opened.next_offset,
+            opened,
+            batching,
+            delivery,
+            window: VecDeque::new(),
+            window_frames: 0,
+            window_bytes: 0,
+            sent: 0,
+            quiet_since: None,
+            connection: 0,
+            reconnections: 0,
+            broken: false,
+            closing: false,
+            ended: false,
+            error: None,
+        }
+    }
+
+    /// Frames of the stream that are known to be durable.
+    pub(crate) fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// How often delivery went on after a break.
+    pub(crate) fn reconnections(&self) -> u64 {
+        self.reconnections
+    }
+
+    pub(crate) fn broken(&self) -> bool {
+        self.broken
+    }
+
+    pub(crate) fn closing(&self) -> bool {
+        self.closing
+    }
+
+    /// Whether nothing more is delivered.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Whether every frame is durable, or the stream has failed.
+    pub(crate) fn settled(&self) -> bool {
+        self.ended || self.idle()
+    }
+
+    /// Whether there is nothing to deliver, so that no connection is needed.
+    pub(crate) fn idle(&self) -> bool {
+        self.window.is_empty() && self.outbox.frames() == 0
+    }
+
+    /// Whether this side of a call may be closed.
+    pub(crate) fn nothing_to_send(&self) -> bool {
+        self.ended || (self.closing && self.idle())
+    }
+
+    /// Time at which the connection counts as broken; `None` where no answer is due.
+    pub(crate) fn stalled_at(&self) -> Option<Instant> {
+        let since = self.quiet_since.filter(|_| self.sent > 0)?;
+        Some(later(since, self.delivery.acknowledge_timeout))
+    }
+
+    /// When `take` has something; never where nothing waits or the window is full.
+    pub(crate) fn due(&self) -> Due {
+        if self.sent < self.window.len() {
+            return Due::Now;
+        }
+        if self.has_room() {
+            self.outbox.due()
+        } else {
+            Due::Never
+        }
+    }
+
+    /// Take in frames where there is room, or where they are durable already; otherwise give them
+    /// back.
+    pub(crate) fn admit(&mut self, item: Item, now: Instant) -> Result<Option<Item>> {
+        self.check()?;
+        if self.closing || self.ended {
+            return Err(Error::closed(
+                "the stream is closed and takes no more frames",
+            ));
+        }
+        let count = item.frame_count() as u64;
+        if count <= self.to_skip {
+            self.to_skip -= count;
+            return Ok(None);
+        }
+        let rest = without_first(item, self.to_skip as usize);
+        self.to_skip = 0;
+        Ok(self.outbox.offer(Side::Detections, rest, now))
+    }
+
+    /// The error for frames that were not taken in, after some waiting or none.
+    pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
+        Error::back_pressure(format!(
+            "the queue has been full{}: {} frames wait to be sent and {} to be acknowledged, \
+             queue_frames is {}, window_frames is {}",
+            waited
+                .map(|time| format!(" for {time:?}"))
+                .unwrap_or_default(),
+            self.outbox.frames(),
+            self.window_frames,
+            self.batching.queue_frames,
+            self.delivery.window_frames,
+        ))
+    }
+
+    /// The next batch to send; `None` where none is due or the window is full.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Sent> {
+        if self.ended || (self.sent == self.window.len() && !self.fill(now)) {
+            return None;
+        }
+        if self.sent == 0 {
+            self.quiet_since = Some(now);
+        }
+        self.sent += 1;
+        self.window.get(self.sent - 1).cloned()
+    }
+
+    /// Let go of the frames before an offset, which are durable; whether there are any that were
+    /// not known to be.
+    pub(crate) fn acknowledge(&mut self, next_offset: u64, now: Instant) -> Result<bool> {
+        if next_offset > self.taken {
+            return Err(Error::internal(format!(
+                "the server acknowledged {next_offset} frames of which {} were sent",
+                self.taken
+            )));
+        }
+        self.quiet_since = Some(now);
+        if next_offset <= self.acknowledged {
+            return Ok(false);
+        }
+        self.retrying.progress();
+        self.acknowledged = next_offset;
+        while self
+            .window
+            .front()
+            .is_some_and(|oldest| oldest.end() <= next_offset)
+        {
+            self.release();
+        }
+        self.cut(next_offset);
+        Ok(true)
+    }
+
+    /// Go on over a new connection from what the server knows of the stream, `None` where it knows
+    /// nothing; whether more frames are durable than was known.
+    pub(crate) fn resume(&mut self, known: Option<&StreamInfo>, now: Instant) -> Result<bool> {
+        if let Some(known) = known.filter(|known| known.epoch != self.opened.epoch) {
+            return Err(superseded(known, &self.opened));
+        }
+        let found = known.map_or(0, |known| known.next_offset);
+        if found < self.acknowledged {
+            return Err(set_back(found, self.acknowledged));
+        }
+        let grown = self.acknowledge(found, now)?;
+        self.sent = 0;
+        self.broken = false;
+        self.reconnections += 1;
+        Ok(grown)
+    }
+
+    /// Note that nothing more comes over the connection there was.
+    pub(crate) fn disconnect(&mut self) {
+        self.connection += 1;
+        self.sent = 0;
+    }
+
+    /// Number of the present connection.
+    pub(crate) fn connection(&self) -> u64 {
+        self.connection
+    }
+
+    /// Note a break; the time to wait before going on, or the error where there is no going on.
+    pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
+        self.broken = true;
+        self.sent = 0;
+        if self.idle() && is_break(&error) {
+            return Ok(Duration::ZERO); // there is nothing to try again until there are frames
+        }
+        self.retrying.delay(error, now)
+    }
+
+    /// Let nothing wait for others any longer.
+    pub(crate) fn flush(&mut self) {
+        self.outbox.flush();
+    }
+
+    /// Take in no more frames.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+        self.flush();
+    }
+
+    /// Note that nothing more is delivered; the first one to say so is right.
+    pub(crate) fn end(&mut self, error: Option<Error>) {
+        if !self.ended {
+            self.ended = true;
+            self.closing = true;
+            self.error = error;
+        }
+    }
+
+    /// What the stream failed with, if it did.
+    pub(crate) fn check(&self) -> Result<()> {
+        self.error.clone().map_or(Ok(()), Err)
+    }
+
+    /// What the stream failed with, if there are frames that it has not delivered.
+    pub(crate) fn check_delivered(&self) -> Result<()> {
+        if self.idle() {
+            Ok(())
+        } else {
+            self.check()
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.window.is_empty()
+            || (self.window_frames < self.delivery.window_frames
+                && self.window_bytes < self.delivery.window_bytes)
+    }
+
+    /// Move the batch that is due, if there is one, into the window.
+    fn fill(&mut self, now: Instant) -> bool {
+        if !self.has_room() {
+            return false;
+        }
+        let Some(batch) = self.outbox.take(now) else {
+            return false;
+        };
+        let sent = Sent {
+            offset: self.taken,
+            frames: batch.frames.into(),
+        };
+        self.taken = sent.end();
+        self.window_frames += sent.frames.len();
+        self.window_bytes += total_size(&sent.frames);
+        self.window.push_back(sent);
+        true
+    }
+
+    fn release(&mut self) {
+        if let Some(oldest) = self.window.pop_front() {
+            self.window_frames -= oldest.frames.len();
+            self.window_bytes -= total_size(&oldest.frames);
+            self.sent = self.sent.saturating_sub(1);
+        }
+    }
+
+    /// Keep of the oldest batch what comes from an offset on.
+    fn cut(&mut self, offset: u64) {
+        let Some(oldest) = self
+            .window
+            .front_mut()
+            .filter(|oldest| oldest.offset < offset)
+        else {
+            return;
+        };
+        let (gone, rest) = oldest.frames.split_at((offset - oldest.offset) as usize);
+        self.window_frames -= gone.len();
+        self.window_bytes -= total_size(gone);
+        *oldest = Sent {
+            offset,
+            frames: rest.into(),
+        };
+    }
+}
+
+/// A single frame is skipped or not; of many the rest is left.
+fn without_first(item: Item, count: usize) -> Item {
+    match item {
+        Item::Whole(mut frames) => Item::Whole(frames.split_off(count)),
+        single @ Item::Single(_) => single,
+    }
+}
+
+fn superseded(known: &StreamInfo, opened: &StreamInfo) -> Error {
+    let message = format!(
+        "another writer has opened stream {:?} under epoch {}; this one has epoch {} and may not \
+         go on",
+        known.stream, known.epoch, opened.epoch
+    );
+    Error::with_code(Code::Aborted, message)
+        .and_reason("EPOCH_STALE")
+        .and_kind(ErrorKind::Superseded)
+}
+
+fn set_back(found: u64, acknowledged: u64) -> Error {
+    let message = format!(
+        "the server has {found} frames of the stream and had acknowledged {acknowledged}: it was \
+         set back"
+    );
+    Error::new(ErrorKind::Conflict, message).and_reason("STREAM_SET_BACK")
+}

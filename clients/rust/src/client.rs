@@ -1,0 +1,204 @@
+//! The client.
+
+use std::fmt;
+
+use tonic::client::Grpc;
+use tonic::codegen::http::uri::PathAndQuery;
+use tonic::Status;
+use tonic_prost::ProstCodec;
+
+use crate::connection::{ClientBuilder, Connection};
+use crate::error::Result;
+use crate::evaluators::{evaluator_name, EvaluatorDescription};
+use crate::hosting::{Leaderboard, LeaderboardQuery};
+use crate::names::benchmark_name;
+use crate::score_stream::ScoreBuilder;
+use crate::specification::Evaluator;
+use crate::submission_stream::SubmitBuilder;
+use crate::submissions::Submissions;
+use crate::wire::vidscore::v1 as wire;
+
+/// Whether a server takes calls, as the standard health protocol has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Health {
+    /// The server does not say.
+    Unknown,
+    /// It does.
+    Serving,
+    /// It does not.
+    NotServing,
+    /// It does not know the service.
+    ServiceUnknown,
+}
+
+/// A connection to a server.
+///
+/// It is cheap to clone, and clones share the connection. Every method may be called from any task
+/// and thread, of the Tokio runtime that the client was made in; a client may have any number of
+/// streams open.
+#[derive(Clone)]
+pub struct Client {
+    connection: Connection,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+impl Client {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection }
+    }
+
+    /// Make a client with a plain connection and without a token; the connection itself is made by
+    /// the first call.
+    ///
+    /// `target` is `host:port`, `[address]:port` or `unix:path`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClientBuilder::connect`].
+    pub fn connect(target: impl Into<String>) -> Result<Self> {
+        Self::builder(target).connect()
+    }
+
+    /// Begin to make a client with a token, TLS or another deadline.
+    ///
+    /// ```no_run
+    /// # fn main() -> vidscore_client::Result<()> {
+    /// use vidscore_client::{Client, Tls};
+    /// let tls = Tls::default().root_certificates(Some("ca.pem".into()));
+    /// let client = Client::builder("scores.example:50051").tls(tls).token("secret").connect()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn builder(target: impl Into<String>) -> ClientBuilder {
+        ClientBuilder::new(target.into())
+    }
+
+    /// Every evaluator of the server, built-in ones first.
+    ///
+    /// # Errors
+    ///
+    /// What the call failed with.
+    pub async fn evaluators(&self) -> Result<Vec<EvaluatorDescription>> {
+        let mut found = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let request = wire::ListEvaluatorsRequest {
+                page_size: 0,
+                page_token,
+            };
+            let mut service = self.connection.evaluator_service();
+            let call = service.list_evaluators(self.connection.request(request));
+            let page = self.connection.answer(call).await?;
+            found.extend(
+                page.evaluators
+                    .into_iter()
+                    .map(EvaluatorDescription::decode),
+            );
+            page_token = page.next_page_token;
+            if page_token.is_empty() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// One evaluator.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the server has none of that name.
+    pub async fn evaluator(&self, name: &str) -> Result<EvaluatorDescription> {
+        let request = wire::GetEvaluatorRequest {
+            name: evaluator_name(name),
+        };
+        let mut service = self.connection.evaluator_service();
+        let call = service.get_evaluator(self.connection.request(request));
+        let answer = self.connection.answer(call).await?;
+        Ok(EvaluatorDescription::decode(
+            answer.evaluator.unwrap_or_default(),
+        ))
+    }
+
+    /// Whether the server takes calls, by the standard health protocol: as a whole where `service`
+    /// is empty, otherwise the service of that full name.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the server does not know the service.
+    pub async fn health(&self, service: &str) -> Result<Health> {
+        // The messages of `grpc.health.v1` have one field each, a string and an enumeration, and so
+        // the same bytes as the wrappers of these types: no generated code is needed for them.
+        let request = self.connection.request(service.to_owned());
+        let mut grpc = Grpc::new(self.connection.channel());
+        let call = async move {
+            let not_ready = |error| Status::unavailable(format!("{error}"));
+            grpc.ready().await.map_err(not_ready)?;
+            let path = PathAndQuery::from_static("/grpc.health.v1.Health/Check");
+            grpc.unary(request, path, ProstCodec::<String, i32>::default())
+                .await
+        };
+        Ok(match self.connection.answer(call).await? {
+            1 => Health::Serving,
+            2 => Health::NotServing,
+            3 => Health::ServiceUnknown,
+            _ => Health::Unknown,
+        })
+    }
+
+    /// Begin to score without keeping anything on the server; the evaluators judge, in the place of
+    /// the specification's own where there are any.
+    #[must_use]
+    pub fn score(
+        &self,
+        evaluators: impl IntoIterator<Item = impl Into<Evaluator>>,
+    ) -> ScoreBuilder {
+        let evaluators = evaluators.into_iter().map(Into::into).collect();
+        ScoreBuilder::new(self.connection.clone(), evaluators)
+    }
+
+    /// Begin to send detections to a hosted benchmark.
+    #[must_use]
+    pub fn submit(&self, benchmark: impl Into<String>) -> SubmitBuilder {
+        SubmitBuilder::new(self.connection.clone(), benchmark.into())
+    }
+
+    /// Submissions to hosted benchmarks.
+    #[must_use]
+    pub fn submissions(&self) -> Submissions {
+        Submissions::new(self.connection.clone())
+    }
+
+    /// Submissions to a benchmark in rank order; `query` is its name or a [`LeaderboardQuery`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if the policy does not release such a
+    /// board.
+    pub async fn leaderboard(&self, query: impl Into<LeaderboardQuery>) -> Result<Leaderboard> {
+        let query = query.into();
+        let mut board = Leaderboard::default();
+        let mut request = wire::GetLeaderboardRequest {
+            benchmark: benchmark_name(&query.benchmark)?,
+            evaluator: query.evaluator,
+            domain: query.domain,
+            class_name: query.class_name,
+            ..wire::GetLeaderboardRequest::default()
+        };
+        loop {
+            let mut service = self.connection.benchmark_service();
+            let call = service.get_leaderboard(self.connection.request(request.clone()));
+            let page = self.connection.answer(call).await?;
+            request.page_token.clone_from(&page.next_page_token);
+            board.extend(page);
+            if request.page_token.is_empty() {
+                return Ok(board);
+            }
+        }
+    }
+}

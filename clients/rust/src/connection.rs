@@ -1,0 +1,317 @@
+//! Where a server is, how to talk to it, and the calls themselves.
+
+use std::fmt;
+use std::fs;
+use std::future::Future;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::timeout;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::{Code, Request, Response, Status};
+
+use crate::client::Client;
+use crate::error::{Error, Result};
+use crate::settings::Tls;
+use crate::wire::vidscore::v1 as wire;
+use wire::benchmark_service_client::BenchmarkServiceClient;
+use wire::evaluator_service_client::EvaluatorServiceClient;
+use wire::scoring_service_client::ScoringServiceClient;
+use wire::submission_service_client::SubmissionServiceClient;
+
+const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
+/// A report of a million rows; the usual limit of 4 MiB is too small for many sequences.
+const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
+/// Time without traffic after which the system asks whether the other side is still there.
+const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
+/// What tonic calls a call that took longer than its own `grpc-timeout`.
+const TIMEOUT_EXPIRED: &str = "Timeout expired";
+
+/// Makes a [`Client`]; begun by [`Client::builder`].
+#[derive(Clone)]
+pub struct ClientBuilder {
+    target: String,
+    tls: Option<Tls>,
+    token: Option<String>,
+    timeout: Duration,
+    allow_plaintext_token: bool,
+}
+
+impl fmt::Debug for ClientBuilder {
+    /// Everything but the token: representations end up in logs.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ClientBuilder")
+            .field("target", &self.target)
+            .field("tls", &self.tls)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ClientBuilder {
+    pub(crate) fn new(target: String) -> Self {
+        Self {
+            target,
+            tls: None,
+            token: None,
+            timeout: Duration::from_secs(10),
+            allow_plaintext_token: false,
+        }
+    }
+
+    /// Encrypt the connection; `Tls::default()` trusts the system's authorities.
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.tls = Some(tls);
+        self
+    }
+
+    /// Sent with each call as `authorization: Bearer`.
+    #[must_use]
+    pub fn token(mut self, token: impl Into<String>) -> Self {
+        self.token = Some(token.into());
+        self
+    }
+
+    /// Time that a call, or the opening of a stream, may take; 10 s.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Whether the token may go unencrypted to another machine; it may not.
+    #[must_use]
+    pub fn allow_plaintext_token(mut self, allow: bool) -> Self {
+        self.allow_plaintext_token = allow;
+        self
+    }
+
+    /// Make the client; the connection itself is made by the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the address is none, a certificate cannot
+    /// be read, the token cannot be a header or would go unencrypted to another machine, or there
+    /// is no Tokio runtime to work in.
+    pub fn connect(self) -> Result<Client> {
+        if Handle::try_current().is_err() {
+            return Err(Error::input(
+                "runtime",
+                "none",
+                "a Tokio runtime around this call",
+            ));
+        }
+        if self.timeout.is_zero() {
+            return Err(Error::input("timeout", "0 s", "more"));
+        }
+        let host = host(&self.target)?;
+        let authorization = self.token.as_deref().map(authorization).transpose()?;
+        let exposed = self.tls.is_none() && !self.allow_plaintext_token && !is_loopback(host);
+        if authorization.is_some() && exposed {
+            return Err(Error::input(
+                "token",
+                format!("an unencrypted connection to {host}"),
+                "tls, or allow_plaintext_token on a network that nobody else can read",
+            ));
+        }
+        let channel = endpoint(&self.target, self.tls.as_ref(), self.timeout)?.connect_lazy();
+        Ok(Client::new(Connection {
+            channel,
+            authorization,
+            timeout: self.timeout,
+        }))
+    }
+}
+
+/// A server with everything that each call to it needs.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    channel: Channel,
+    authorization: Option<MetadataValue<Ascii>>,
+    pub(crate) timeout: Duration,
+}
+
+macro_rules! service {
+    ($name:ident, $client:ident) => {
+        pub(crate) fn $name(&self) -> $client<Channel> {
+            $client::new(self.channel.clone()).max_decoding_message_size(MAXIMUM_RESPONSE_BYTES)
+        }
+    };
+}
+
+impl Connection {
+    service!(benchmark_service, BenchmarkServiceClient);
+    service!(evaluator_service, EvaluatorServiceClient);
+    service!(scoring_service, ScoringServiceClient);
+    service!(submission_service, SubmissionServiceClient);
+
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
+    /// A request of a unary call.
+    pub(crate) fn request<Message>(&self, message: Message) -> Request<Message> {
+        self.stream_request(message, Some(self.timeout))
+    }
+
+    /// A request of a streaming call that may take some time, or any time.
+    pub(crate) fn stream_request<Message>(
+        &self,
+        message: Message,
+        timeout: Option<Duration>,
+    ) -> Request<Message> {
+        let mut request = Request::new(message);
+        if let Some(authorization) = &self.authorization {
+            request
+                .metadata_mut()
+                .insert("authorization", authorization.clone());
+        }
+        if let Some(timeout) = timeout {
+            request.set_timeout(timeout);
+        }
+        request
+    }
+
+    /// The answer of a unary call, within its time.
+    pub(crate) async fn answer<Message>(
+        &self,
+        call: impl Future<Output = Result<Response<Message>, Status>>,
+    ) -> Result<Message> {
+        match timeout(self.timeout, call).await {
+            Ok(Ok(response)) => Ok(response.into_inner()),
+            Ok(Err(status)) => Err(call_error(&status)),
+            Err(_) => Err(Error::with_code(
+                Code::DeadlineExceeded,
+                format!("the server has not answered within {:?}", self.timeout),
+            )),
+        }
+    }
+}
+
+/// The error of a call that has failed.
+pub(crate) fn call_error(status: &Status) -> Error {
+    if status.code() == Code::Cancelled && status.message() == TIMEOUT_EXPIRED {
+        return Error::with_code(
+            Code::DeadlineExceeded,
+            "the call has taken longer than it may",
+        );
+    }
+    Error::from_status(status)
+}
+
+/// Name or address of the machine; empty for a socket of this one.
+fn host(target: &str) -> Result<&str> {
+    if target.starts_with("unix:") {
+        return Ok("");
+    }
+    let (host, port) = authority(target).rsplit_once(':').unwrap_or_default();
+    let spaced = target.chars().any(char::is_whitespace);
+    if host.is_empty() || port.parse::<u16>().is_err() || spaced {
+        let found: String = target.chars().take(80).collect();
+        let expected = "host:port, [address]:port or unix:path";
+        return Err(Error::input("target", format!("{found:?}"), expected));
+    }
+    Ok(host.trim_start_matches('[').trim_end_matches(']'))
+}
+
+/// What is left of an address without grpc's own way to name a resolver, as in `dns:///host:port`.
+fn authority(target: &str) -> &str {
+    target.rsplit('/').next().unwrap_or_default()
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.is_empty()
+        || host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn authorization(token: &str) -> Result<MetadataValue<Ascii>> {
+    // The text never shows the token: errors end up in logs.
+    let refused = || Error::input("token", "something else", "printable ASCII without spaces");
+    if token.is_empty() || !token.bytes().all(|sign| sign.is_ascii_graphic()) {
+        return Err(refused());
+    }
+    let mut value: MetadataValue<Ascii> =
+        format!("Bearer {token}").parse().map_err(|_| refused())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn endpoint(target: &str, tls: Option<&Tls>, timeout: Duration) -> Result<Endpoint> {
+    let address = match (target.starts_with("unix:"), tls) {
+        (true, _) => target.to_owned(),
+        (false, None) => format!("http://{}", authority(target)),
+        (false, Some(_)) => format!("https://{}", authority(target)),
+    };
+    let refused = |error: tonic::transport::Error| Error::input("target", error, "an address");
+    let endpoint = Endpoint::from_shared(address)
+        .and_then(|endpoint| endpoint.user_agent(USER_AGENT))
+        .map_err(refused)?
+        .connect_timeout(timeout)
+        .tcp_keepalive(Some(TCP_KEEPALIVE));
+    match tls {
+        None => Ok(endpoint),
+        Some(tls) => endpoint
+            .tls_config(tls_config(tls)?)
+            .map_err(|error| Error::input("tls", chain(&error), "certificates in PEM files")),
+    }
+}
+
+fn tls_config(tls: &Tls) -> Result<ClientTlsConfig> {
+    let mut config = match &tls.root_certificates {
+        None => ClientTlsConfig::new().with_native_roots(),
+        Some(path) => {
+            let root = Certificate::from_pem(read("root_certificates", path)?);
+            ClientTlsConfig::new().ca_certificate(root)
+        }
+    };
+    config = match (&tls.certificate, &tls.private_key) {
+        (None, None) => config,
+        (Some(certificate), Some(key)) => config.identity(identity(certificate, key)?),
+        (certificate, _) => {
+            let missing = if certificate.is_none() {
+                "certificate"
+            } else {
+                "private_key"
+            };
+            let expected = "certificate and private_key together, or neither";
+            return Err(Error::input(missing, "none", expected));
+        }
+    };
+    Ok(match &tls.server_name {
+        None => config,
+        Some(name) => config.domain_name(name),
+    })
+}
+
+fn identity(certificate: &Path, key: &PathBuf) -> Result<Identity> {
+    Ok(Identity::from_pem(
+        read("certificate", certificate)?,
+        read("private_key", key)?,
+    ))
+}
+
+fn read(argument: &str, path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| {
+        Error::input(
+            argument,
+            format!("{}: {error}", path.display()),
+            "a PEM file",
+        )
+    })
+}
+
+/// An error with what caused it, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        None => error.to_string(),
+        Some(source) => format!("{error}: {}", chain(source)),
+    }
+}

@@ -1,0 +1,301 @@
+//! Delivers the frames of an append stream: connects, sends, and goes on after breaks.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::stream::{self, Stream};
+use tokio::task::{yield_now, JoinHandle};
+use tonic::Code;
+
+use crate::append_state::{AppendState, Sent};
+use crate::clock::later;
+use crate::connection::{call_error, Connection};
+use crate::encoding::encode_frames;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frames::Geometry;
+use crate::hosting::{natural, StreamInfo, Submission};
+use crate::monitor::Monitor;
+use crate::outbox::Item;
+use crate::retrying::ended_early;
+use crate::settings::{Batching, Delivery, Policy};
+use crate::submissions::Submissions;
+use crate::wire::vidscore::v1 as wire;
+
+/// An append stream that was opened for this writer.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenedStream {
+    pub(crate) submission: Submission,
+    pub(crate) stream: StreamInfo,
+    pub(crate) geometry: Geometry,
+}
+
+impl OpenedStream {
+    /// What is sent for a batch; the same batch is the same bytes each time.
+    fn append(&self, batch: &Sent) -> Option<wire::Append> {
+        Some(wire::Append {
+            stream: format!("{}/streams/{}", self.submission.name, self.stream.stream),
+            epoch: self.stream.epoch,
+            offset: batch.offset as i64,
+            detections: Some(encode_frames(&batch.frames, self.geometry)),
+        })
+    }
+}
+
+/// What a submission stream and its task share.
+pub(crate) struct Courier {
+    pub(crate) monitor: Monitor<AppendState>,
+    pub(crate) opened: OpenedStream,
+    connection: Connection,
+    batching: Batching,
+    delivery: Delivery,
+}
+
+impl Courier {
+    pub(crate) fn new(
+        opened: OpenedStream,
+        connection: Connection,
+        batching: Batching,
+        delivery: Delivery,
+        replay: bool,
+    ) -> Self {
+        let stream = opened.stream.clone();
+        let state = AppendState::new(stream, batching.clone(), delivery.clone(), replay);
+        Self {
+            monitor: Monitor::new(state),
+            opened,
+            connection,
+            batching,
+            delivery,
+        }
+    }
+
+    /// Begin to deliver.
+    pub(crate) fn start(self: &Arc<Self>) -> JoinHandle<()> {
+        let guard = EndOnDrop(self.clone());
+        tokio::spawn(async move {
+            let outcome = guard.0.deliver_all().await;
+            guard.0.monitor.update(|state| state.end(outcome.err()));
+        })
+    }
+
+    /// Queue frames, as the policy says where the queue is full.
+    pub(crate) async fn put(&self, item: Item) -> Result<()> {
+        let before = self.monitor.lock().due();
+        let refused = self.monitor.lock().admit(item, Instant::now())?;
+        if let Some(item) = refused {
+            self.wait_for_room(item).await?;
+        }
+        // The sender sleeps until something is due; only an earlier time concerns it.
+        if self.monitor.lock().due() != before {
+            self.monitor.notify();
+            yield_now().await; // a caller that never waits would leave the sender no turn
+        }
+        Ok(())
+    }
+
+    /// Wait until every frame is durable.
+    pub(crate) async fn flush(&self) -> Result<u64> {
+        self.monitor.update(AppendState::flush);
+        self.monitor
+            .wait(None, |state| state.settled().then_some(()))
+            .await;
+        let state = self.monitor.lock();
+        state.check_delivered()?;
+        Ok(state.acknowledged())
+    }
+
+    async fn wait_for_room(&self, item: Item) -> Result<()> {
+        if self.batching.policy == Policy::Raise {
+            return Err(self.monitor.lock().refusal(None));
+        }
+        let mut item = Some(item);
+        let limit = self
+            .batching
+            .block_timeout
+            .map(|time| later(Instant::now(), time));
+        let admit = |state: &mut AppendState| match state.admit(item.take()?, Instant::now()) {
+            Ok(refused) => {
+                item = refused;
+                item.is_none().then_some(Ok(()))
+            }
+            Err(error) => Some(Err(error)),
+        };
+        let outcome = self.monitor.wait(limit, admit).await;
+        outcome.unwrap_or_else(|| Err(self.monitor.lock().refusal(self.batching.block_timeout)))
+    }
+
+    async fn deliver_all(self: &Arc<Self>) -> Result<()> {
+        let work = |state: &mut AppendState| (state.closing() || !state.idle()).then_some(());
+        loop {
+            self.monitor.wait(None, work).await;
+            if self.monitor.lock().settled() {
+                return Ok(());
+            }
+            if let Err(error) = self.deliver().await {
+                let now = Instant::now();
+                let delay = self.monitor.update(|state| state.delay(error, now))?;
+                self.pause(later(now, delay)).await;
+            }
+        }
+    }
+
+    async fn pause(&self, until: Instant) {
+        self.monitor
+            .wait(Some(until), |state| state.ended().then_some(()))
+            .await;
+    }
+
+    async fn deliver(self: &Arc<Self>) -> Result<()> {
+        let broken = self.monitor.lock().broken();
+        if broken {
+            self.resume().await?;
+        }
+        match self.delivery.unary {
+            true => self.deliver_one_by_one().await,
+            false => self.deliver_over_a_call().await,
+        }
+    }
+
+    async fn resume(&self) -> Result<()> {
+        let submissions = Submissions::new(self.connection.clone());
+        let submission = submissions.get(&self.opened.submission.name).await?;
+        let known = submission.stream(&self.opened.stream.stream);
+        let grown = self
+            .monitor
+            .update(|state| state.resume(known, Instant::now()))?;
+        self.tell(grown)
+    }
+
+    async fn deliver_one_by_one(&self) -> Result<()> {
+        let connection = self.monitor.lock().connection();
+        while let Some(batch) = self.next_batch(connection).await {
+            let request = wire::AppendBatchRequest {
+                append: self.opened.append(&batch),
+            };
+            let mut service = self.connection.submission_service();
+            let call = service.append_batch(self.connection.request(request));
+            let answer = self.connection.answer(call).await?;
+            self.acknowledge(answer.next_offset)?;
+        }
+        Ok(())
+    }
+
+    async fn deliver_over_a_call(self: &Arc<Self>) -> Result<()> {
+        let outcome = tokio::select! {
+            outcome = self.converse() => outcome,
+            error = self.await_stall() => Err(error),
+        };
+        self.monitor.update(AppendState::disconnect);
+        outcome
+    }
+
+    async fn converse(self: &Arc<Self>) -> Result<()> {
+        let connection = self.monitor.lock().connection();
+        let requests = self
+            .connection
+            .stream_request(self.requests(connection), None);
+        let mut service = self.connection.submission_service();
+        let call = service.append_frames(requests).await;
+        let mut answers = call.map_err(|status| call_error(&status))?.into_inner();
+        while let Some(answer) = answers
+            .message()
+            .await
+            .map_err(|status| call_error(&status))?
+        {
+            self.acknowledge(answer.next_offset)?;
+        }
+        let settled = self.monitor.lock().settled();
+        if settled {
+            Ok(())
+        } else {
+            Err(ended_early())
+        }
+    }
+
+    fn requests(
+        self: &Arc<Self>,
+        connection: u64,
+    ) -> impl Stream<Item = wire::AppendFramesRequest> + Send + use<> {
+        stream::unfold(self.clone(), move |courier| async move {
+            let batch = courier.next_batch(connection).await?;
+            let append = courier.opened.append(&batch);
+            Some((wire::AppendFramesRequest { append }, courier))
+        })
+    }
+
+    /// Wait until a call is one over which no acknowledgement comes.
+    async fn await_stall(&self) -> Error {
+        let timeout = self.delivery.acknowledge_timeout;
+        loop {
+            let now = Instant::now();
+            let stalled_at = self.monitor.lock().stalled_at();
+            if stalled_at.is_some_and(|stalled_at| now >= stalled_at) {
+                return no_answer(timeout);
+            }
+            let until = stalled_at.unwrap_or(later(now, timeout));
+            tokio::time::sleep_until(until.into()).await;
+        }
+    }
+
+    async fn next_batch(&self, connection: u64) -> Option<Sent> {
+        let done =
+            |state: &AppendState| state.nothing_to_send() || state.connection() != connection;
+        loop {
+            let now = Instant::now();
+            let (batch, due) = {
+                let mut state = self.monitor.lock();
+                if done(&state) {
+                    return None;
+                }
+                (state.take(now), state.due())
+            };
+            if batch.is_some() {
+                self.monitor.notify(); // there is room in the queue
+                return batch;
+            }
+            let changed =
+                |state: &mut AppendState| (done(state) || state.due() != due).then_some(());
+            self.monitor.wait(due.instant(now), changed).await;
+        }
+    }
+
+    fn acknowledge(&self, next_offset: i64) -> Result<()> {
+        let next_offset = natural(next_offset);
+        let grown = self
+            .monitor
+            .update(|state| state.acknowledge(next_offset, Instant::now()))?;
+        self.tell(grown)
+    }
+
+    fn tell(&self, grown: bool) -> Result<()> {
+        let Some(callback) = self.delivery.on_acknowledged.as_ref().filter(|_| grown) else {
+            return Ok(());
+        };
+        let acknowledged = self.monitor.lock().acknowledged();
+        catch_unwind(AssertUnwindSafe(|| callback(acknowledged))).map_err(|_| {
+            Error::new(ErrorKind::Callback, "on_acknowledged panicked")
+                .and_reason("CALLBACK_FAILED")
+        })
+    }
+}
+
+/// Ends a stream whose task has ended, even by a mistake of this crate's own.
+struct EndOnDrop(Arc<Courier>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.monitor.update(|state| state.end(Some(detached())));
+    }
+}
+
+/// The error of a stream that this side has given up.
+pub(crate) fn detached() -> Error {
+    Error::closed("the stream was ended by this side")
+}
+
+/// The break of a connection over which no acknowledgement comes.
+fn no_answer(timeout: Duration) -> Error {
+    let message = format!("the server has acknowledged nothing for {timeout:?}");
+    Error::with_code(Code::Unavailable, message)
+}

@@ -1,0 +1,282 @@
+//! Frames and objects: what is sent.
+
+use std::fmt;
+use std::ops::BitOr;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::wire::vidscore::v1 as wire;
+
+/// Shape of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Geometry {
+    /// Two coordinates: x, y.
+    Point,
+    /// Four coordinates: x1, y1, x2, y2, two opposite corners of an upright box.
+    Box,
+    /// Eight coordinates: x1, y1, ..., x4, y4, four corners in order.
+    Quadrilateral,
+}
+
+impl Geometry {
+    /// Coordinates that an object has.
+    #[must_use]
+    pub fn arity(self) -> usize {
+        match self {
+            Self::Point => 2,
+            Self::Box => 4,
+            Self::Quadrilateral => 8,
+        }
+    }
+
+    pub(crate) fn of_arity(arity: usize) -> Option<Self> {
+        match arity {
+            2 => Some(Self::Point),
+            4 => Some(Self::Box),
+            8 => Some(Self::Quadrilateral),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn encode(self) -> i32 {
+        match self {
+            Self::Point => wire::Geometry::Point as i32,
+            Self::Box => wire::Geometry::Box as i32,
+            Self::Quadrilateral => wire::Geometry::Quadrilateral as i32,
+        }
+    }
+
+    /// The shape that a message names; `None` for one that this client could not send.
+    pub(crate) fn decode(number: i32) -> Option<Self> {
+        match wire::Geometry::try_from(number).ok()? {
+            wire::Geometry::Unspecified => None,
+            wire::Geometry::Point => Some(Self::Point),
+            wire::Geometry::Box => Some(Self::Box),
+            wire::Geometry::Quadrilateral => Some(Self::Quadrilateral),
+        }
+    }
+}
+
+impl fmt::Display for Geometry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Point => "point",
+            Self::Box => "box",
+            Self::Quadrilateral => "quadrilateral",
+        })
+    }
+}
+
+/// Which of the two inputs of a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// What is there.
+    Truth,
+    /// What a system says is there.
+    Detections,
+}
+
+/// What an object is besides an ordinary one; flags are joined by `|`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ObjectFlags(u32);
+
+impl ObjectFlags {
+    /// A don't-care object: no ground truth, and a detection of it is no false alarm.
+    pub const IGNORE: Self = Self(1);
+    /// A group of objects under one outline.
+    pub const CROWD: Self = Self(2);
+    /// Not an object but an area in which nothing is scored.
+    pub const REGION: Self = Self(4);
+    /// An object of a class that systems may confuse with the scored one.
+    pub const DISTRACTOR: Self = Self(8);
+
+    /// Flags by their bits on the wire; the server refuses those that it does not know.
+    #[must_use]
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Their bits on the wire.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+impl BitOr for ObjectFlags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One object of a frame; coordinates are pixels.
+///
+/// ```
+/// use vidscore_client::Object;
+/// let person = Object::rectangle([12.0, 9.0, 51.0, 88.0]).label("Person").confidence(0.9);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    pub(crate) corners: [f64; 8],
+    pub(crate) arity: usize,
+    pub(crate) label: Option<Arc<str>>,
+    pub(crate) confidence: f64,
+    pub(crate) track_id: i64,
+    pub(crate) flags: ObjectFlags,
+}
+
+impl Object {
+    /// An object that is a point: x, y.
+    #[must_use]
+    pub fn point(coordinates: [f64; 2]) -> Self {
+        Self::of(&coordinates)
+    }
+
+    /// An object in an upright box: x1, y1, x2, y2, two opposite corners.
+    #[must_use]
+    pub fn rectangle(coordinates: [f64; 4]) -> Self {
+        Self::of(&coordinates)
+    }
+
+    /// An object with four corners in order: x1, y1, ..., x4, y4.
+    #[must_use]
+    pub fn quadrilateral(coordinates: [f64; 8]) -> Self {
+        Self::of(&coordinates)
+    }
+
+    /// An object of 2, 4 or 8 coordinates, as a file or a detector of any shape gives them.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) for any other number of them.
+    pub fn from_coordinates(coordinates: &[f64]) -> Result<Self> {
+        if Geometry::of_arity(coordinates.len()).is_none() {
+            let found = format!("{} coordinates an object", coordinates.len());
+            return Err(Error::input("coordinates", found, "2, 4 or 8"));
+        }
+        Ok(Self::of(coordinates))
+    }
+
+    /// Its class; without one, the empty label.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<Arc<str>>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Its confidence from 0 to 1; 1 where it is not said.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Identity of its track; -1, which is what it begins with, for none.
+    #[must_use]
+    pub fn track_id(mut self, track_id: i64) -> Self {
+        self.track_id = track_id;
+        self
+    }
+
+    /// What it is besides an ordinary object; objects of the truth alone have flags.
+    #[must_use]
+    pub fn flags(mut self, flags: ObjectFlags) -> Self {
+        self.flags = flags;
+        self
+    }
+
+    pub(crate) fn coordinates(&self) -> &[f64] {
+        &self.corners[..self.arity]
+    }
+
+    fn of(coordinates: &[f64]) -> Self {
+        let mut corners = [0.0; 8];
+        corners[..coordinates.len()].copy_from_slice(coordinates);
+        Self {
+            corners,
+            arity: coordinates.len(),
+            label: None,
+            confidence: 1.0,
+            track_id: -1,
+            flags: ObjectFlags::default(),
+        }
+    }
+}
+
+/// One whole frame of one side; a frame without objects is sent too.
+///
+/// ```
+/// use vidscore_client::{Frame, Object};
+/// let frame = Frame::new("walk", 7)
+///     .domain("Tower")
+///     .object(Object::rectangle([12.0, 9.0, 51.0, 88.0]).label("Person"));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    pub(crate) domain: Arc<str>,
+    pub(crate) sequence: Arc<str>,
+    pub(crate) number: i64,
+    pub(crate) objects: Vec<Object>,
+    pub(crate) dont_care: bool,
+}
+
+impl Frame {
+    /// A frame of a video, without objects yet.
+    #[must_use]
+    pub fn new(sequence: impl Into<Arc<str>>, number: i64) -> Self {
+        Self {
+            domain: Arc::from(""),
+            sequence: sequence.into(),
+            number,
+            objects: Vec::new(),
+            dont_care: false,
+        }
+    }
+
+    /// Domain of the video, where there is more than one.
+    #[must_use]
+    pub fn domain(mut self, domain: impl Into<Arc<str>>) -> Self {
+        self.domain = domain.into();
+        self
+    }
+
+    /// Add an object.
+    #[must_use]
+    pub fn object(mut self, object: Object) -> Self {
+        self.objects.push(object);
+        self
+    }
+
+    /// Add objects.
+    #[must_use]
+    pub fn objects(mut self, objects: impl IntoIterator<Item = Object>) -> Self {
+        self.objects.extend(objects);
+        self
+    }
+
+    /// Whether the frame is left out of every count and average; said of frames of the truth.
+    #[must_use]
+    pub fn dont_care(mut self, dont_care: bool) -> Self {
+        self.dont_care = dont_care;
+        self
+    }
+
+    /// Refuse objects of another shape than a stream was opened for.
+    pub(crate) fn check(&self, geometry: Geometry) -> Result<()> {
+        match self
+            .objects
+            .iter()
+            .find(|object| object.arity != geometry.arity())
+        {
+            None => Ok(()),
+            Some(object) => Err(Error::input(
+                "coordinates",
+                format!("{} coordinates an object", object.arity),
+                format!("{}, as the stream has {geometry} objects", geometry.arity()),
+            )),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! A lock whose holders can wait, as tasks, for what it guards to change.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+use tokio::time::timeout_at;
+
+/// Something that several tasks share.
+#[derive(Debug)]
+pub(crate) struct Monitor<State> {
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+impl<State> Monitor<State> {
+    pub(crate) fn new(state: State) -> Self {
+        Self {
+            state: Mutex::new(state),
+            changed: Notify::new(),
+        }
+    }
+
+    /// The state; not to be held across an await.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Change the state, and let the waiting tasks look at it.
+    pub(crate) fn update<Outcome>(&self, change: impl FnOnce(&mut State) -> Outcome) -> Outcome {
+        let outcome = change(&mut self.lock());
+        self.notify();
+        outcome
+    }
+
+    /// Let the waiting tasks look at the state.
+    pub(crate) fn notify(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Look at the state now and after each change until there is an outcome; `None` where there
+    /// is none by `limit`, if that is given.
+    pub(crate) async fn wait<Outcome>(
+        &self,
+        limit: Option<Instant>,
+        mut look: impl FnMut(&mut State) -> Option<Outcome>,
+    ) -> Option<Outcome> {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable(); // before looking, so that no change is missed
+            if let Some(outcome) = look(&mut self.lock()) {
+                return Some(outcome);
+            }
+            match limit {
+                None => changed.await,
+                Some(limit) if timeout_at(limit.into(), changed).await.is_err() => return None,
+                Some(_) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+//!
+//! Pure: whoever drives it passes the time and does the waiting, the locking and the sending.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::time::Instant;
+
+use crate::clock::{later, Due};
+use crate::encoding::frame_size;
+use crate::frames::{Frame, Side};
+use crate::settings::Batching;
+
+/// What a caller gives at once.
+#[derive(Debug)]
+pub(crate) enum Item {
+    /// A frame that may wait for others.
+    Single(Frame),
+    /// Frames that do not.
+    Whole(Vec<Frame>),
+}
+
+impl Item {
+    pub(crate) fn frame_count(&self) -> usize {
+        match self {
+            Self::Single(_) => 1,
+            Self::Whole(frames) => frames.len(),
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Single(frame) => frame_size(frame),
+            Self::Whole(frames) => total_size(frames),
+        }
+    }
+}
+
+/// Bytes of the message that frames would make, at most, without its tables.
+pub(crate) fn total_size(frames: &[Frame]) -> usize {
+    frames.iter().map(frame_size).sum()
+}
+
+/// Frames of one side that go into one message.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) side: Side,
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// Frames of one side that need not wait for others.
+#[derive(Debug)]
+struct Ready {
+    side: Side,
+    frames: VecDeque<Frame>,
+}
+
+/// Single frames of one side that wait for others.
+#[derive(Debug, Default)]
+struct Gathering {
+    frames: VecDeque<Frame>,
+    size: usize,
+    since: Option<Instant>,
+}
+
+const SIDES: [Side; 2] = [Side::Truth, Side::Detections];
+
+/// A bounded queue that turns frames into batches.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    batching: Batching,
+    gathering: [Gathering; 2],
+    ready: VecDeque<Ready>,
+    frames: usize,
+    bytes: usize,
+}
+
+impl Outbox {
+    pub(crate) fn new(batching: Batching) -> Self {
+        Self {
+            batching,
+            gathering: Default::default(),
+            ready: VecDeque::new(),
+            frames: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Frames that wait.
+    pub(crate) fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// When `take` has something.
+    pub(crate) fn due(&self) -> Due {
+        if !self.ready.is_empty() {
+            return Due::Now;
+        }
+        let began = self
+            .gathering
+            .iter()
+            .filter_map(|waiting| waiting.since)
+            .min();
+        began.map_or(Due::Never, |since| {
+            Due::At(later(since, self.batching.batch_interval))
+        })
+    }
+
+    /// Make no larger batches than a server takes.
+    pub(crate) fn limit(&mut self, batch_frames: usize, batch_bytes: usize) {
+        self.batching.batch_frames = self.batching.batch_frames.min(batch_frames.max(1));
+        self.batching.batch_bytes = self.batching.batch_bytes.min(batch_bytes.max(1));
+    }
+
+    /// Take in a frame or a batch where there is room for it; otherwise give it back.
+    pub(crate) fn offer(&mut self, side: Side, item: Item, now: Instant) -> Option<Item> {
+        let (count, size) = (item.frame_count(), item.size());
+        let full = self.frames + count > self.batching.queue_frames
+            || self.bytes + size > self.batching.queue_bytes;
+        if self.frames > 0 && full {
+            return Some(item);
+        }
+        self.frames += count;
+        self.bytes += size;
+        match item {
+            Item::Single(frame) => self.gather(side, frame, size, now),
+            Item::Whole(frames) => {
+                self.seal(side);
+                self.ready.push_back(Ready {
+                    side,
+                    frames: frames.into(),
+                });
+            }
+        }
+        None
+    }
+
+    /// Let nothing wait for others any longer.
+    pub(crate) fn flush(&mut self) {
+        SIDES.into_iter().for_each(|side| self.seal(side));
+    }
+
+    /// The next batch that is due, of at most the size of a message.
+    pub(crate) fn take(&mut self, now: Instant) -> Option<Batch> {
+        for side in SIDES {
+            let since = self.gathering[side as usize].since;
+            if since.is_some_and(|since| now >= later(since, self.batching.batch_interval)) {
+                self.seal(side);
+            }
+        }
+        let head = self.ready.front_mut()?;
+        let fitting = frames_that_fit(&head.frames, &self.batching);
+        let batch = Batch {
+            side: head.side,
+            frames: head.frames.drain(..fitting).collect(),
+        };
+        if head.frames.is_empty() {
+            self.ready.pop_front();
+        }
+        self.frames -= batch.frames.len();
+        self.bytes -= total_size(&batch.frames);
+        Some(batch)
+    }
+
+    fn gather(&mut self, side: Side, frame: Frame, size: usize, now: Instant) {
+        let waiting = &self.gathering[side as usize];
+        if !waiting.frames.is_empty() && waiting.size + size > self.batching.batch_bytes {
+            self.seal(side);
+        }
+        let waiting = &mut self.gathering[side as usize];
+        waiting.since.get_or_insert(now);
+        waiting.frames.push_back(frame);
+        waiting.size += size;
+        if waiting.frames.len() >= self.batching.batch_frames {
+            self.seal(side);
+        }
+    }
+
+    fn seal(&mut self, side: Side) {
+        let waiting = mem::take(&mut self.gathering[side as usize]);
+        if !waiting.frames.is_empty() {
+            self.ready.push_back(Ready {
+                side,
+                frames: waiting.frames,
+            });
+        }
+    }
+}
+
+/// Frames from the first on that fit into a message; at least one.
+fn frames_that_fit(frames: &VecDeque<Frame>, batching: &Batching) -> usize {
+    let sizes = frames
+        .iter()
+        .take(batching.batch_frames)
+        .scan(0, |size, frame| {
+            *size += frame_size(frame);
+            Some(*size)
+        });
+    sizes
+        .take_while(|size| *size <= batching.batch_bytes)
+        .count()
+        .max(1)
+}

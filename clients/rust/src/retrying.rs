@@ -1,0 +1,94 @@
+//! When a call is made again; pure: whoever drives it passes the time and does the waiting.
+
+use std::time::{Duration, Instant};
+
+use tonic::Code;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::settings::Retry;
+
+/// Reasons of a server that go with another offset, or with time.
+const PASSING_REASONS: [&str; 3] = ["OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"];
+
+/// Whether the same may succeed over another connection, or later.
+pub(crate) fn is_break(error: &Error) -> bool {
+    if error.kind() == ErrorKind::Internal && error.metadata().contains_key("incident") {
+        return false; // the server itself failed at this very request, and would again
+    }
+    // Codes of a connection that broke, of whatever hop, and of a server that is restarted.
+    let broken = matches!(
+        error.canonical_code(),
+        Some(
+            Code::Unavailable
+                | Code::DeadlineExceeded
+                | Code::Cancelled
+                | Code::Unknown
+                | Code::Internal
+        )
+    );
+    broken || PASSING_REASONS.contains(&error.reason())
+}
+
+/// Counts tries.
+#[derive(Debug)]
+pub(crate) struct Retrying {
+    retry: Retry,
+    /// Gives numbers from 0 to 1, so that many clients do not come back all at once.
+    chance: fn() -> f64,
+    breaks: u32,
+    since: Option<Instant>,
+}
+
+impl Retrying {
+    /// Start as if everything had gone well so far.
+    pub(crate) fn new(retry: Retry) -> Self {
+        Self::with_chance(retry, fastrand::f64)
+    }
+
+    pub(crate) fn with_chance(retry: Retry, chance: fn() -> f64) -> Self {
+        Self {
+            retry,
+            chance,
+            breaks: 0,
+            since: None,
+        }
+    }
+
+    /// Note that something has succeeded.
+    pub(crate) fn progress(&mut self) {
+        self.breaks = 0;
+        self.since = None;
+    }
+
+    /// Time to wait before the next try; the error back, where another try makes no sense or takes
+    /// too long.
+    pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
+        if !is_break(&error) {
+            return Err(error);
+        }
+        let patience = now.saturating_duration_since(*self.since.get_or_insert(now));
+        if self.breaks > 0
+            && self
+                .retry
+                .give_up_after
+                .is_some_and(|limit| patience >= limit)
+        {
+            return Err(error);
+        }
+        self.breaks = self.breaks.saturating_add(1);
+        if self.breaks == 1 {
+            return Ok(Duration::ZERO);
+        }
+        // Bounded, so that the power stays a number.
+        let doublings = i32::try_from(self.breaks - 2).unwrap_or(60).min(60);
+        let doubled_s = self.retry.initial.as_secs_f64() * 2f64.powi(doublings);
+        let whole_s = doubled_s.min(self.retry.maximum.as_secs_f64());
+        let delay = Duration::try_from_secs_f64(whole_s * (1.0 + (self.chance)()) / 2.0);
+        Ok(delay.unwrap_or(self.retry.maximum))
+    }
+}
+
+/// The break of a call that the server ended well, but before it was done.
+pub(crate) fn ended_early() -> Error {
+    Error::with_code(Code::Unavailable, "the server ended the call")
+}

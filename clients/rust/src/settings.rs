@@ -1,0 +1,319 @@
+//! Settings of streams and connections; each begins as its default and is changed by its methods.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// Makes a struct of settings, its defaults and a method for each field.
+macro_rules! settings {
+    (
+        $(#[$about:meta])* $name:ident
+        { $( $(#[$meaning:meta])* $field:ident: $type:ty = $default:expr, )* }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $name { $( pub(crate) $field: $type, )* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $default, )* }
+            }
+        }
+
+        impl $name {
+            $( $(#[$meaning])*
+            #[must_use]
+            pub fn $field(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            } )*
+        }
+    };
+}
+
+/// What a full queue does to the caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Policy {
+    /// Sending waits for room, at most [`Batching::block_timeout`].
+    #[default]
+    Block,
+    /// Sending fails at once with [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure).
+    Raise,
+}
+
+settings! {
+    /// How frames are put together into messages, and how many may wait.
+    ///
+    /// A frame is on its way `batch_interval` after it was given at the latest, unless the server
+    /// takes no more; then frames wait in the queue. A frame or batch enters the queue where it
+    /// fits or the queue is empty, so memory is bounded by the queue and one batch of the caller's.
+    Batching {
+        /// Most frames of a message; 256.
+        batch_frames: usize = 256,
+        /// Most bytes of a message, unless one frame alone is larger; 1 MiB.
+        batch_bytes: usize = 1 << 20,
+        /// Longest time that a frame waits for others; 0.1 s.
+        batch_interval: Duration = Duration::from_millis(100),
+        /// Most frames that wait to be sent, both sides together; 4096.
+        queue_frames: usize = 4096,
+        /// Most bytes that wait to be sent; 64 MiB.
+        queue_bytes: usize = 64 << 20,
+        /// What happens to the caller where the queue is full; it waits.
+        policy: Policy = Policy::Block,
+        /// Longest time that [`Policy::Block`] waits before it fails with
+        /// [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure); 30 s, `None` for no limit.
+        block_timeout: Option<Duration> = Some(Duration::from_secs(30)),
+    }
+}
+
+impl Batching {
+    /// What waits for the server as long as the whole call may take.
+    pub(crate) fn unhurried() -> Self {
+        Self::default().block_timeout(None)
+    }
+
+    /// Refuse numbers with which nothing would ever be sent.
+    pub(crate) fn check(&self) -> Result<()> {
+        at_least_1("batch_frames", self.batch_frames)?;
+        at_least_1("batch_bytes", self.batch_bytes)?;
+        at_least_1("queue_frames", self.queue_frames)?;
+        at_least_1("queue_bytes", self.queue_bytes)
+    }
+}
+
+/// When live reports are wanted: when either interval has passed.
+///
+/// Reports go to [`ScoreStream::live_reports`](crate::ScoreStream::live_reports), which keeps the
+/// last [`keep_reports`](Live::keep_reports) of them; the newest is also
+/// [`ScoreStream::latest`](crate::ScoreStream::latest).
+#[derive(Clone, Debug)]
+pub struct Live {
+    pub(crate) every_frames: u64,
+    pub(crate) every: Option<Duration>,
+    pub(crate) summary_only: bool,
+    pub(crate) keep_reports: usize,
+}
+
+impl Live {
+    /// A report whenever both sides have sent so many frames since the last one.
+    #[must_use]
+    pub fn every_frames(frames: u64) -> Self {
+        Self {
+            every_frames: frames,
+            every: None,
+            summary_only: false,
+            keep_reports: 16,
+        }
+    }
+
+    /// A report whenever so much time has passed since the last one.
+    #[must_use]
+    pub fn every(interval: Duration) -> Self {
+        Self {
+            every: Some(interval),
+            ..Self::every_frames(0)
+        }
+    }
+
+    /// A report when so much time has passed too, whatever the number of frames.
+    #[must_use]
+    pub fn or_every(mut self, interval: Duration) -> Self {
+        self.every = Some(interval);
+        self
+    }
+
+    /// Whether to leave out the rows of single sequences and the curves; they are there.
+    #[must_use]
+    pub fn summary_only(mut self, summary_only: bool) -> Self {
+        self.summary_only = summary_only;
+        self
+    }
+
+    /// How many reports wait for their reader; 16. Older ones are dropped.
+    #[must_use]
+    pub fn keep_reports(mut self, reports: usize) -> Self {
+        self.keep_reports = reports;
+        self
+    }
+
+    /// Refuse settings with which no report would ever come.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.every_frames == 0 && self.every.is_none() {
+            return Err(Error::input(
+                "live",
+                "no interval",
+                "a number of frames or a time",
+            ));
+        }
+        if self.every_frames > i64::MAX as u64 {
+            return Err(Error::input(
+                "every_frames",
+                self.every_frames,
+                "a number of 63 bits",
+            ));
+        }
+        if self
+            .every
+            .is_some_and(|every| every >= Duration::from_secs(1_000_000_000))
+        {
+            return Err(Error::input("every", "more than 1e9 s", "less"));
+        }
+        at_least_1("keep_reports", self.keep_reports)
+    }
+}
+
+settings! {
+    /// An encrypted connection; all files are PEM, and are read when the client is made.
+    Tls {
+        /// File of the authorities to trust; `None` for the system's own.
+        root_certificates: Option<PathBuf> = None,
+        /// File of this client's certificate chain, where the server wants one.
+        certificate: Option<PathBuf> = None,
+        /// File of the private key of `certificate`.
+        private_key: Option<PathBuf> = None,
+        /// Name that the server's certificate is for, where it is not the one of the address.
+        server_name: Option<String> = None,
+    }
+}
+
+settings! {
+    /// How often and how long to try again after a break; each wait is twice the one before.
+    Retry {
+        /// Time to wait before the second try; 0.2 s. The first one is made at once.
+        initial: Duration = Duration::from_millis(200),
+        /// Most time between two tries; 10 s.
+        maximum: Duration = Duration::from_secs(10),
+        /// Time without any progress after which the last error is told; 600 s, `None` for never.
+        give_up_after: Option<Duration> = Some(Duration::from_secs(600)),
+    }
+}
+
+impl Retry {
+    /// Refuse times that are none.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.initial.is_zero() {
+            return Err(Error::input("initial", "0 s", "more"));
+        }
+        if self.maximum < self.initial {
+            return Err(Error::input(
+                "maximum",
+                format!("{:?}", self.maximum),
+                "initial or more",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Called with the number of durable frames of a stream.
+pub(crate) type OnAcknowledged = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// How frames of a submission are held until the server has acknowledged them.
+///
+/// Frames that are sent and not acknowledged are kept to be sent again after a break, so memory is
+/// bounded by this window and the queue of [`Batching`].
+#[derive(Clone)]
+pub struct Delivery {
+    pub(crate) window_frames: usize,
+    pub(crate) window_bytes: usize,
+    pub(crate) acknowledge_timeout: Duration,
+    pub(crate) retry: Retry,
+    pub(crate) unary: bool,
+    pub(crate) on_acknowledged: Option<OnAcknowledged>,
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self {
+            window_frames: 4096,
+            window_bytes: 64 << 20,
+            acknowledge_timeout: Duration::from_secs(30),
+            retry: Retry::default(),
+            unary: false,
+            on_acknowledged: None,
+        }
+    }
+}
+
+impl fmt::Debug for Delivery {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Delivery")
+            .field("window_frames", &self.window_frames)
+            .field("window_bytes", &self.window_bytes)
+            .field("acknowledge_timeout", &self.acknowledge_timeout)
+            .field("retry", &self.retry)
+            .field("unary", &self.unary)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Delivery {
+    /// Frames that are sent and not acknowledged at which no further batch is sent; 4096.
+    #[must_use]
+    pub fn window_frames(mut self, frames: usize) -> Self {
+        self.window_frames = frames;
+        self
+    }
+
+    /// Bytes of these, likewise; 64 MiB.
+    #[must_use]
+    pub fn window_bytes(mut self, bytes: usize) -> Self {
+        self.window_bytes = bytes;
+        self
+    }
+
+    /// Time without an acknowledgement after which a connection counts as broken; 30 s.
+    #[must_use]
+    pub fn acknowledge_timeout(mut self, timeout: Duration) -> Self {
+        self.acknowledge_timeout = timeout;
+        self
+    }
+
+    /// What happens after a break.
+    #[must_use]
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Whether each batch is a call of its own, for proxies that take no streams; slower, and
+    /// otherwise the same.
+    #[must_use]
+    pub fn unary(mut self, unary: bool) -> Self {
+        self.unary = unary;
+        self
+    }
+
+    /// Called with the number of durable frames of the stream whenever it has grown.
+    ///
+    /// It runs on the stream's own task, which delivers nothing meanwhile: it must be quick and
+    /// never block. If it panics, the stream ends with
+    /// [`ErrorKind::Callback`](crate::ErrorKind::Callback).
+    #[must_use]
+    pub fn on_acknowledged(mut self, callback: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        self.on_acknowledged = Some(Arc::new(callback));
+        self
+    }
+
+    /// Refuse numbers with which nothing would ever be sent.
+    pub(crate) fn check(&self) -> Result<()> {
+        at_least_1("window_frames", self.window_frames)?;
+        at_least_1("window_bytes", self.window_bytes)?;
+        if self.acknowledge_timeout.is_zero() {
+            return Err(Error::input("acknowledge_timeout", "0 s", "more"));
+        }
+        self.retry.check()
+    }
+}
+
+fn at_least_1(name: &str, value: usize) -> Result<()> {
+    if value == 0 {
+        return Err(Error::input(name, 0, "at least 1"));
+    }
+    Ok(())
+}

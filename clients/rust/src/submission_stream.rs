@@ -1,0 +1,316 @@
+//! The stream of detections into a submission.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinHandle;
+
+use crate::append_state::AppendState;
+use crate::clock::later;
+use crate::connection::Connection;
+use crate::courier::{detached, Courier, OpenedStream};
+use crate::error::{Error, Result};
+use crate::frames::{Frame, Geometry};
+use crate::hosting::{StreamInfo, Submission, SubmissionScore};
+use crate::names::benchmark_name;
+use crate::outbox::Item;
+use crate::settings::{Batching, Delivery};
+use crate::submissions::Submissions;
+use crate::wire::vidscore::v1 as wire;
+
+/// How long closing a stream waits for the server to end the call.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A submission that detections are to be sent to; begun by
+/// [`Client::submit`](crate::Client::submit), ended by [`open`](SubmitBuilder::open).
+#[derive(Clone)]
+#[must_use]
+pub struct SubmitBuilder {
+    connection: Connection,
+    benchmark: String,
+    submission: Option<String>,
+    stream: String,
+    title: String,
+    replay: bool,
+    batching: Batching,
+    delivery: Delivery,
+}
+
+impl SubmitBuilder {
+    pub(crate) fn new(connection: Connection, benchmark: String) -> Self {
+        Self {
+            connection,
+            benchmark,
+            submission: None,
+            stream: "default".to_owned(),
+            title: String::new(),
+            replay: false,
+            batching: Batching::default(),
+            delivery: Delivery::default(),
+        }
+    }
+
+    /// Name of the submission, which is created where there is none: 1 to 63 lower-case letters,
+    /// digits and hyphens, a letter first. Where it is not said, a new one that the server names.
+    pub fn submission(mut self, submission: impl Into<String>) -> Self {
+        self.submission = Some(submission.into());
+        self
+    }
+
+    /// Name of the append stream; `default` where it is not said. Each has one writer at a time.
+    pub fn stream(mut self, stream: impl Into<String>) -> Self {
+        self.stream = stream.into();
+        self
+    }
+
+    /// Title for people, of a submission that is created.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Whether frames will be sent from the first one again, as by a program that was started
+    /// again: those that are durable already are left out.
+    pub fn replay(mut self, replay: bool) -> Self {
+        self.replay = replay;
+        self
+    }
+
+    /// How frames are put together, and what happens where the server is slow.
+    pub fn batching(mut self, batching: Batching) -> Self {
+        self.batching = batching;
+        self
+    }
+
+    /// How frames are held until they are acknowledged.
+    pub fn delivery(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
+    /// Find or create the submission, and open the append stream: an older writer of it is shut
+    /// out.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such benchmark,
+    /// [`ErrorKind::QuotaExceeded`](crate::ErrorKind::QuotaExceeded) if the team may have no more
+    /// submissions, [`ErrorKind::SubmissionEnded`](crate::ErrorKind::SubmissionEnded) if it takes
+    /// no more frames, or what a call failed with.
+    pub async fn open(self) -> Result<SubmissionStream> {
+        self.batching.check()?;
+        self.delivery.check()?;
+        let opened = self.open_stream().await?;
+        let connection = self.connection.clone();
+        let courier = Courier::new(
+            opened,
+            connection,
+            self.batching,
+            self.delivery.clone(),
+            self.replay,
+        );
+        let courier = Arc::new(courier);
+        let task = courier.start();
+        let submissions = Submissions::new(self.connection).retry(self.delivery.retry);
+        Ok(SubmissionStream {
+            courier,
+            task,
+            submissions,
+        })
+    }
+
+    async fn open_stream(&self) -> Result<OpenedStream> {
+        let benchmark = benchmark_name(&self.benchmark)?;
+        let geometry = self.detection_geometry(&benchmark).await?;
+        let submissions = Submissions::new(self.connection.clone());
+        let submission = submissions
+            .find_or_create(&benchmark, self.submission.as_deref(), &self.title)
+            .await?;
+        let request = wire::OpenStreamRequest {
+            submission: submission.name.clone(),
+            stream: self.stream.clone(),
+        };
+        let mut service = self.connection.submission_service();
+        let call = service.open_stream(self.connection.request(request));
+        let answer = self.connection.answer(call).await?;
+        let stream = StreamInfo::decode(answer.stream.unwrap_or_default());
+        Ok(OpenedStream {
+            submission,
+            stream,
+            geometry,
+        })
+    }
+
+    async fn detection_geometry(&self, benchmark: &str) -> Result<Geometry> {
+        let request = wire::GetBenchmarkRequest {
+            name: benchmark.to_owned(),
+        };
+        let mut service = self.connection.benchmark_service();
+        let call = service.get_benchmark(self.connection.request(request));
+        let found = self
+            .connection
+            .answer(call)
+            .await?
+            .benchmark
+            .unwrap_or_default();
+        Geometry::decode(found.detection_geometry).ok_or_else(|| {
+            Error::internal("the benchmark's detections have a shape that this client cannot send")
+        })
+    }
+}
+
+/// A stream of detections into a submission.
+///
+/// Frames are sent again by themselves after any break of the connection, from the first one that
+/// the server does not have. Every method may be called from any task and thread, by reference;
+/// frames of one task are sent in its order. Methods may be given up at any await point:
+/// `tokio::time::timeout` around one puts a limit on it, and the stream goes on.
+///
+/// A stream that is dropped delivers no more: [`close`](SubmissionStream::close) or
+/// [`seal`](SubmissionStream::seal) it first, or [`flush`](SubmissionStream::flush). The submission
+/// stays as it is until it is sealed.
+pub struct SubmissionStream {
+    courier: Arc<Courier>,
+    task: JoinHandle<()>,
+    submissions: Submissions,
+}
+
+impl fmt::Debug for SubmissionStream {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SubmissionStream")
+            .field("submission", &self.submission())
+            .field("acknowledged_frames", &self.acknowledged_frames())
+            .finish_non_exhaustive()
+    }
+}
+
+impl SubmissionStream {
+    /// Full name of the submission.
+    #[must_use]
+    pub fn submission(&self) -> &str {
+        &self.courier.opened.submission.name
+    }
+
+    /// Frames of the stream that were durable when it was opened; where to go on from.
+    #[must_use]
+    pub fn next_offset(&self) -> u64 {
+        self.courier.opened.stream.next_offset
+    }
+
+    /// Frames of the stream that are known to be durable.
+    #[must_use]
+    pub fn acknowledged_frames(&self) -> u64 {
+        self.courier.monitor.lock().acknowledged()
+    }
+
+    /// How often the stream has gone on after a break.
+    #[must_use]
+    pub fn reconnections(&self) -> u64 {
+        self.courier.monitor.lock().reconnections()
+    }
+
+    /// Send one whole frame of detections; returns as soon as it is queued. Each frame is sent
+    /// once, over all streams of the submission.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if an object has another shape than the
+    /// benchmark's detections, [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure) if the
+    /// queue is full, as the policy says, [`ErrorKind::Superseded`](crate::ErrorKind::Superseded)
+    /// if a younger writer has opened the stream, or what else it failed with.
+    pub async fn send(&self, frame: Frame) -> Result<()> {
+        frame.check(self.courier.opened.geometry)?;
+        self.courier.put(Item::Single(frame)).await
+    }
+
+    /// Send many whole frames; they do not wait for others.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`send`](SubmissionStream::send).
+    pub async fn send_batch(&self, frames: Vec<Frame>) -> Result<()> {
+        let geometry = self.courier.opened.geometry;
+        frames.iter().try_for_each(|frame| frame.check(geometry))?;
+        match frames.is_empty() {
+            true => Ok(()),
+            false => self.courier.put(Item::Whole(frames)).await,
+        }
+    }
+
+    /// Wait until every frame that was sent is durable, and tell how many the stream has.
+    ///
+    /// # Errors
+    ///
+    /// What the stream failed with.
+    pub async fn flush(&self) -> Result<u64> {
+        self.courier.flush().await
+    }
+
+    /// Wait as [`flush`](SubmissionStream::flush) does, and end the stream; the submission stays
+    /// open.
+    ///
+    /// # Errors
+    ///
+    /// What the stream failed with.
+    pub async fn close(&self) -> Result<()> {
+        self.courier.flush().await?;
+        self.courier.monitor.update(AppendState::close);
+        let limit = later(Instant::now(), JOIN_TIMEOUT);
+        let ended = |state: &mut AppendState| state.ended().then_some(());
+        self.courier.monitor.wait(Some(limit), ended).await;
+        self.stop(None);
+        Ok(())
+    }
+
+    /// End the stream at once; frames that are not durable are given up.
+    pub fn detach(&self) {
+        self.stop(Some(detached()));
+    }
+
+    /// Wait until every frame is durable, end the stream and seal the submission: it is scored
+    /// then. `expected_frame_count` is what must be durable in all streams together, `None` for
+    /// whatever is there.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another number of frames is durable,
+    /// with reason `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise what the stream failed
+    /// with, or why it cannot be sealed.
+    pub async fn seal(&self, expected_frame_count: Option<u64>) -> Result<Submission> {
+        self.close().await?;
+        self.submissions
+            .seal(self.submission(), expected_frame_count)
+            .await
+    }
+
+    /// Wait until the submission has ended; see [`Submissions::wait`].
+    ///
+    /// # Errors
+    ///
+    /// What it cannot be watched for.
+    pub async fn wait(&self) -> Result<Submission> {
+        self.submissions.wait(self.submission()).await
+    }
+
+    /// What may be seen of the submission's scores, newest first.
+    ///
+    /// # Errors
+    ///
+    /// What the call failed with.
+    pub async fn scores(&self) -> Result<Vec<SubmissionScore>> {
+        self.submissions.scores(self.submission()).await
+    }
+
+    fn stop(&self, error: Option<Error>) {
+        self.courier.monitor.update(|state| state.end(error));
+        self.task.abort();
+    }
+}
+
+impl Drop for SubmissionStream {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}

@@ -28,7 +28,7 @@ from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
 from vidscore_server.errors import ListenError
 from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.site import Clock, open_site, utc_now
+from vidscore_server.hosting.site import Clock, open_site
 from vidscore_server.logs import configure_logging, log, places_of
 from vidscore_server.metrics.endpoint import MetricsEndpoint
 from vidscore_server.metrics.metrics import Metrics
@@ -45,6 +45,7 @@ from vidscore_server.store.contract import Store
 from vidscore_server.store.opening import open_store
 from vidscore_server.tls import server_credentials
 from vidscore_server.workers import WorkerPool
+from vidscore_server.store.failpoints import utc_now
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
@@ -77,7 +78,7 @@ class ScoringServer:
         settings: Settings.
         workers: Who tallies; they outlive the server.
         store: What must not be lost, where benchmarks are hosted; it outlives the server.
-        clock: The time, for what is due some day.
+        clock: The time, for what is due some day; that of the store where none is given.
 
     Attributes:
         sessions: The runs that are open.
@@ -89,7 +90,7 @@ class ScoringServer:
         settings: Settings,
         workers: WorkerPool,
         store: Store | None = None,
-        clock: Clock = utc_now,
+        clock: Clock | None = None,
     ) -> None:
         """Put the services together; call it where the event loop runs."""
         self.sessions = Sessions(settings.maximum_streams)
@@ -126,7 +127,8 @@ class ScoringServer:
         site = None if store is None else open_site(store, settings, self._clock)
         self.hosting = None if site is None else Hosting(site, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen
-        self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=self._clock)
+        clock = (self._clock or utc_now) if site is None else site.clock
+        self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=clock)
 
     def _add_hosted_services(self) -> None:
         hosting = self.hosting

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from vidscore_evaluators.errors import (
@@ -114,6 +114,7 @@ class Refusal:
         metadata: Further facts, by name.
     """
 
+        retry_delay_s: When the same may go well; None where time changes nothing.
     code: grpc.StatusCode
     reason: str
     message: str
@@ -121,6 +122,7 @@ class Refusal:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
+    retry_delay_s: float | None = None
 def code_of(error: VidscoreError) -> grpc.StatusCode | None:
     """The canonical code of a domain error; None where the table does not know it."""
     return next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), None)
@@ -147,6 +149,7 @@ def refusal_of(error: BaseException) -> Refusal:
         metadata=_metadata(first, faults),
     )
 
+        retry_delay_s=first.retry_delay_s if isinstance(first, StoreError) else None,
 
 def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Status:
     """A refusal as `google.rpc.Status`.
@@ -165,6 +168,10 @@ def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Statu
         details.append(_packed(_bad_request(refusal.faults)))
     return Status(
         code=refusal.code.value[0],
+    if refusal.retry_delay_s is not None:
+        delay = RetryInfo()
+        delay.retry_delay.FromNanoseconds(round(refusal.retry_delay_s * 1e9))
+        details.append(_packed(delay))
         message=_shortened(refusal.message, MESSAGE_BYTES),
         details=details,
     )
@@ -239,7 +246,7 @@ def _shortened(text: str, most_bytes: int) -> str:
     return encoded[: most_bytes - 3].decode(errors="ignore") + "..."
 
 
-def _packed(message: BadRequest | ErrorInfo) -> AnyMessage:
+def _packed(message: BadRequest | ErrorInfo | RetryInfo) -> AnyMessage:
     packed = AnyMessage()
     packed.Pack(message)
     return packed

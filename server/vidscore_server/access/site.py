@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from vidscore_server.access.tokens import NewToken, new_token
 from vidscore_server.store.contract import Transaction
+from vidscore_server.store.failpoints import utc_now
 from vidscore_server.store.opening import open_store
 from vidscore_server.store.records import AuditRecord, Role
 
@@ -26,7 +26,7 @@ def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
         StoreInUseError: If a server owns the store.
         StoreError: If the store cannot be made there.
     """
-    now = datetime.now(UTC)
+    now = utc_now()
     token = new_token(Role.ORGANISER, "", comment, now)
 
     def add(transaction: Transaction) -> None:

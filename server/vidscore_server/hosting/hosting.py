@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.changes import Follower
 from vidscore_server.hosting.intake import Intake
+from vidscore_server.hosting.leases import Leases
 from vidscore_server.hosting.live import LiveScores
+from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.scoring import Scheduler, Scorer
 from vidscore_server.hosting.site import Site
@@ -29,6 +33,7 @@ class Hosting:
     Attributes:
         site: The common ground.
         benchmarks: Benchmarks.
+        leases: Work that the server holds among the servers of the site.
         truth: Their truth.
         submissions: Their submissions.
         intake: Who takes in what is appended to them.
@@ -44,26 +49,29 @@ class Hosting:
         self.site = site
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
+        self.leases = Leases(site)
         self.submissions = Submissions(site, self.benchmarks)
         self.intake = Intake(site)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
-        self.scheduler = Scheduler(site, self.benchmarks, self.scorer)
+        self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)
         self.rescoring = Rescoring(site, self.benchmarks, self.scorer)
         self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
         self._due = asyncio.Event()
-        self._upkeep: asyncio.Task[None] | None = None
+        self._own_work: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
         """Begin what the server does on its own."""
-        self._upkeep = asyncio.create_task(self._keep_up())
+        self._own_work.append(asyncio.create_task(self._keep_up()))
+        if self.site.store.shared:
+            follower = Follower(self.site.changes, self._revisions)
+            self._own_work.append(asyncio.create_task(follower.follow()))
 
     async def stop(self) -> None:
         """End what the server does on its own; a restart takes it up again."""
-        if self._upkeep is not None:
-            self._upkeep.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._upkeep
+        for task in self._own_work:
+            task.cancel()
+        await asyncio.gather(*self._own_work, return_exceptions=True)
         await self.scheduler.stop()
         await self.rescoring.stop()
 
@@ -77,6 +85,7 @@ class Hosting:
         await self.scheduler.advance()
         await self.rescoring.advance()
 
+        await self.site.adjust_clock()
     async def _keep_up(self) -> None:
         interval_s = self.site.settings.upkeep_interval_ms / 1000
         while True:

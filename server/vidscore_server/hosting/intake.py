@@ -197,7 +197,7 @@ class Intake:
             self._site.clock(),
         )
         try:
-            return await self._site.write(command)
+            return await self._site.write(command, about=[name])
         except AlreadyExistsError:
             return [await self._frame_exists(name, checked[0][1])] if len(checked) == 1 else None
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must know

@@ -1,8 +1,9 @@
 """Score stored detections again: beside the scores there are, as an operation.
 
 An operation notes with every submission that it is done, in the transaction that keeps its
-scores: whenever the server dies, it goes on with the next one. What the Ladder releases is worked
-out anew, as if the new scores had been there from the beginning; the board moves at the end.
+scores: whenever the server dies, whichever leases it then goes on with the next one. What the
+Ladder releases is worked out anew, as if the new scores had been there from the beginning; the
+board moves at the end.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from vidscore_server.errors import NotFoundError
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.release import Values, released_values, values_from_json
 from vidscore_server.hosting.requests import Request, audit_server, checked_text
@@ -90,11 +92,13 @@ class Rescoring:
         site: The server's common ground.
         benchmarks: Its benchmarks.
         scorer: Who scores.
+        leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer) -> None:
+    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
         """Run nothing yet."""
         self._site = site
+        self._leases = leases
         self._benchmarks = benchmarks
         self._scorer = scorer
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -142,14 +146,21 @@ class Rescoring:
         return await self._site.write(command)
 
     async def advance(self) -> None:
-        """Begin, or go on with, every operation that is not done."""
-        for record in await self._site.read(lambda reader: reader.unfinished_operations()):
-            if record.operation not in self._running:
-                task = asyncio.create_task(self._run(record))
+        """Begin, or go on with, every operation that is not done and that nobody works on."""
+        for record in await self._site.read(self._unfinished):
+            if record.kind != KIND or record.operation in self._running:
+                continue
+            if await self._leases.take_now(_work(record.operation)):
+                task = asyncio.create_task(self._lead_to_end(record))
                 self._running[record.operation] = task
                 task.add_done_callback(
                     lambda _, name=record.operation: self._running.pop(name, None)  # type: ignore[misc] # mypy cannot type a default of a lambda
                 )
+
+    def _unfinished(self, reader: Reader) -> list[OperationRecord]:
+        elsewhere = self._leases.elsewhere(reader)
+        records = reader.unfinished_operations()
+        return [record for record in records if _work(record.operation) not in elsewhere]
 
     async def finish(self) -> None:
         """Wait until nothing runs."""
@@ -157,16 +168,29 @@ class Rescoring:
             await asyncio.wait(list(self._running.values()))
 
     async def stop(self) -> None:
-        """End what runs; it goes on when the server does."""
+        """End what runs; it goes on when the server does, or at another one at once."""
+        given_up = [_work(operation) for operation in self._running]
         for task in list(self._running.values()):
             task.cancel()
         await self.finish()
+        await self._leases.let_go(given_up)
+
+    async def _lead_to_end(self, record: OperationRecord) -> None:
+        work = _work(record.operation)
+        try:
+            await self._leases.run(work, self._run(record))
+        except LeaseLostError:
+            log(logging.WARNING, "operation given up", name=record.operation)
+        else:
+            await self._leases.let_go([work])
 
     async def _run(self, record: OperationRecord) -> None:
         plan = read_plan(record)
         try:
             if await self._score_all(record.operation, plan):
                 await self._site.write(lambda transaction: self._end(transaction, record, plan))
+        except LeaseLostError:
+            raise
         except StoreError as error:
             log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except Exception as error:  # noqa: BLE001 - whatever it is, the operation must end
@@ -203,6 +227,7 @@ class Rescoring:
         best: dict[tuple[str, str], Values],
     ) -> None:
         """Keep new scores, and that the submission is done."""
+        self._leases.require(transaction, _work(operation))
         submission = transaction.submission(*name)
         record = transaction.operation(operation)
         if submission is None or record is None:
@@ -235,6 +260,7 @@ class Rescoring:
             best[key] = released_values(definition.policy, best.get(key, {}), values, directions)
 
     def _end(self, transaction: Transaction, record: OperationRecord, plan: Plan) -> None:
+        self._leases.require(transaction, _work(record.operation))
         present = transaction.operation(record.operation)
         if present is None:
             return
@@ -248,6 +274,7 @@ class Rescoring:
 
     async def _close(self, operation: str, reason: str) -> None:
         def command(transaction: Transaction) -> None:
+            self._leases.require(transaction, _work(operation))
             record = transaction.operation(operation)
             if record is not None and not record.done:
                 transaction.update_operation(replace(record, done=True, error=reason))
@@ -256,6 +283,11 @@ class Rescoring:
 
     def _definition(self, reader: Reader, benchmark: str) -> Definition:
         return self._benchmarks.definition(required_benchmark(reader, benchmark))
+
+
+def _work(operation: str) -> str:
+    """What an operation is called as work to lease."""
+    return f"operation {operation}"
 
 
 def required_operation(reader: Reader, operation: str) -> OperationRecord:

@@ -4,8 +4,9 @@
        +------------------------------------^ |
        ^------- interrupted by a restart -----+
 
-The truth's revision is fixed when scoring starts. A restart finds submissions in `scoring` and
-begins again, so often as the settings allow.
+The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
+a lease; whoever finds one in `scoring` that nobody works on, after a restart or because another
+server has died, begins again, so often as the settings allow.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import asyncio
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations
@@ -25,6 +28,7 @@ from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.payloads import unpack_all
 from vidscore_server.hosting.policy import Visibility
@@ -32,7 +36,7 @@ from vidscore_server.hosting.requests import audit_server
 from vidscore_server.hosting.scores import Result, insert_result, make_result
 from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.site import Site
-from vidscore_server.hosting.states import Event, IllegalTransitionError, move
+from vidscore_server.hosting.states import Event, move
 from vidscore_server.hosting.truth import TruthKeeper
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
@@ -154,19 +158,21 @@ class Scheduler:
         site: The server's common ground.
         benchmarks: Its benchmarks.
         scorer: Who scores.
+        leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer) -> None:
+    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
         """Schedule nothing yet."""
         self._site = site
         self._benchmarks = benchmarks
         self._scorer = scorer
+        self._leases = leases
         self._running: dict[SubmissionName, asyncio.Task[None]] = {}
         self._looked_at: dict[SubmissionName, int] = {}
 
     async def advance(self) -> None:
         """Begin whatever is due; returns once it has begun."""
-        records = await self._site.read(lambda reader: reader.submissions_in(UNFINISHED))
+        records = await self._site.read(self._unfinished)
         unfinished = {SubmissionName(record.benchmark, record.submission) for record in records}
         self._looked_at = {
             name: revision for name, revision in self._looked_at.items() if name in unfinished
@@ -179,7 +185,7 @@ class Scheduler:
                 continue
             started = await self._begin(name, record)
             if started is not None:
-                task = asyncio.create_task(self._score(name, started))
+                task = asyncio.create_task(self._lead_to_end(name, started))
                 self._running[name] = task
                 task.add_done_callback(lambda _, name=name: self._running.pop(name, None))  # type: ignore[misc] # mypy cannot type a default of a lambda
 
@@ -189,10 +195,32 @@ class Scheduler:
             await asyncio.wait(list(self._running.values()))
 
     async def stop(self) -> None:
-        """End what runs; it begins again when the server does."""
+        """End what runs; it begins again when the server does, or at another one at once."""
+        given_up = list(self._running)
         for task in list(self._running.values()):
             task.cancel()
         await self.finish()
+        for name in given_up:
+            with suppress(StoreError):
+                await self._site.write(partial(self._hand_back, name))
+
+    def _unfinished(self, reader: Reader) -> list[SubmissionRecord]:
+        """Submissions that have no end yet, but for those that another server scores."""
+        elsewhere = self._leases.elsewhere(reader)
+        return [
+            record
+            for record in reader.submissions_in(UNFINISHED)
+            if _work(SubmissionName(record.benchmark, record.submission)) not in elsewhere
+        ]
+
+    def _hand_back(self, name: SubmissionName, transaction: Transaction) -> None:
+        """Put a submission back that is not scored because the server stops."""
+        record = transaction.submission(*name)
+        if record is None or not transaction.end_lease(_work(name), self._leases.owner):
+            return
+        if record.state is SubmissionState.SCORING:
+            sealed = move(record, Event.SCORING_INTERRUPTED, self._site.clock())
+            transaction.update_submission(replace(sealed, attempts=record.attempts - 1))
 
     async def _begin(self, name: SubmissionName, record: SubmissionRecord) -> int | None:
         """Start scoring, or wait for truth; gives the truth's revision where it has started."""
@@ -233,6 +261,17 @@ class Scheduler:
     def _begin_command(
         self, transaction: Transaction, name: SubmissionName, *, lacks: bool
     ) -> tuple[SubmissionRecord | None, int | None]:
+        """Move the submission on, unless another server does it, and keep the lease to score."""
+        if not self._leases.take(transaction, _work(name)):
+            return None, None
+        changed, revision = self._move_on(transaction, name, lacks=lacks)
+        if revision is None:
+            self._leases.end(transaction, _work(name))
+        return changed, revision
+
+    def _move_on(
+        self, transaction: Transaction, name: SubmissionName, *, lacks: bool
+    ) -> tuple[SubmissionRecord | None, int | None]:
         """Move the submission on: (what has changed, revision where scoring starts)."""
         now = self._site.clock()
         record = transaction.submission(*name)
@@ -260,12 +299,17 @@ class Scheduler:
         audit_server(transaction, now, scoring.state_reason, str(name))
         return scoring, revision.revision
 
+    async def _lead_to_end(self, name: SubmissionName, revision: int) -> None:
+        try:
+            await self._leases.run(_work(name), self._score(name, revision))
+        except LeaseLostError:
+            log(logging.WARNING, "scoring given up", submission=str(name))
+        self._site.changes.tell(name)
+
     async def _score(self, name: SubmissionName, revision: int) -> None:
         try:
             failpoint("before_scoring")
             results = await self._scorer.results(name, revision)
-            failpoint("before_score_commit")
-            await self._site.write(lambda transaction: self._keep(transaction, name, results))
         except StoreError as error:
             # It stays in `scoring`: the next round begins again, so often as attempts allow.
             log(logging.ERROR, "store failed", places=places_of(error))
@@ -274,31 +318,32 @@ class Scheduler:
         except Exception as error:  # noqa: BLE001 - whatever it is, the submission must end
             log(logging.ERROR, "scoring failed", submission=str(name), places=places_of(error))
             await self._fail(name, Event.SCORING_FAILED)
-        self._site.changes.tell(name)
+        else:
+            failpoint("before_score_commit")
+            await self._leases.write(lambda transaction: self._keep(transaction, name, results))
 
     def _keep(self, transaction: Transaction, name: SubmissionName, results: list[Result]) -> None:
         record = transaction.submission(*name)
         benchmark = transaction.benchmark(name.benchmark)
         if record is None or benchmark is None or record.state is not SubmissionState.SCORING:
-            return  # it was cancelled or deleted meanwhile
+            return  # it was cancelled or deleted meanwhile, or kept by a commit without an answer
+        self._leases.end(transaction, _work(name))
         now = self._site.clock()
         definition = self._benchmarks.definition(benchmark)
         for result in results:
             insert_result(transaction, definition, record, result, now)
-        partial = any(result.partial for result in results)
-        event = Event.SCORED_WITHOUT_ALL_TRUTH if partial else Event.SCORED
+        left_out = any(result.partial for result in results)
+        event = Event.SCORED_WITHOUT_ALL_TRUTH if left_out else Event.SCORED
         self._ended(transaction, record, event)
 
     async def _fail(self, name: SubmissionName, event: Event) -> None:
         def command(transaction: Transaction) -> None:
             record = transaction.submission(*name)
-            if record is not None:
+            if record is not None and record.state is SubmissionState.SCORING:
+                self._leases.end(transaction, _work(name))
                 self._ended(transaction, record, event)
 
-        try:
-            await self._site.write(command)
-        except (IllegalTransitionError, StoreError) as error:
-            log(logging.ERROR, "failure not kept", submission=str(name), places=places_of(error))
+        await self._leases.write(command)
 
     def _ended(
         self, transaction: Transaction, record: SubmissionRecord, event: Event
@@ -310,6 +355,11 @@ class Scheduler:
         name = SubmissionName(record.benchmark, record.submission)
         audit_server(transaction, now, changed.state_reason, str(name))
         return changed
+
+
+def _work(name: SubmissionName) -> str:
+    """What the scoring of a submission is called as work to lease."""
+    return f"score {name}"
 
 
 def _report(evaluator: Evaluator[Any], data: list[bytes]) -> Report:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TypeVar
 
 from vidscore_server.hosting.changes import Changes
+from vidscore_server.hosting.clock import StoreClock
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import Reader, Store, Transaction
+from vidscore_server.store.contract import Reader, Store, SubmissionKey, Transaction
 
 Result = TypeVar("Result")
 Clock = Callable[[], datetime]
 
 DIGEST_DIGITS = 32
-
-
-def utc_now() -> datetime:
-    """The time, in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class Site:
     Attributes:
         store: What must not be lost.
         settings: The server's limits.
-        clock: The time.
+        clock: The time; all servers of the site agree on it.
         secret: Keys digests that leave the server.
         changes: Tells who waits for it that a submission has changed.
     """
@@ -43,9 +39,18 @@ class Site:
     secret: bytes
     changes: Changes
 
-    async def write(self, command: Callable[[Transaction], Result]) -> Result:
-        """Run a command; what it wrote is durable when this returns."""
-        return await asyncio.wrap_future(self.store.submit(command))
+    async def write(
+        self,
+        command: Callable[[Transaction], Result],
+        about: Collection[SubmissionKey] | None = None,
+    ) -> Result:
+        """Run a command; what it wrote is durable when this returns.
+
+        Args:
+            command: The command.
+            about: Submissions beyond which it touches nothing; None where it may touch anything.
+        """
+        return await asyncio.wrap_future(self.store.submit(command, about))
 
     async def read(self, query: Callable[[Reader], Result]) -> Result:
         """Run a query over one consistent state, beside the event loop."""
@@ -56,13 +61,19 @@ class Site:
 
         return await asyncio.to_thread(run)
 
+    async def adjust_clock(self) -> None:
+        """Set the clock by the store's."""
+        if isinstance(self.clock, StoreClock):
+            await asyncio.to_thread(self.clock.adjust)
+
     def keyed(self, digest: str) -> str:
         """A digest that says nothing to whoever does not have the server's secret."""
         keyed = hmac.new(self.secret, digest.encode(), hashlib.sha256)
         return keyed.hexdigest()[:DIGEST_DIGITS]
 
 
-def open_site(store: Store, settings: Settings, clock: Clock = utc_now) -> Site:
-    """The common ground over an open store."""
+def open_site(store: Store, settings: Settings, clock: Clock | None = None) -> Site:
+    """The common ground over an open store, whose clock counts where none is given."""
     with store.read() as reader:
-        return Site(store, settings, clock, reader.secret(), Changes())
+        secret = reader.secret()
+    return Site(store, settings, clock or StoreClock(store), secret, Changes())

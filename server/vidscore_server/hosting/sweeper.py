@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
@@ -15,6 +15,11 @@ from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submissions import Submissions
 from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+
+RESPONSES_KEPT = timedelta(days=7)
+"""Time in which a request that comes again, by its `request_id`, gets the same answer."""
+
+PURGE_INTERVAL = timedelta(minutes=10)
 
 
 def due_event(
@@ -43,10 +48,12 @@ class Sweeper:
         self._site = site
         self._benchmarks = benchmarks
         self._submissions = submissions
+        self._purge_time: datetime | None = None
 
     async def sweep(self) -> None:
         """Do everything that is due now."""
         now = self._site.clock()
+        await self._purge(now)
         for name in await self._site.read(lambda reader: self._due(reader, now)):
             try:
                 changed = await self._site.write(
@@ -58,6 +65,14 @@ class Sweeper:
                 )
             if changed:
                 self._site.changes.tell(name)
+
+    async def _purge(self, now: datetime) -> None:
+        """Forget now and then what nobody will ask for any more."""
+        if self._purge_time is not None and now >= self._purge_time:
+            await self._site.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
+            self._purge_time = None
+        if self._purge_time is None:
+            self._purge_time = now + PURGE_INTERVAL
 
     def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
         """Submissions to which time alone does something now."""

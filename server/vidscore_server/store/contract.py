@@ -7,7 +7,7 @@ The contract, which `tests/server/store/contract.py` holds every store to:
   the order in which they were queued, each in a savepoint of its own, many in one transaction.
 - **One after the other.** What a command reads stays as it is until what it writes is durable,
   however many servers write to the store: commands are as if each ran alone. One that says which
-  submission it is about, and touches nothing beyond it, may run beside those about others.
+  submissions it is about, and touches nothing beyond them, may run beside those about others.
 - **Durability.** A future is resolved only when what its command wrote is on the disk: it then
   survives the death of the process and of the machine.
 - **All or nothing.** A command that raises leaves nothing behind; its future carries the error;
@@ -28,7 +28,7 @@ A store knows no rules: whether a submission may be sealed is not its business.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -328,13 +328,15 @@ class Store(ABC):
 
     @abstractmethod
     def submit(
-        self, command: Callable[[Transaction], Result], about: SubmissionKey | None = None
+        self,
+        command: Callable[[Transaction], Result],
+        about: Collection[SubmissionKey] | None = None,
     ) -> Future[Result]:
         """Queue a command; the future is resolved when what it wrote is durable.
 
         Args:
             command: The command.
-            about: The one submission that it reads and writes; None where it may touch anything.
+            about: Submissions beyond which it touches nothing; None where it may touch anything.
 
         Raises:
             StoreError: If the store is closed, or too many commands wait.

@@ -13,6 +13,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from functools import cache
 
 ENVIRONMENT = "VIDSCORE_FAILPOINTS"
@@ -24,6 +25,8 @@ NAMES = (
     "before_scoring",
     "before_score_commit",
 )
+
+CLOCK = "clock"
 
 _passed: Counter[str] = Counter()
 _lock = threading.Lock()
@@ -51,11 +54,18 @@ def failpoint(name: str) -> None:
         time.sleep(float(action.removeprefix("sleep:")) / 1000.0)
 
 
+def utc_now() -> datetime:
+    """The time by this process's clock, in UTC."""
+    shift = _configured().get(CLOCK, "shift:0")
+    return datetime.now(UTC) + timedelta(seconds=float(shift.removeprefix("shift:")))
+
+
 @cache
 def _configured() -> dict[str, str]:
     entries = filter(None, os.environ.get(ENVIRONMENT, "").split(","))
     configured = dict(entry.split("=", 1) for entry in entries)
-    unknown = set(configured) - set(NAMES)
+    unknown = set(configured) - {*NAMES, CLOCK}
     if unknown:
-        raise ValueError(f"{ENVIRONMENT} names {sorted(unknown)}; there are {', '.join(NAMES)}")
+        known = ", ".join((*NAMES, CLOCK))
+        raise ValueError(f"{ENVIRONMENT} names {sorted(unknown)}; there are {known}")
     return configured

@@ -6,7 +6,7 @@ import pytest
 
 from vidscore_server.access.gate import Gate
 from vidscore_server.errors import UnauthenticatedError
-from vidscore_server.hosting.site import utc_now
+from vidscore_server.store.failpoints import utc_now
 
 SCORE = "/vidscore.v1.ScoringService/Score"
 CREATE = "/vidscore.v1.BenchmarkService/CreateBenchmark"

@@ -28,6 +28,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.codec.report_codec import write_report
+from vidscore_server.hosting.scoring import Scheduler
 from vidscore_server.settings import Settings
 
 pb = submission_service_pb2
@@ -184,7 +185,10 @@ async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
         assert ended.submission.state_reason == "scoring_timed_out"
 
 
-async def test_a_restart_begins_scoring_again_so_often_as_allowed(tmp_path: Path) -> None:
+async def test_a_server_that_died_begins_scoring_again_so_often_as_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_hand_back", lambda *_: None)  # as if it had been killed
     clock = PlayedClock()
     for restart in range(3):
         async with hosting(tmp_path, clock, held=True, scoring_attempts=2) as hosted:
@@ -197,6 +201,21 @@ async def test_a_restart_begins_scoring_again_so_often_as_allowed(tmp_path: Path
                 assert ended.submission.state_reason == "scoring_failed"
             else:
                 await eventually(lambda: bool(hosted.workers.jobs))
+
+
+async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
+    clock = PlayedClock()
+    for restart in range(3):
+        async with hosting(tmp_path, clock, held=True, scoring_attempts=1) as hosted:
+            if restart == 0:
+                await hosted.organiser.create_benchmark()
+                await hosted.organiser.upload(TRUTH)
+                await hosted.organiser.submit(DETECTIONS)
+            await eventually(lambda: bool(hosted.workers.jobs))
+            if restart == 2:
+                hosted.workers.gate.set()
+                ended = await hosted.organiser.ended()
+                assert ended.submission.state_reason == "scored"
 
 
 async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path: Path) -> None:

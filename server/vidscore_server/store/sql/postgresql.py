@@ -23,7 +23,7 @@ from vidscore_server.store.contract import StoreError, SubmissionKey
 from vidscore_server.store.locations import shown_location
 from vidscore_server.store.sql.migrating import upgrade
 from vidscore_server.store.sql.reader import SqlReader
-from vidscore_server.store.sql.store import Sharing, SqlStore
+from vidscore_server.store.sql.store import Lock, Sharing, SqlStore
 
 MINIMUM_VERSION = 14
 MAXIMUM_GROUP = 64
@@ -94,7 +94,7 @@ def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
     return SqlStore(engine, sharing=Sharing(locker(secret), readers, MAXIMUM_GROUP))
 
 
-def locker(secret: bytes) -> Callable[[Connection, Collection[SubmissionKey | None]], None]:
+def locker(secret: bytes) -> Lock:
     """What keeps other servers of a site off; see `vidscore_server.store.sql.store.Lock`.
 
     Args:
@@ -107,12 +107,11 @@ def locker(secret: bytes) -> Callable[[Connection, Collection[SubmissionKey | No
 
     site = key_of()
 
-    def lock(connection: Connection, submissions: Collection[SubmissionKey | None]) -> None:
-        named = [submission for submission in submissions if submission is not None]
-        if len(named) < len(submissions):
+    def lock(connection: Connection, submissions: Collection[SubmissionKey] | None) -> None:
+        if submissions is None:
             connection.execute(_LOCK_SITE, {"site": site})
         else:
-            keys = sorted({key_of(*submission) for submission in named})
+            keys = sorted({key_of(*submission) for submission in submissions})
             connection.execute(_LOCK_SUBMISSIONS, {"site": site, "keys": keys})
 
     return lock

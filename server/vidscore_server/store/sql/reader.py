@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_
 
 from vidscore_server.store.contract import FrameName, Reader, SubmissionKey
+from vidscore_server.store.failpoints import utc_now
 from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
@@ -53,7 +54,7 @@ class SqlReader(Reader):
     def time(self) -> datetime:
         """See the contract."""
         if self._connection.dialect.name != "postgresql":
-            return datetime.now(UTC)  # one process owns it, so its clock is the store's
+            return utc_now()  # one process owns it, so its clock is the store's
         now: datetime = self._connection.execute(select(func.clock_timestamp())).scalar_one()
         return now.astimezone(UTC)
 

@@ -36,13 +36,13 @@ MAXIMUM_GROUP = 1_000
 READERS_TIMEOUT_S = 30
 """How long a closing store waits for readers: those of a cancelled call go on in their threads."""
 
-Lock = Callable[[Connection, Collection[SubmissionKey | None]], None]
-"""Keeps other servers off some submissions until the commit; off everything where None is in."""
+Lock = Callable[[Connection, Collection[SubmissionKey] | None], None]
+"""Keeps other servers off some submissions until the commit; off everything where it is None."""
 
 _STOP = None
 
 
-def lock_nothing(_: Connection, __: Collection[SubmissionKey | None]) -> None:
+def lock_nothing(_: Connection, __: Collection[SubmissionKey] | None) -> None:
     """Lock nothing: there is no other server."""
 
 
@@ -64,7 +64,7 @@ class Sharing:
 @dataclass(frozen=True, slots=True)
 class _Queued:
     command: Callable[[Transaction], Any]
-    about: SubmissionKey | None
+    about: Collection[SubmissionKey] | None
     future: Future[Any]
 
 
@@ -102,7 +102,9 @@ class SqlStore(Store):
         return self._shared
 
     def submit(
-        self, command: Callable[[Transaction], Result], about: SubmissionKey | None = None
+        self,
+        command: Callable[[Transaction], Result],
+        about: Collection[SubmissionKey] | None = None,
     ) -> Future[Result]:
         """See the contract."""
         future: Future[Result] = Future()
@@ -176,7 +178,7 @@ class SqlStore(Store):
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
         try:
             with self._engine.begin() as connection:
-                self._sharing.lock(connection, {queued.about for queued in group})
+                self._sharing.lock(connection, _all_about(group))
                 outcomes.extend(
                     (queued.future, *_run(connection, queued.command)) for queued in group
                 )
@@ -190,6 +192,16 @@ class SqlStore(Store):
                 future.set_result(result)
             else:
                 future.set_exception(failed)
+
+
+def _all_about(group: list[_Queued]) -> Collection[SubmissionKey] | None:
+    """Submissions beyond which a group touches nothing; None where it may touch anything."""
+    about: set[SubmissionKey] = set()
+    for queued in group:
+        if queued.about is None:
+            return None
+        about.update(queued.about)
+    return about
 
 
 def _run(

@@ -42,10 +42,10 @@ from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.submission_service import SubmissionService
 from vidscore_server.settings import ListenAddress, Settings
 from vidscore_server.store.contract import Store
+from vidscore_server.store.failpoints import utc_now
 from vidscore_server.store.opening import open_store
 from vidscore_server.tls import server_credentials
 from vidscore_server.workers import WorkerPool
-from vidscore_server.store.failpoints import utc_now
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,

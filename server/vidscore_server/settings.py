@@ -168,6 +168,14 @@ class Settings:
         minimum=1,
         maximum=7 * 86_400,
     )
+    lease_timeout_s: int = parameter(
+        30,
+        "Time after which another server over the same store takes over the work of one that has "
+        "died.",
+        unit="s",
+        minimum=1,
+        maximum=3600,
+    )
     upkeep_interval_ms: int = parameter(
         1000,
         "Time between two looks at what is due: submissions that are quiet, closing, or sealed.",

@@ -112,17 +112,17 @@ class Refusal:
         message: One or two sentences for people.
         faults: Everything that is wrong in the input.
         metadata: Further facts, by name.
+        retry_delay_s: When the same may go well; None where time changes nothing.
     """
 
-        retry_delay_s: When the same may go well; None where time changes nothing.
     code: grpc.StatusCode
     reason: str
     message: str
     faults: tuple[Fault, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
-
-
     retry_delay_s: float | None = None
+
+
 def code_of(error: VidscoreError) -> grpc.StatusCode | None:
     """The canonical code of a domain error; None where the table does not know it."""
     return next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), None)
@@ -147,9 +147,9 @@ def refusal_of(error: BaseException) -> Refusal:
         message=_summary(faults) if isinstance(first, InputError) else str(first),
         faults=faults,
         metadata=_metadata(first, faults),
+        retry_delay_s=first.retry_delay_s if isinstance(first, StoreError) else None,
     )
 
-        retry_delay_s=first.retry_delay_s if isinstance(first, StoreError) else None,
 
 def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Status:
     """A refusal as `google.rpc.Status`.
@@ -166,12 +166,12 @@ def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Statu
     details = [_packed(info)]
     if refusal.faults:
         details.append(_packed(_bad_request(refusal.faults)))
-    return Status(
-        code=refusal.code.value[0],
     if refusal.retry_delay_s is not None:
         delay = RetryInfo()
         delay.retry_delay.FromNanoseconds(round(refusal.retry_delay_s * 1e9))
         details.append(_packed(delay))
+    return Status(
+        code=refusal.code.value[0],
         message=_shortened(refusal.message, MESSAGE_BYTES),
         details=details,
     )

@@ -32,8 +32,8 @@ class Hosting:
 
     Attributes:
         site: The common ground.
-        benchmarks: Benchmarks.
         leases: Work that the server holds among the servers of the site.
+        benchmarks: Benchmarks.
         truth: Their truth.
         submissions: Their submissions.
         intake: Who takes in what is appended to them.
@@ -47,15 +47,15 @@ class Hosting:
     def __init__(self, site: Site, workers: WorkerPool) -> None:
         """Put the parts together; nothing runs yet."""
         self.site = site
+        self.leases = Leases(site)
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
-        self.leases = Leases(site)
         self.submissions = Submissions(site, self.benchmarks)
         self.intake = Intake(site)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)
-        self.rescoring = Rescoring(site, self.benchmarks, self.scorer)
+        self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
         self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []
@@ -81,11 +81,15 @@ class Hosting:
 
     async def work(self) -> None:
         """Do, or begin, everything that is due now."""
+        await self.site.adjust_clock()
         await self.sweeper.sweep()
         await self.scheduler.advance()
         await self.rescoring.advance()
 
-        await self.site.adjust_clock()
+    async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
+        found = await self.site.read(lambda reader: reader.submission_revisions(names))
+        return {SubmissionName(*name): revision for name, revision in found.items()}
+
     async def _keep_up(self) -> None:
         interval_s = self.site.settings.upkeep_interval_ms / 1000
         while True:

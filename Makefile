@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 WORKERS ?= auto
 PYTEST_ARGS ?=
 REALISATIONS ?= 2
+# Which clients `make clients` and `make conformance` look at; none named: all.
+LANGUAGES ?=
 DEMO_ARGS ?=
 # How often `make crash-test` kills the server, and what its chance follows from.
 CRASHES ?= 50
@@ -23,7 +25,8 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test chaos-test
+CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test chaos-test \
+	clients conformance
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -76,6 +79,13 @@ test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fr
 
 test-image: $(INSTALLED) ## campaign: the Dockerfile's steps, run without Docker, serve and are healthy
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_image.py $(PYTEST_ARGS)
+
+clients: $(INSTALLED) ## campaign: build and unit-test the client of each language (LANGUAGES="go rust")
+	@$(BIN)/python -m tools.clients $(LANGUAGES)
+
+# A line on stdout for each language; what each scenario comes to goes to stderr.
+conformance: $(INSTALLED) ## campaign: every client held to one contract (LANGUAGES="go rust")
+	@$(BIN)/python -m tests.conformance $(LANGUAGES)
 
 # --- speed -----------------------------------------------------------------------------------
 

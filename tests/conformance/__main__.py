@@ -8,7 +8,6 @@ python -m tests.conformance go --scenario rewind  one scenario
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 import time
@@ -23,9 +22,10 @@ from tests.conformance import (  # noqa: F401 - each puts its scenarios on the l
     submission_scenarios,
 )
 from tests.conformance.comparing import DeviationError
-from tests.conformance.runners import LANGUAGES, MissingToolchainError, Runner, build
+from tests.conformance.runners import Runner, build
 from tests.conformance.site import encrypted_site, site
 from tests.conformance.stage import SCENARIOS, Reference, Scenario, Stage, name_of, prepare
+from tools.clients import LANGUAGES, MissingToolchainError, required
 
 MakeStage = Callable[[Runner, str], Stage]
 """Makes a stage of a runner and the name of its submission."""
@@ -72,7 +72,7 @@ class Verdict:
             runner = build(language)
         except MissingToolchainError as missing:
             self.line = f"{language} skip: {missing}"
-            self.failed = os.environ.get("VIDSCORE_REQUIRE_ALL") == "1"
+            self.failed = required()
             return
         except DeviationError as broken:
             failures = [f"build: {broken}"]

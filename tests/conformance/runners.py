@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.comparing import DeviationError, hold
-from tests.support.tree import ROOT
-
-LANGUAGES = ("python", "typescript", "go", "java", "rust", "cpp")
+from tools.clients import ROOT, FailedError, check_toolchain, make
 
 COMPLETED = 0
 REFUSED = 3
@@ -21,13 +19,7 @@ KILLED = frozenset({-9, 9, 137})
 RUN_TIMEOUT_S = 180.0
 """Nothing that a runner does takes so long; one that hangs is ended."""
 
-BUILD_TIMEOUT_S = 3600.0
-
 Document = dict[str, Any]
-
-
-class MissingToolchainError(Exception):
-    """The toolchain of a language is not there; the text says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -139,26 +131,12 @@ def build(language: str) -> Runner:
         MissingToolchainError: If the toolchain is not there.
         DeviationError: If it cannot be built.
     """
-    folder = ROOT / "clients" / language
-    if not (folder / "Makefile").is_file():
-        raise MissingToolchainError(f"there is no clients/{language}/Makefile")
-    toolchain = _make(folder, "toolchain")
-    if toolchain.returncode:
-        raise MissingToolchainError((toolchain.stdout + toolchain.stderr).strip().splitlines()[0])
-    built = _make(folder, "runner")
-    hold(not built.returncode, f"cannot be built: {_last(built.stdout + built.stderr)}")
-    return Runner(language, folder / "build/runner")
-
-
-def _make(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["make", "--no-print-directory", "--silent", "-C", str(folder), target],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=BUILD_TIMEOUT_S,
-    )
+    check_toolchain(language)
+    try:
+        make(language, "runner")
+    except FailedError as failure:
+        raise DeviationError(str(failure)) from None
+    return Runner(language, ROOT / "clients" / language / "build/runner")
 
 
 def _document(out: str) -> Document | None:

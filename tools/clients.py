@@ -1,0 +1,101 @@
+"""Build and unit-test the client of each language: a line each.
+
+    python -m tools.clients [LANGUAGE]...
+
+A language whose toolchain is not there is skipped by name; with VIDSCORE_REQUIRE_ALL=1 that is a
+failure. What a build said is kept in build/clients/LANGUAGE.log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOGS = ROOT / "build/clients"
+
+LANGUAGES = ("python", "typescript", "go", "java", "rust", "cpp")
+TARGETS = ("build", "test")
+
+STEP_TIMEOUT_S = 3600.0
+
+
+class MissingToolchainError(Exception):
+    """The toolchain of a language is not there; the text says what is missing."""
+
+
+class FailedError(Exception):
+    """A step failed; the text has the end of what it said."""
+
+
+def check_toolchain(language: str) -> None:
+    """Require the toolchain of a language.
+
+    Raises:
+        MissingToolchainError: If it is not there.
+    """
+    if not (ROOT / "clients" / language / "Makefile").is_file():
+        raise MissingToolchainError(f"there is no clients/{language}/Makefile")
+    done = _run(language, "toolchain")
+    if done.returncode:
+        said = done.stdout.strip().splitlines() or ["the toolchain is not there"]
+        raise MissingToolchainError(said[0])
+
+
+def make(language: str, target: str) -> None:
+    """Run a target of a client's Makefile.
+
+    Raises:
+        FailedError: If it fails.
+    """
+    done = _run(language, target)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    (LOGS / f"{language}-{target}.log").write_text(done.stdout, encoding="utf-8")
+    if done.returncode:
+        raise FailedError(f"make -C clients/{language} {target}: {done.stdout.strip()[-1500:]}")
+
+
+def required() -> bool:
+    """Whether everything must be there."""
+    return os.environ.get("VIDSCORE_REQUIRE_ALL") == "1"
+
+
+def main() -> int:
+    """Do what the command line says; whether something failed."""
+    parser = argparse.ArgumentParser(prog="clients", description="Build and unit-test each client")
+    parser.add_argument("languages", nargs="*", choices=LANGUAGES, default=list(LANGUAGES))
+    failed = False
+    for language in parser.parse_args().languages:
+        try:
+            check_toolchain(language)
+            for target in TARGETS:
+                make(language, target)
+            line = f"{language} pass"
+        except MissingToolchainError as missing:
+            line, failed = f"{language} skip: {missing}", failed or required()
+        except FailedError as failure:
+            line, failed = f"{language} fail: {failure}", True
+        print(line, flush=True)
+    return int(failed)
+
+
+def _run(language: str, target: str) -> subprocess.CompletedProcess[str]:
+    folder = ROOT / "clients" / language
+    return subprocess.run(
+        ["make", "--no-print-directory", "--silent", "-C", str(folder), target],
+        # A make that runs this one must not lend its jobs and flags.
+        env={name: value for name, value in os.environ.items() if not name.startswith("MAKE")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        timeout=STEP_TIMEOUT_S,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,6 +23,8 @@ from vidscore.v1 import (
     scoring_service_pb2_grpc,
     submission_service_pb2,
     submission_service_pb2_grpc,
+    trust_service_pb2,
+    trust_service_pb2_grpc,
 )
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
@@ -40,6 +42,7 @@ from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
 from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.submission_service import SubmissionService
+from vidscore_server.services.trust_service import TrustService
 from vidscore_server.settings import ListenAddress, Settings
 from vidscore_server.store.contract import Store
 from vidscore_server.store.failpoints import utc_now
@@ -56,6 +59,7 @@ HOSTED_SERVICES = (
     benchmark_service_pb2.DESCRIPTOR.services_by_name["BenchmarkService"].full_name,
     submission_service_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name,
     access_service_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name,
+    trust_service_pb2.DESCRIPTOR.services_by_name["TrustService"].full_name,
     operations_pb2.DESCRIPTOR.services_by_name["Operations"].full_name,
 )
 
@@ -139,6 +143,9 @@ class ScoringServer:
         )
         submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
             SubmissionService(hosting, self.sessions, self._gate), self._server
+        )
+        trust_service_pb2_grpc.add_TrustServiceServicer_to_server(
+            TrustService(hosting), self._server
         )
         operations_pb2_grpc.add_OperationsServicer_to_server(
             OperationsService(hosting), self._server

@@ -128,6 +128,12 @@ class OperationRunsError(StateError):
     reason: ClassVar[str] = "OPERATION_RUNS"
 
 
+class AnalysisRunsError(StateError):
+    """Another analysis of the same kind and benchmark runs, or waits for its turn."""
+
+    reason: ClassVar[str] = "ANALYSIS_RUNS"
+
+
 class QuotaError(StateError):
     """The team's quota is used up."""
 

@@ -168,6 +168,34 @@ class Settings:
         minimum=1,
         maximum=7 * 86_400,
     )
+    maximum_trust_analyses: int = parameter(
+        1, "Trust analyses that run at once; others wait.", minimum=1, maximum=1_000
+    )
+    trust_workers: int = parameter(
+        1, "Processes that each trust analysis may use.", minimum=1, maximum=1_024
+    )
+    trust_timeout_s: int = parameter(
+        3600,
+        "Time that a trust analysis may take.",
+        unit="s",
+        minimum=1,
+        maximum=7 * 86_400,
+    )
+    maximum_trust_systems: int = parameter(
+        100, "Systems that one trust analysis ranks.", minimum=2, maximum=10_000
+    )
+    maximum_trust_frames: int = parameter(
+        10_000_000,
+        "Frames that the systems of one trust analysis have together.",
+        minimum=1,
+        maximum=1_000_000_000,
+    )
+    maximum_trust_trials: int = parameter(
+        10_000,
+        "Draws of sequences, trials with noise or families of scenes of one trust analysis.",
+        minimum=1,
+        maximum=1_000_000,
+    )
     lease_timeout_s: int = parameter(
         30,
         "Time after which another server over the same store takes over the work of one that has "

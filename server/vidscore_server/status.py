@@ -26,6 +26,7 @@ from vidscore_evaluators.errors import (
     VidscoreError,
 )
 from vidscore_server.errors import (
+    AnalysisRunsError,
     ContentDiffersError,
     DrainingError,
     EpochStaleError,
@@ -99,6 +100,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     StoreError: grpc.StatusCode.UNAVAILABLE,
     StoreFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     OperationRunsError: grpc.StatusCode.FAILED_PRECONDITION,
+    AnalysisRunsError: grpc.StatusCode.FAILED_PRECONDITION,
 }
 
 

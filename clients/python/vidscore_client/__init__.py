@@ -39,6 +39,7 @@ from vidscore_client.hosting import (
     Leaderboard,
     LeaderboardRow,
     NewToken,
+    RankingQuestions,
     RescoreProgress,
     Role,
     ScoreDifference,
@@ -48,6 +49,8 @@ from vidscore_client.hosting import (
     SubmissionState,
     SubmissionUpdate,
     Token,
+    TrustDocument,
+    TrustProgress,
     TruthRevision,
 )
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
@@ -55,6 +58,7 @@ from vidscore_client.settings import Batching, Delivery, Live, Policy, Retry, Tl
 from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
 from vidscore_client.submissions import Submissions
+from vidscore_client.trust import Trust, TrustAnalysis
 
 __all__ = [
     "AccessDeniedError",
@@ -93,6 +97,7 @@ __all__ = [
     "ObjectFlag",
     "Policy",
     "QuotaExceededError",
+    "RankingQuestions",
     "Report",
     "ReportWarning",
     "RescoreProgress",
@@ -115,6 +120,10 @@ __all__ = [
     "Tls",
     "Token",
     "Tokens",
+    "Trust",
+    "TrustAnalysis",
+    "TrustDocument",
+    "TrustProgress",
     "TruthRevision",
     "UnavailableError",
     "UnsupportedError",

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
-import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 
 import grpc
 
 from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
 from vidscore_client._access_operations import create_token, list_tokens, revoke_token
+from vidscore_client._aio_long_work import AsyncLongWork
 from vidscore_client._aio_submissions import Run
 from vidscore_client._benchmark_operations import (
-    OperationStatus,
-    cancel_operation,
+    RESCORING,
     create_benchmark,
     delete_benchmark,
     get_benchmark,
     get_leaderboard,
-    get_operation,
     list_benchmarks,
     list_truth_revisions,
     rescore_submissions,
@@ -28,7 +25,6 @@ from vidscore_client._benchmark_operations import (
 )
 from vidscore_client._definition import Definition
 from vidscore_client._hosting_decoding import decode_truth_revision
-from vidscore_client._rescoring import POLL_S, not_rescored, outcome_of
 from vidscore_client._status import error_from_failure
 from vidscore_client._uploading import Kept
 from vidscore_client.frames import Frames
@@ -127,69 +123,15 @@ class AsyncBenchmarks:
     ) -> AsyncRescoring:
         """Begin to score again; see `vidscore_client.Benchmarks.rescore`."""
         status = await self._run(rescore_submissions(benchmark, submissions, comment))
-        return AsyncRescoring(self._run, status)
+        return AsyncRescoring(self._run, RESCORING, status)
 
     async def rescoring(self, name: str) -> AsyncRescoring:
         """A re-scoring that was begun before; see `vidscore_client.Benchmarks.rescoring`."""
-        return AsyncRescoring(self._run, await self._run(get_operation(name)))
+        return AsyncRescoring(self._run, RESCORING, await self._run(RESCORING.get(name)))
 
 
-class AsyncRescoring:
+class AsyncRescoring(AsyncLongWork[RescoreProgress, list[ScoreDifference]]):
     """A re-scoring that runs on the server; see `vidscore_client.Rescoring`."""
-
-    def __init__(self, run: Run, status: OperationStatus) -> None:
-        """Keep how far it is.
-
-        Args:
-            run: Makes unary calls.
-            status: How far it is.
-        """
-        self._run = run
-        self._status = status
-
-    @property
-    def name(self) -> str:
-        """Name of the operation, by which `AsyncBenchmarks.rescoring` finds it again."""
-        return self._status.name
-
-    @property
-    def done(self) -> bool:
-        """Whether it had ended when the server was last asked."""
-        return self._status.done
-
-    @property
-    def progress(self) -> RescoreProgress:
-        """How far it had come when the server was last asked."""
-        return self._status.progress
-
-    async def refresh(self) -> RescoreProgress:
-        """Ask the server how far it is; see `vidscore_client.Rescoring.refresh`."""
-        self._status = await self._run(get_operation(self.name))
-        return self.progress
-
-    async def cancel(self) -> None:
-        """End it before its next submission; see `vidscore_client.Rescoring.cancel`."""
-        await self._run(cancel_operation(self.name))
-
-    async def wait(
-        self,
-        timeout_s: float | None = None,
-        on_progress: Callable[[RescoreProgress], object] | None = None,
-    ) -> list[ScoreDifference]:
-        """Wait until it has ended; see `vidscore_client.Rescoring.wait`.
-
-        `on_progress` may be a coroutine function.
-        """
-        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self.done:
-            if limit_s is not None and time.monotonic() >= limit_s:
-                raise not_rescored(timeout_s)
-            await asyncio.sleep(POLL_S)
-            progress = await self.refresh()
-            outcome = None if on_progress is None else on_progress(progress)
-            if inspect.isawaitable(outcome):
-                await outcome
-        return outcome_of(self._status)
 
 
 class AsyncTokens:

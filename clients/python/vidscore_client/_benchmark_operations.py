@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from google.longrunning import operations_pb2
-from google.protobuf.empty_pb2 import Empty
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from vidscore.v1 import benchmark_service_pb2 as wire
@@ -25,11 +23,11 @@ from vidscore_client._hosting_decoding import (
     decode_row,
     decode_truth_revision,
 )
+from vidscore_client._long_operations import LongKind, OperationStatus
 from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest
 from vidscore_client._outbox import Outbox
-from vidscore_client._status import error_from_status
-from vidscore_client.errors import InputError, VidscoreError
+from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, text
 from vidscore_client.hosting import (
     Benchmark,
@@ -42,7 +40,6 @@ from vidscore_client.hosting import (
 from vidscore_client.settings import DEFAULT_BATCHING
 
 _BENCHMARKS = "/vidscore.v1.BenchmarkService/"
-_OPERATIONS = "/google.longrunning.Operations/"
 
 
 def create_benchmark(benchmark: str, definition: Definition) -> Operation[Benchmark]:
@@ -177,28 +174,20 @@ def get_leaderboard(
             return Leaderboard(tuple(rows), tuple(response.ranking), response.truth_revision)
 
 
-@dataclass(frozen=True)
-class OperationStatus:
-    """How far a re-scoring is.
+RESCORING = LongKind(
+    "re-scoring",
+    wire.RescoreMetadata,
+    wire.RescoreResponse,
+    lambda metadata: RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
+    lambda response: [decode_difference(entry) for entry in response.differences],
+)
 
-    Attributes:
-        name: Full name of the operation.
-        progress: How far it has come.
-        done: Whether it has ended.
-        differences: What it changed; None unless it has succeeded.
-        error: What it failed with; None unless it has failed.
-    """
-
-    name: str
-    progress: RescoreProgress
-    done: bool
-    differences: list[ScoreDifference] | None
-    error: VidscoreError | None
+RescoringStatus = OperationStatus[RescoreProgress, list[ScoreDifference]]
 
 
 def rescore_submissions(
     benchmark: str, submissions: Iterable[str], comment: str
-) -> Operation[OperationStatus]:
+) -> Operation[RescoringStatus]:
     """Begin to score stored detections again."""
     if isinstance(submissions, str):
         raise InputError("submissions", "one text", "a list of names")
@@ -212,26 +201,7 @@ def rescore_submissions(
         ),
         operations_pb2.Operation,
     )
-    return _status(response)
-
-
-def get_operation(name: str) -> Operation[OperationStatus]:
-    """How far an operation is."""
-    response = yield UnaryRequest(
-        _OPERATIONS + "GetOperation",
-        operations_pb2.GetOperationRequest(name=text("name", name)),
-        operations_pb2.Operation,
-    )
-    return _status(response)
-
-
-def cancel_operation(name: str) -> Operation[None]:
-    """End an operation before its next step."""
-    yield UnaryRequest(
-        _OPERATIONS + "CancelOperation",
-        operations_pb2.CancelOperationRequest(name=text("name", name)),
-        Empty,
-    )
+    return RESCORING.status_of(response)
 
 
 def _fields_of(definition: Definition) -> list[str]:
@@ -258,22 +228,3 @@ def _truth_requests(
         while (batch := outbox.take(0.0)) is not None:
             yield wire.UploadTruthRequest(truth=encode_frames(batch.frames))
     yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))
-
-
-def _status(message: operations_pb2.Operation) -> OperationStatus:
-    metadata, response = wire.RescoreMetadata(), wire.RescoreResponse()
-    message.metadata.Unpack(metadata)
-    outcome = message.WhichOneof("result")
-    if outcome == "response":
-        message.response.Unpack(response)
-    return OperationStatus(
-        name=message.name,
-        progress=RescoreProgress(metadata.submissions_done, metadata.submissions_in_all),
-        done=message.done,
-        differences=(
-            [decode_difference(entry) for entry in response.differences]
-            if outcome == "response"
-            else None
-        ),
-        error=error_from_status(message.error) if outcome == "error" else None,
-    )

@@ -36,7 +36,7 @@ def encode_specification(
         message.CopyFrom(specification)
     elif specification is not None:
         fill_message(message, "specification", specification, _SPECIFICATION)
-    chosen = _chosen(evaluators)
+    chosen = encode_evaluators("evaluators", evaluators)
     if chosen:
         del message.evaluators[:]
         message.evaluators.extend(chosen)
@@ -62,10 +62,21 @@ def decode_parameters(messages: Iterable[wire.Parameter]) -> dict[str, Any]:
     return {message.name: _parameter_value(message) for message in messages}
 
 
-def _chosen(evaluators: Sequence[EvaluatorChoice]) -> list[wire.EvaluatorSpec]:
-    if isinstance(evaluators, str):
-        raise InputError("evaluators", "one text", "a list of names")
-    return [_choice(f"evaluators[{index}]", entry) for index, entry in enumerate(evaluators)]
+def encode_evaluators(
+    argument: str, choices: Sequence[EvaluatorChoice]
+) -> list[wire.EvaluatorSpec]:
+    """Chosen evaluators as messages.
+
+    Args:
+        argument: Name of the argument that they were given as.
+        choices: The choices.
+
+    Raises:
+        InputError: If one is no choice.
+    """
+    if isinstance(choices, str):
+        raise InputError(argument, "one text", "a list of names")
+    return [_choice(f"{argument}[{index}]", entry) for index, entry in enumerate(choices)]
 
 
 def _choice(path: str, choice: EvaluatorChoice) -> wire.EvaluatorSpec:

@@ -24,6 +24,7 @@ from vidscore_client._aio_hosting import AsyncBenchmarks, AsyncRescoring, AsyncT
 from vidscore_client._aio_stream import AsyncScoreStream
 from vidscore_client._aio_submission_stream import AsyncSubmissionStream
 from vidscore_client._aio_submissions import AsyncSubmissions
+from vidscore_client._aio_trust import AsyncTrust, AsyncTrustAnalysis
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
 from vidscore_client._names import DEFAULT_STREAM
@@ -63,6 +64,8 @@ __all__ = [
     "AsyncSubmissionStream",
     "AsyncSubmissions",
     "AsyncTokens",
+    "AsyncTrust",
+    "AsyncTrustAnalysis",
     "connect",
 ]
 
@@ -114,6 +117,11 @@ class AsyncClient:
     def benchmarks(self) -> AsyncBenchmarks:
         """Hosted benchmarks."""
         return AsyncBenchmarks(self._run, self._upload_truth)
+
+    @property
+    def trust(self) -> AsyncTrust:
+        """How far rankings and criteria can be relied on, for organisers."""
+        return AsyncTrust(self._run)
 
     @property
     def tokens(self) -> AsyncTokens:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -10,13 +9,11 @@ import grpc
 
 from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore_client._benchmark_operations import (
-    OperationStatus,
-    cancel_operation,
+    RESCORING,
     create_benchmark,
     delete_benchmark,
     get_benchmark,
     get_leaderboard,
-    get_operation,
     list_benchmarks,
     list_truth_revisions,
     rescore_submissions,
@@ -25,7 +22,7 @@ from vidscore_client._benchmark_operations import (
 )
 from vidscore_client._definition import Definition
 from vidscore_client._hosting_decoding import decode_truth_revision
-from vidscore_client._rescoring import POLL_S, not_rescored, outcome_of
+from vidscore_client._long_work import LongWork
 from vidscore_client._status import error_from_failure
 from vidscore_client._uploading import Kept
 from vidscore_client.frames import Frames
@@ -196,7 +193,8 @@ class Benchmarks:
         Raises:
             VidscoreError: If the call fails.
         """
-        return Rescoring(self._run, self._run(rescore_submissions(benchmark, submissions, comment)))
+        status = self._run(rescore_submissions(benchmark, submissions, comment))
+        return Rescoring(self._run, RESCORING, status)
 
     def rescoring(self, name: str) -> Rescoring:
         """A re-scoring that was begun before, by the name of its operation.
@@ -205,82 +203,14 @@ class Benchmarks:
             NotFoundError: If there is none of that name.
             VidscoreError: If the call fails.
         """
-        return Rescoring(self._run, self._run(get_operation(name)))
+        return Rescoring(self._run, RESCORING, self._run(RESCORING.get(name)))
 
 
 TruthRevisions = list[TruthRevision]
 
 
-class Rescoring:
-    """A re-scoring that runs on the server; made by `Benchmarks.rescore`."""
+class Rescoring(LongWork[RescoreProgress, list[ScoreDifference]]):
+    """A re-scoring that runs on the server; made by `Benchmarks.rescore`.
 
-    def __init__(self, run: Run, status: OperationStatus) -> None:
-        """Keep how far it is.
-
-        Args:
-            run: Makes unary calls.
-            status: How far it is.
-        """
-        self._run = run
-        self._status = status
-
-    @property
-    def name(self) -> str:
-        """Name of the operation, by which `Benchmarks.rescoring` finds it again."""
-        return self._status.name
-
-    @property
-    def done(self) -> bool:
-        """Whether it had ended when the server was last asked."""
-        return self._status.done
-
-    @property
-    def progress(self) -> RescoreProgress:
-        """How far it had come when the server was last asked."""
-        return self._status.progress
-
-    def refresh(self) -> RescoreProgress:
-        """Ask the server how far it is.
-
-        Raises:
-            VidscoreError: If the call fails.
-        """
-        self._status = self._run(get_operation(self.name))
-        return self.progress
-
-    def cancel(self) -> None:
-        """End it before its next submission; what is scored stays.
-
-        Raises:
-            VidscoreError: If the call fails.
-        """
-        self._run(cancel_operation(self.name))
-
-    def wait(
-        self,
-        timeout_s: float | None = None,
-        on_progress: Callable[[RescoreProgress], object] | None = None,
-    ) -> list[ScoreDifference]:
-        """Wait until it has ended.
-
-        Args:
-            timeout_s: Seconds to wait; None for no limit.
-            on_progress: Called whenever the server was asked.
-
-        Returns:
-            What it changed.
-
-        Raises:
-            DeadlineError: If it has not ended in time; it goes on.
-            CallCancelledError: If it was cancelled.
-            VidscoreError: What it failed with.
-        """
-        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self.done:
-            if limit_s is not None and time.monotonic() >= limit_s:
-                raise not_rescored(timeout_s)
-            time.sleep(POLL_S)
-            progress = self.refresh()
-            if on_progress is not None:
-                on_progress(progress)
-        return outcome_of(self._status)
+    Cancelled, it ends before its next submission; what is scored stays.
+    """

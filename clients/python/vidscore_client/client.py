@@ -52,6 +52,7 @@ from vidscore_client.settings import (
 from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
 from vidscore_client.submissions import Submissions
+from vidscore_client.trust import Trust
 
 
 def connect(
@@ -112,6 +113,11 @@ class Client:
     def benchmarks(self) -> Benchmarks:
         """Hosted benchmarks."""
         return Benchmarks(self._run, self._upload_truth)
+
+    @property
+    def trust(self) -> Trust:
+        """How far rankings and criteria can be relied on, for organisers."""
+        return Trust(self._run)
 
     @property
     def tokens(self) -> Tokens:

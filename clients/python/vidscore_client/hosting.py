@@ -208,6 +208,48 @@ class RescoreProgress:
     submissions_in_all: int
 
 
+TrustDocument = dict[str, Any]
+"""What a trust analysis found, as `vidscore trust ranking --format json` prints it.
+
+Of a criterion test: its name as ``test``, the number of ``families``, and rows as ``errors`` and
+``indicators``.
+"""
+
+
+@dataclass(frozen=True)
+class RankingQuestions:
+    """What is asked of a ranking; what is None takes the server's default.
+
+    Attributes:
+        draws: Draws of sequences for the bootstrap; 0 for none.
+        coverage: Share of the draws that an interval holds.
+        noise_px: Bound of the noise of annotations; 0 for none, which is the default.
+        trials: Trials with noise.
+        seed: Seed of all chance.
+    """
+
+    draws: int | None = None
+    coverage: float | None = None
+    noise_px: float | None = None
+    trials: int | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class TrustProgress:
+    """How far a trust analysis has come.
+
+    Attributes:
+        stage: What is being done, for people; empty while it waits for its turn.
+        pieces_done: Pieces of the stage that are done.
+        pieces_in_all: Pieces of the stage in all; 0 where that is not known yet.
+    """
+
+    stage: str
+    pieces_done: int
+    pieces_in_all: int
+
+
 @dataclass(frozen=True)
 class LeaderboardRow:
     """One submission on the board.

@@ -48,6 +48,8 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.AccessService/ListTokens": ORGANISERS,
     "/vidscore.v1.AccessService/RevokeToken": ORGANISERS,
     "/vidscore.v1.AccessService/ListAuditRecords": ORGANISERS,
+    "/vidscore.v1.TrustService/ExamineRanking": ORGANISERS,
+    "/vidscore.v1.TrustService/TestCriterion": ORGANISERS,
     "/google.longrunning.Operations/ListOperations": ORGANISERS,
     "/google.longrunning.Operations/GetOperation": ORGANISERS,
     "/google.longrunning.Operations/DeleteOperation": ORGANISERS,

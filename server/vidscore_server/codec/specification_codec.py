@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from vidscore.v1 import specification_pb2
-from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.errors import Fault, InputError, SpecificationError
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.specification_reading import spec_from_dict
 
 
@@ -26,11 +26,7 @@ def read_specification(message: specification_pb2.BenchmarkSpec, source: str) ->
         SpecificationError: With every fault.
     """
     faults: list[Fault] = []
-    evaluators = []
-    for index, entry in enumerate(message.evaluators):
-        path = f"evaluators[{index}].parameters"
-        parameters = _read_parameters(entry.parameters, source, path, faults)
-        evaluators.append({"name": entry.name, "parameters": parameters})
+    evaluators = _evaluators_to_list(message.evaluators, source, "evaluators", faults)
     document = {
         "title": message.title,
         "evaluators": evaluators,
@@ -44,6 +40,25 @@ def read_specification(message: specification_pb2.BenchmarkSpec, source: str) ->
     if faults:
         raise SpecificationError(faults)
     return specification
+
+
+def read_evaluators(
+    messages: Iterable[specification_pb2.EvaluatorSpec], field: str
+) -> tuple[EvaluatorSpec, ...]:
+    """Evaluators that stand alone in a request; whether there are such is not looked at.
+
+    Args:
+        messages: The evaluators.
+        field: Their path in the request.
+
+    Raises:
+        InputError: With every parameter that repeats or has no value.
+    """
+    faults: list[Fault] = []
+    entries = _evaluators_to_list(messages, None, field, faults)
+    if faults:
+        raise InputError(faults)
+    return tuple(EvaluatorSpec(**entry) for entry in entries)
 
 
 def write_specification(document: Mapping[str, Any]) -> specification_pb2.BenchmarkSpec:
@@ -86,8 +101,28 @@ def _write_parameter(name: str, value: object) -> specification_pb2.Parameter:
     return specification_pb2.Parameter(name=name, numbers=numbers)
 
 
+def _evaluators_to_list(
+    messages: Iterable[specification_pb2.EvaluatorSpec],
+    source: str | None,
+    field: str,
+    faults: list[Fault],
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": entry.name,
+            "parameters": _read_parameters(
+                entry.parameters, source, f"{field}[{index}].parameters", faults
+            ),
+        }
+        for index, entry in enumerate(messages)
+    ]
+
+
 def _read_parameters(
-    parameters: Iterable[specification_pb2.Parameter], source: str, path: str, faults: list[Fault]
+    parameters: Iterable[specification_pb2.Parameter],
+    source: str | None,
+    path: str,
+    faults: list[Fault],
 ) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for index, parameter in enumerate(parameters):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
@@ -12,12 +11,12 @@ from vidscore_server.hosting.changes import Follower
 from vidscore_server.hosting.intake import Intake
 from vidscore_server.hosting.leases import Leases
 from vidscore_server.hosting.live import LiveScores
-from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.scoring import Scheduler, Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.submissions import Submissions
 from vidscore_server.hosting.sweeper import Sweeper
+from vidscore_server.hosting.trust import TrustAnalyses
 from vidscore_server.hosting.truth import TruthKeeper
 from vidscore_server.logs import log, places_of
 from vidscore_server.workers import WorkerPool
@@ -41,6 +40,7 @@ class Hosting:
         scheduler: Who brings sealed submissions to their end.
         live: Scores of submissions that still receive.
         rescoring: Who scores again.
+        trust: Who finds out how far rankings and criteria can be relied on.
         sweeper: Who ends the waiting on people.
     """
 
@@ -56,6 +56,7 @@ class Hosting:
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)
         self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
+        self.trust = TrustAnalyses(site, self.benchmarks, self.scorer, self.leases)
         self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []
@@ -74,6 +75,7 @@ class Hosting:
         await asyncio.gather(*self._own_work, return_exceptions=True)
         await self.scheduler.stop()
         await self.rescoring.stop()
+        await self.trust.stop()
 
     def wake(self) -> None:
         """Look for work at once, because something has changed."""
@@ -85,6 +87,7 @@ class Hosting:
         await self.sweeper.sweep()
         await self.scheduler.advance()
         await self.rescoring.advance()
+        await self.trust.advance()
 
     async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
         found = await self.site.read(lambda reader: reader.submission_revisions(names))

@@ -125,7 +125,7 @@ class Rescoring:
             if parent.truth_revision == 0:
                 raise NotFoundError(f"{benchmark_name(benchmark)} has no truth yet")
             definition = self._benchmarks.definition(parent)
-            chosen = _chosen(transaction, benchmark, names)
+            chosen = scored_submissions(transaction, benchmark, names)
             plan = {
                 "benchmark": benchmark,
                 "revision": parent.truth_revision,
@@ -328,7 +328,14 @@ def differences(benchmark: str, before: Standing, after: Standing) -> list[dict[
     return found
 
 
-def _chosen(reader: Reader, benchmark: str, names: Sequence[SubmissionName]) -> list[str]:
+def scored_submissions(
+    reader: Reader, benchmark: str, names: Sequence[SubmissionName]
+) -> list[str]:
+    """Scored submissions of a benchmark: those that are named or, where none is, all.
+
+    Raises:
+        InputError: If one that is named has no score there.
+    """
     scored = [record.submission for record in _in_order(reader, benchmark)]
     if not names:
         return scored

@@ -36,8 +36,8 @@ from vidscore_client import (
     aio,
     connect,
 )
-from vidscore_client._benchmark_operations import OperationStatus
-from vidscore_client._rescoring import outcome_of
+from vidscore_client._benchmark_operations import RESCORING, RescoringStatus
+from vidscore_client._long_operations import OperationStatus
 from vidscore_server.access.site import initialise
 
 SKY = {
@@ -110,7 +110,7 @@ class BlockingBenchmarks:
 
         def call(*arguments: Any, **keywords: Any) -> Any:
             result = method(*arguments, **keywords)
-            rescoring = isinstance(result, aio.AsyncRescoring)
+            rescoring = isinstance(result, aio.AsyncRescoring | aio.AsyncTrustAnalysis)
             return Blocking(result, self._run) if rescoring else result
 
         return call
@@ -340,16 +340,20 @@ def test_a_rescoring_that_is_not_there_is_not_found(organiser: Client) -> None:
 
 
 def test_a_rescoring_without_an_outcome_is_a_mistake_of_the_server() -> None:
-    status = OperationStatus("operations/x", RescoreProgress(0, 1), True, None, None)
+    status: RescoringStatus = OperationStatus(
+        "operations/x", RescoreProgress(0, 1), True, None, None
+    )
     with pytest.raises(InternalError, match="without an outcome"):
-        outcome_of(status)
+        RESCORING.outcome_of(status)
 
 
 def test_a_rescoring_that_was_cancelled_raises_that() -> None:
     cancelled = CallCancelledError("cancelled", code="CANCELLED")
-    status = OperationStatus("operations/x", RescoreProgress(0, 1), True, None, cancelled)
+    status: RescoringStatus = OperationStatus(
+        "operations/x", RescoreProgress(0, 1), True, None, cancelled
+    )
     with pytest.raises(CallCancelledError):
-        outcome_of(status)
+        RESCORING.outcome_of(status)
 
 
 def test_a_team_sees_its_own_submissions_and_no_others(

@@ -21,6 +21,7 @@ from vidscore.v1 import (
     evaluator_service_pb2,
     scoring_service_pb2,
     submission_service_pb2,
+    trust_service_pb2,
 )
 from vidscore_server.access.roles import ROLES_BY_RPC
 from vidscore_server.store.records import Role
@@ -33,6 +34,7 @@ FILES = (
     evaluator_service_pb2,
     scoring_service_pb2,
     submission_service_pb2,
+    trust_service_pb2,
     operations_pb2,
 )
 METHODS: dict[str, MethodDescriptor] = {

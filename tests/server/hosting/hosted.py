@@ -26,6 +26,7 @@ from vidscore.v1 import (
     specification_pb2,
     submission_service_pb2,
     submission_service_pb2_grpc,
+    trust_service_pb2_grpc,
 )
 from vidscore_server.access.site import initialise
 from vidscore_server.application import ScoringServer
@@ -69,6 +70,7 @@ class Client:
     submissions: submission_service_pb2_grpc.SubmissionServiceAsyncStub
     access: access_service_pb2_grpc.AccessServiceAsyncStub
     operations: operations_pb2_grpc.OperationsStub
+    trust: trust_service_pb2_grpc.TrustServiceAsyncStub
 
     @property
     def metadata(self) -> Metadata:
@@ -297,4 +299,5 @@ def _client(channel: grpc.aio.Channel, secret: str) -> Client:
         submission_service_pb2_grpc.SubmissionServiceStub(channel),
         access_service_pb2_grpc.AccessServiceStub(channel),
         operations_pb2_grpc.OperationsStub(channel),
+        trust_service_pb2_grpc.TrustServiceStub(channel),
     )

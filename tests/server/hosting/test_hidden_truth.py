@@ -16,8 +16,10 @@ from typing import Any
 
 import grpc
 import pytest
+from google.longrunning import operations_pb2
 from google.protobuf.message import Message
 from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, append, dots, refusal, values
+from tests.server.hosting.test_trust import document_of, examine, reason_of, waited
 from tests.server.scene import points
 
 from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
@@ -155,6 +157,30 @@ async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
     assert (score.report.truth_digest, score.report.detections_digest) == ("", "")
     assert score.truth_revision == 0
     assert all(not entry.HasField("sequence") for entry in score.report.scores)
+
+
+async def test_trust_analyses_are_for_organisers_and_show_them_ranks_and_no_truth(
+    hosted: Hosted, log_lines: io.StringIO
+) -> None:
+    """With noise on the truth; and where the data is of no use, the error does not quote it."""
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(SECRET_TRUTH)
+    for name in ("one", "two"):
+        await hosted.red.submit(points({1: [(120.0, 230.0)], 2: []}, "with"), name)
+        await hosted.red.ended(name)
+    for client in (hosted.red, hosted.viewer):
+        assert (await refusal(examine(client))).code is grpc.StatusCode.PERMISSION_DENIED
+    begun = await examine(hosted.organiser, questions={"noise_px": 2.0, "trials": 3})
+    watched = operations_pb2.GetOperationRequest(name=begun.name)
+    look = hosted.red.operations.GetOperation(watched, metadata=hosted.red.metadata)
+    assert (await refusal(look)).code is grpc.StatusCode.PERMISSION_DENIED
+    found = await waited(hosted.organiser, begun.name)
+    tracked = [{"name": "clear", "parameters": [{"name": "base", "text": "euclidean"}]}]
+    begun = await examine(hosted.organiser, evaluators=tracked)
+    failed = await waited(hosted.organiser, begun.name)
+    assert reason_of(failed) == "INVALID_INPUT"
+    for text in (f"found {document_of(found)}", str(failed), log_lines.getvalue()):
+        _refuse_planted(text)
 
 
 async def test_digests_that_performers_see_cannot_be_computed_from_a_guess(

@@ -146,6 +146,7 @@ class BenchmarkServiceServicer(object):
         """RescoreSubmissions scores stored detections again, beside the scores there are. The
         operation's metadata is RescoreMetadata, its response RescoreResponse.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+        buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -62,6 +62,7 @@ class BenchmarkServiceStub:
     """RescoreSubmissions scores stored detections again, beside the scores there are. The
     operation's metadata is RescoreMetadata, its response RescoreResponse.
     buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+    buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]
     """GetLeaderboard shows submissions in rank order."""
@@ -99,6 +100,7 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """RescoreSubmissions scores stored detections again, beside the scores there are. The
     operation's metadata is RescoreMetadata, its response RescoreResponse.
     buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+    buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """GetLeaderboard shows submissions in rank order."""
@@ -181,6 +183,7 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         """RescoreSubmissions scores stored detections again, beside the scores there are. The
         operation's metadata is RescoreMetadata, its response RescoreResponse.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+        buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
 
     @_abc_1.abstractmethod

@@ -1,0 +1,97 @@
+"""The handle of long work on the server, for the asyncio client; see `_long_work`."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from collections.abc import Callable
+from typing import Generic
+
+from vidscore_client._aio_submissions import Run
+from vidscore_client._long_operations import (
+    POLL_S,
+    LongKind,
+    OperationStatus,
+    OutcomeType,
+    ProgressType,
+    cancel_operation,
+)
+
+
+class AsyncLongWork(Generic[ProgressType, OutcomeType]):
+    """Work that runs on the server."""
+
+    def __init__(
+        self,
+        run: Run,
+        kind: LongKind[ProgressType, OutcomeType],
+        status: OperationStatus[ProgressType, OutcomeType],
+    ) -> None:
+        """Keep how far it is.
+
+        Args:
+            run: Makes unary calls.
+            kind: What work it is.
+            status: How far it is.
+        """
+        self._run = run
+        self._kind = kind
+        self._status = status
+
+    @property
+    def name(self) -> str:
+        """Name of the operation, by which it is found again."""
+        return self._status.name
+
+    @property
+    def done(self) -> bool:
+        """Whether it had ended when the server was last asked."""
+        return self._status.done
+
+    @property
+    def progress(self) -> ProgressType:
+        """How far it had come when the server was last asked."""
+        return self._status.progress
+
+    async def refresh(self) -> ProgressType:
+        """Ask the server how far it is.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        self._status = await self._run(self._kind.get(self.name))
+        return self.progress
+
+    async def cancel(self) -> None:
+        """End it before its next step.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        await self._run(cancel_operation(self.name))
+
+    async def wait(
+        self,
+        timeout_s: float | None = None,
+        on_progress: Callable[[ProgressType], object] | None = None,
+    ) -> OutcomeType:
+        """Wait until it has ended; see the synchronous client.
+
+        `on_progress` may be a coroutine function.
+
+        Raises:
+            DeadlineError: If it has not ended in time; it goes on.
+            CallCancelledError: If it was cancelled.
+            VidscoreError: What it failed with.
+        """
+        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self.done:
+            if limit_s is not None and time.monotonic() >= limit_s:
+                raise self._kind.not_ended(timeout_s)
+            await asyncio.sleep(POLL_S)
+            progress = await self.refresh()
+            told = None if on_progress is None else on_progress(progress)
+            if inspect.isawaitable(told):
+                await told
+        return self._kind.outcome_of(self._status)

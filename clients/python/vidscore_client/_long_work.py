@@ -1,0 +1,99 @@
+"""The handle of long work on the server, for the synchronous client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Generic
+
+from vidscore_client._long_operations import (
+    POLL_S,
+    LongKind,
+    OperationStatus,
+    OutcomeType,
+    ProgressType,
+    cancel_operation,
+)
+from vidscore_client.submissions import Run
+
+
+class LongWork(Generic[ProgressType, OutcomeType]):
+    """Work that runs on the server."""
+
+    def __init__(
+        self,
+        run: Run,
+        kind: LongKind[ProgressType, OutcomeType],
+        status: OperationStatus[ProgressType, OutcomeType],
+    ) -> None:
+        """Keep how far it is.
+
+        Args:
+            run: Makes unary calls.
+            kind: What work it is.
+            status: How far it is.
+        """
+        self._run = run
+        self._kind = kind
+        self._status = status
+
+    @property
+    def name(self) -> str:
+        """Name of the operation, by which it is found again."""
+        return self._status.name
+
+    @property
+    def done(self) -> bool:
+        """Whether it had ended when the server was last asked."""
+        return self._status.done
+
+    @property
+    def progress(self) -> ProgressType:
+        """How far it had come when the server was last asked."""
+        return self._status.progress
+
+    def refresh(self) -> ProgressType:
+        """Ask the server how far it is.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        self._status = self._run(self._kind.get(self.name))
+        return self.progress
+
+    def cancel(self) -> None:
+        """End it before its next step.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        self._run(cancel_operation(self.name))
+
+    def wait(
+        self,
+        timeout_s: float | None = None,
+        on_progress: Callable[[ProgressType], object] | None = None,
+    ) -> OutcomeType:
+        """Wait until it has ended.
+
+        Args:
+            timeout_s: Seconds to wait; None for no limit.
+            on_progress: Called whenever the server was asked.
+
+        Returns:
+            What came of it.
+
+        Raises:
+            DeadlineError: If it has not ended in time; it goes on.
+            CallCancelledError: If it was cancelled.
+            VidscoreError: What it failed with.
+        """
+        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self.done:
+            if limit_s is not None and time.monotonic() >= limit_s:
+                raise self._kind.not_ended(timeout_s)
+            time.sleep(POLL_S)
+            progress = self.refresh()
+            if on_progress is not None:
+                on_progress(progress)
+        return self._kind.outcome_of(self._status)

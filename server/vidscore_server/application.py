@@ -118,8 +118,9 @@ class ScoringServer:
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._add_hosted_services()
-        names = (*self.services, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        reflection.enable_server_reflection(names, self._server)
+        if settings.reflection:
+            names = (*self.services, health.SERVICE_NAME, reflection.SERVICE_NAME)
+            reflection.enable_server_reflection(names, self._server)
 
     @property
     def services(self) -> tuple[str, ...]:

@@ -75,6 +75,9 @@ class Settings:
         "PEM file of the authorities one of which must have signed a client's certificate; empty: "
         "clients need none.",
     )
+    reflection: bool = parameter(
+        True, "Tell any caller the services and their messages, for tools such as buf curl."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = parameter(
         "info", "Least severe log lines that are written."
     )

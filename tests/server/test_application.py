@@ -59,6 +59,17 @@ async def test_the_health_of_an_unknown_service_is_not_found(running: Running) -
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
+async def test_reflection_can_be_switched_off() -> None:
+    async with serving(PlayedWorkers(), reflection=False) as running:
+        stub: Any = reflection_pb2_grpc.ServerReflectionStub(running.channel)
+        asked = stub.ServerReflectionInfo(
+            iter([reflection_pb2.ServerReflectionRequest(list_services="")])
+        )
+        with pytest.raises(grpc.aio.AioRpcError) as refused:
+            [response async for response in asked]
+    assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+
+
 async def test_reflection_lists_the_services_and_knows_their_files(running: Running) -> None:
     channel: Any = running.channel
     stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)

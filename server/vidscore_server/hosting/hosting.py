@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
@@ -11,6 +12,7 @@ from vidscore_server.hosting.changes import Follower
 from vidscore_server.hosting.intake import Intake
 from vidscore_server.hosting.leases import Leases
 from vidscore_server.hosting.live import LiveScores
+from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.scoring import Scheduler, Scorer
 from vidscore_server.hosting.site import Site

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -27,11 +28,18 @@ SETTINGS = {
 }
 
 
+def new_site(store: str) -> tuple[str, str]:
+    """Make a store; gives it and the secret of an organiser's token."""
+    return store, initialise(store).secret
+
+
 class KilledServer:
     """`vidscore serve` over a store, one process after the other.
 
     Args:
-        folder: Where the store is kept.
+        folder: Where the store is kept, where it is a file.
+        site: Another store and the secret of an organiser's token, made already; None for a new
+            store in the folder.
         settings: Settings of the server, beside those of every such server.
 
     Attributes:
@@ -39,15 +47,14 @@ class KilledServer:
         address: Where it listens, the same in all its lives; known once it has started.
     """
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    def __init__(self, folder: Path, site: tuple[str, str] | None = None, **settings: str) -> None:
         """Make the store; nothing runs yet."""
         self.address = "127.0.0.1:0"
-        self._store = folder / "store.db"
-        self._settings = {**SETTINGS, "store": str(self._store), **settings}
+        store, self.secret = site or new_site(str(folder / "store.db"))
+        self._settings = {**SETTINGS, "store": store, **settings}
         self._log: list[str] = []
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
-        self.secret = initialise(self._store).secret
 
     def start(self, failpoints: str = "") -> None:
         """Start it, and wait until it listens."""
@@ -82,6 +89,14 @@ class KilledServer:
             return False
         assert code == KILLED, self._said()
         return True
+
+    def pause(self) -> None:
+        """Stop its process where it is, as a machine that hangs does, until `go_on`."""
+        os.kill(self.process_id, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it go on."""
+        os.kill(self.process_id, signal.SIGCONT)
 
     def kill(self) -> None:
         """End it at once, if it still runs."""

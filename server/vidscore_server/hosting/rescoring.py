@@ -32,6 +32,7 @@ from vidscore_server.hosting.scoring import Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import (
     OperationRecord,
     Role,
@@ -211,6 +212,7 @@ class Rescoring:
             wanted = name.submission in plan.submissions
             if wanted and name.submission not in done_of(record):
                 results = await self._scorer.results(name, plan.revision)
+                failpoint("before_score_commit")
                 await self._site.write(
                     lambda transaction: self._keep(transaction, operation, name, results, best)  # noqa: B023 - it has run when the loop goes on
                 )

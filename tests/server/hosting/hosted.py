@@ -159,7 +159,7 @@ class Client:
             name=f"{BENCHMARK}/submissions/{name}"
         )
         last = submission_service_pb2.WatchSubmissionResponse()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for response in self.submissions.WatchSubmission(request, metadata=self.metadata):
                 last = response
         return last

@@ -21,7 +21,7 @@ from tests.conformance import (  # noqa: F401 - each puts its scenarios on the l
     scripted_scenarios,
     submission_scenarios,
 )
-from tests.conformance.comparing import DeviationError
+from tests.conformance.comparing import DeviationError, hold
 from tests.conformance.runners import Runner, build
 from tests.conformance.site import encrypted_site, site
 from tests.conformance.stage import SCENARIOS, Reference, Scenario, Stage, name_of, prepare
@@ -50,7 +50,7 @@ def stages(folder: Path) -> Iterator[MakeStage]:
     """Start what all languages share; gives what makes a stage for a runner and a scenario."""
     reference = Reference(build("python"), folder)
     with (
-        site(folder / "site", minimum_live_interval_ms="10") as server,
+        site(folder / "site") as server,
         encrypted_site(folder / "encrypted") as encrypted,
     ):
         prepare(server, reference)
@@ -96,8 +96,11 @@ class Verdict:
 
 def _failure(scenario: Scenario, stage: Stage) -> str | None:
     """What goes wrong in a scenario; None where nothing does."""
+    before = len(stage.site.server.incidents())
     try:
         scenario(stage)
+        incidents = stage.site.server.incidents()[before:]
+        hold(not incidents, f"the server failed: {incidents}")
     except DeviationError as deviation:
         return str(deviation)
     except Exception as error:  # noqa: BLE001 - whatever it is, the other scenarios are played

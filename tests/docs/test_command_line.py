@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.docs.pages_of import code_of, page, section
 from tools.docs_pages import ROOT, headings, pages
 
+from conformance.arguments import add_commands
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.main import cli
 from vidscore_server.settings import ENVIRONMENT_PREFIX, setting_names
@@ -27,6 +29,19 @@ VARIABLES = {
         "VIDSCORE_REQUIRE_ALL",
     ),
 }
+RUNNER_COMMANDS = add_commands(ArgumentParser())
+RUNNER_OPTIONS = {
+    option
+    for parser in RUNNER_COMMANDS.values()
+    for option in parser.format_usage().replace("[", " ").replace("]", " ").split()
+    if option.startswith("--")
+}
+OPTIONS_OF_OTHERS = {
+    "conformance.md": RUNNER_OPTIONS,
+    "server.md": {"--network", "--health-cmd"},
+    "without-a-client.md": {"--cacert"},
+}
+"""What pages name of the options of other programs: runners of clients, Docker, buf."""
 PROGRAMS_OF_OTHERS = {"docker", "pip", "pytest", "make"}
 
 
@@ -54,13 +69,14 @@ def test_commands_and_options_that_a_page_names_exist(path: Path) -> None:
             known = {"--help"} if wrong else options_of(command)
             unknown += [code] if wrong else [word for word in words if word not in known]
         if code.startswith("--"):
-            unknown += [word for word in re.findall(r"^--[a-z][a-z-]*", code) if is_unknown(word)]
+            known = ALL_OPTIONS | OPTIONS_OF_OTHERS.get(path.name, set())
+            unknown += [word for word in re.findall(r"^--[a-z][a-z-]*", code) if word not in known]
     assert unknown == []
 
 
-def is_unknown(option: str) -> bool:
-    of_docker = {"--network", "--health-cmd"}
-    return option not in ALL_OPTIONS | of_docker
+def test_the_page_of_the_runners_names_every_command_and_option() -> None:
+    named = set(code_of(page("conformance.md")))
+    assert sorted({*RUNNER_COMMANDS, *RUNNER_OPTIONS} - named) == []
 
 
 def vidscore_calls(code: str) -> Iterator[tuple[str, list[str]]]:

@@ -22,6 +22,12 @@ RETRY = {"retry_initial_s": float, "retry_maximum_s": float, "give_up_after_s": 
 def parse() -> Namespace:
     """Read the command line; a wrong one ends the process with code 2."""
     parser = ArgumentParser(prog="runner")
+    add_commands(parser)
+    return parser.parse_args()
+
+
+def add_commands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
+    """Let a parser know every command with its options; gives the parser of each."""
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("version")
     for name in ("evaluators", "health"):
@@ -34,7 +40,7 @@ def parse() -> Namespace:
     watch.add_argument("--submission", required=True)
     watch.add_argument("--until-ended", action="store_true")
     _connected(commands.add_parser("leaderboard")).add_argument("--benchmark", required=True)
-    return parser.parse_args()
+    return commands.choices
 
 
 def client_of(arguments: Namespace) -> Client:

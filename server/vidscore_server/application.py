@@ -21,6 +21,8 @@ from vidscore.v1 import (
     evaluator_service_pb2_grpc,
     scoring_service_pb2,
     scoring_service_pb2_grpc,
+    server_service_pb2,
+    server_service_pb2_grpc,
     submission_service_pb2,
     submission_service_pb2_grpc,
     trust_service_pb2,
@@ -41,6 +43,7 @@ from vidscore_server.services.evaluator_service import EvaluatorService
 from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
 from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.scoring_service import ScoringService
+from vidscore_server.services.server_service import ServerService
 from vidscore_server.services.submission_service import SubmissionService
 from vidscore_server.services.trust_service import TrustService
 from vidscore_server.settings import ListenAddress, Settings
@@ -53,6 +56,7 @@ from vidscore_server.workers import WorkerPool
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
     scoring_service_pb2.DESCRIPTOR.services_by_name["ScoringService"].full_name,
+    server_service_pb2.DESCRIPTOR.services_by_name["ServerService"].full_name,
 )
 
 HOSTED_SERVICES = (
@@ -115,6 +119,10 @@ class ScoringServer:
         )
         scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
             ScoringService(settings, workers, self.sessions), self._server
+        )
+        site = None if self.hosting is None else self.hosting.site
+        server_service_pb2_grpc.add_ServerServiceServicer_to_server(
+            ServerService(settings, self.sessions, self._gate, site), self._server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._add_hosted_services()

@@ -13,6 +13,12 @@ class MessageOrderError(InputError):
     reason: ClassVar[str] = "MESSAGE_ORDER"
 
 
+class BackupError(InputError):
+    """A file is no backup, is damaged, or cannot be restored here."""
+
+    reason: ClassVar[str] = "BACKUP_UNUSABLE"
+
+
 class IdleError(LimitError):
     """A client sent, or took, nothing for too long."""
 

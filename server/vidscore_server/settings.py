@@ -158,6 +158,12 @@ class Settings:
         minimum=1,
         maximum=10_000,
     )
+    maximum_backup_bytes: int = parameter(
+        16 << 30,
+        "Bytes of the backup of a benchmark that is restored over a call.",
+        minimum=MEBIBYTE,
+        maximum=1 << 44,
+    )
     maximum_scorings: int = parameter(
         2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
     )

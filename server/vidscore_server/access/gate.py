@@ -75,6 +75,10 @@ class Gate:
             if record is None or not is_valid(record, self._clock()):
                 raise UnauthenticatedError("the token has ended")
 
+    async def token_of(self, caller: Caller) -> TokenRecord | None:
+        """The token that a caller has shown; None for one without."""
+        return await self._record(caller.token) if caller.token else None
+
     def forget(self, token: str) -> None:
         """Look a token up again the next time, because it has changed."""
         self._kept.pop(token, None)

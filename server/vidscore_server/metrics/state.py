@@ -62,10 +62,12 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
     try:
         with hosting.site.store.read() as reader:
             waiting = reader.submissions_in(UNFINISHED)
+            size_bytes = reader.size_bytes()
     except StoreError:
         up = 0
     else:
         yield from _queue_figures(waiting, hosting.site.clock())
+        yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
     yield _gauge("vidscore_store_up", "Whether the store answers.", up)
 
 

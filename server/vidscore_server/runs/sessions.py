@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.errors import DrainingError
@@ -88,6 +88,20 @@ class Sessions:
         """
         await self._stopping.wait()
         raise DrainingError("the server is about to stop; resume, here or elsewhere")
+
+    @asynccontextmanager
+    async def resumable(self) -> AsyncIterator[None]:
+        """Hold a place for a call that can begin again: it ends at once when the server drains.
+
+        Raises:
+            DrainingError: If the server drains.
+            LimitError: If there is no place.
+        """
+        with self.open():
+            async with asyncio.TaskGroup() as tasks:
+                expiry = tasks.create_task(self.until_draining())
+                yield
+                expiry.cancel()
 
     async def drain(self, timeout_s: float) -> None:
         """Let nothing new begin, wait for what is open, and end what takes too long."""

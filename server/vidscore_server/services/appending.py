@@ -9,6 +9,7 @@ waits together, in the order in which it came.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -70,21 +71,45 @@ class Appender:
         self,
         requests: Requests[pb.AppendFramesRequest],
         responses: Responses[pb.AppendFramesResponse],
+        until_draining: Callable[[], Awaitable[None]],
     ) -> None:
-        """Append until the client ends; every request is acknowledged in its turn."""
+        """Append until the client or the server ends; every request is acknowledged in its turn.
+
+        Args:
+            requests: Batches.
+            responses: Where they are acknowledged.
+            until_draining: Returns when the server begins to stop, with an error.
+
+        Raises:
+            DrainingError: If the server begins to stop; what it has taken in is acknowledged.
+        """
         window = self._hosting.site.settings.maximum_unacknowledged_batches
         waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue(window)
         async with asyncio.TaskGroup() as tasks:
             acknowledging = tasks.create_task(_acknowledge(waiting, responses))
+            reading = asyncio.create_task(self._read(requests, waiting))
+            draining = asyncio.ensure_future(until_draining())
+            ends = (reading, draining)
             try:
-                async for request in requests:
-                    self.state = AppendState.APPENDING
-                    await waiting.put(await self._append(request.append))
-            except Exception:
-                await self._drain(waiting, acknowledging)
-                raise
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for end in ends:
+                    end.cancel()
+            await asyncio.wait(ends)
             await self._drain(waiting, acknowledging)
+            failures = [end.exception() for end in ends if not end.cancelled()]
+            for failure in filter(None, failures):
+                raise failure
         self.state = AppendState.CLOSED
+
+    async def _read(
+        self,
+        requests: Requests[pb.AppendFramesRequest],
+        waiting: asyncio.Queue[asyncio.Future[int] | None],
+    ) -> None:
+        async for request in requests:
+            self.state = AppendState.APPENDING
+            await waiting.put(await self._append(request.append))
 
     async def _drain(
         self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]

@@ -28,8 +28,8 @@ from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
 
-FOR_ALL_VERSIONS = frozenset({"/vidscore.v1.ServerService/GetServer"})
-"""Methods that answer clients of any version, so that they can find out what is wrong."""
+ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
+"""Methods that answer clients of any version, and to the end: they tell what is wrong."""
 
 SETTLE_TIMEOUT_S = 2.0
 """Longest wait of a status for a response that is on its way."""
@@ -215,9 +215,9 @@ class Guard(grpc.aio.ServerInterceptor):
     async def _admit(self, method: str, context: Context) -> None:
         """Let a call in, or raise why not; either way the client learns the server's version."""
         context.set_trailing_metadata(((SERVER_KEY, server_version()),))
-        self._sessions.refuse_while_draining()
         metadata = _metadata_of(context)
-        if method not in FOR_ALL_VERSIONS:
+        if method not in ALWAYS_ANSWERED:
+            self._sessions.refuse_while_draining()
             for key, value in metadata:
                 if key == CLIENT_KEY:
                     check_client(value, server_version())

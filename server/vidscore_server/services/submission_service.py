@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 from vidscore.v1 import submission_service_pb2 as pb
@@ -118,9 +115,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         responses: Responses[pb.AppendFramesResponse],
     ) -> None:
         """Append batches, each acknowledged once it is durable."""
-        async with self._running():
+        with self._sessions.open():
             appender = Appender(self._hosting, current_caller(), self._gate)
-            await appender.run(requests, responses)
+            await appender.run(requests, responses, self._sessions.until_draining)
 
     async def AppendBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.AppendBatchRequest, responses: Responses[Any]
@@ -160,7 +157,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     ) -> None:
         """Send a submission whenever it changes, until it has ended."""
         name = read_submission(request.name)
-        async with self._running():
+        async with self._sessions.resumable():
             watcher = Watcher(self._hosting, self._scores, current_caller(), self._gate)
             await watcher.run(name, request.from_revision, responses)
 
@@ -183,15 +180,6 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             )
 
         return await self._site.read(read)
-
-    @asynccontextmanager
-    async def _running(self) -> AsyncIterator[None]:
-        """A place for a stream, which ends at once when the server drains: it can be resumed."""
-        with self._sessions.open():
-            async with asyncio.TaskGroup() as tasks:
-                expiry = tasks.create_task(self._sessions.until_draining())
-                yield
-                expiry.cancel()
 
 
 def _written(found: SubmissionView) -> pb.Submission:

@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.store.records import (
@@ -51,6 +51,9 @@ from vidscore_server.store.records import (
 )
 
 Result = TypeVar("Result")
+
+Row = tuple[str, dict[str, Any]]
+"""Name of a table, and values by their columns: text, numbers, bytes, or None."""
 
 FrameName = tuple[str, str, int]
 """Domain, sequence and number of a frame."""
@@ -220,6 +223,25 @@ class Reader(ABC):
     def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
         """Digest of a request and the response that it was given."""
 
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Bytes that the store takes."""
+
+    @abstractmethod
+    def schema(self) -> str:
+        """Revision of the tables; rows fit a store of the same one."""
+
+    @abstractmethod
+    def is_empty(self) -> bool:
+        """Whether nothing was ever kept but the site's secret."""
+
+    @abstractmethod
+    def dump(self, benchmark: str | None) -> Iterator[Row]:
+        """Every row, or those of one benchmark, in an order in which they can be loaded.
+
+        Leases are none of them: they hold only here.
+        """
+
 
 class Transaction(Reader):
     """A state that can be written to; what is written is seen by its own reads."""
@@ -304,6 +326,15 @@ class Transaction(Reader):
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
     ) -> None:
         """Keep the response to a request, so that the same request gets the same answer."""
+
+    @abstractmethod
+    def load(self, rows: Iterable[Row]) -> None:
+        """Add rows as `dump` gives them; the site's secret takes the place of the one here.
+
+        Raises:
+            InputError: If a row does not fit its table, or belongs to none that came before it.
+            AlreadyExistsError: If a row is there already.
+        """
 
     @abstractmethod
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:

@@ -20,6 +20,7 @@ from vidscore.v1 import (
     benchmark_service_pb2,
     evaluator_service_pb2,
     scoring_service_pb2,
+    server_service_pb2,
     submission_service_pb2,
     trust_service_pb2,
 )
@@ -33,6 +34,7 @@ FILES = (
     benchmark_service_pb2,
     evaluator_service_pb2,
     scoring_service_pb2,
+    server_service_pb2,
     submission_service_pb2,
     trust_service_pb2,
     operations_pb2,
@@ -72,6 +74,7 @@ ANYONE_MAY = {
     "ScoringService/Score",
     "ScoringService/ScoreUpload",
     "ScoringService/ScoreBatch",
+    "ServerService/GetServer",
 }
 
 

@@ -43,8 +43,13 @@ def migration_config(connection: Connection) -> Config:
     return config
 
 
+def schema_of(connection: Connection) -> str | None:
+    """Revision of a database's schema; None where there is none yet."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
 def _refuse_newer(config: Config, connection: Connection) -> None:
-    present = MigrationContext.configure(connection).get_current_revision()
+    present = schema_of(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if present is not None and present not in known:
         raise StoreError(

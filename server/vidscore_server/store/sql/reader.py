@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_
 
-from vidscore_server.store.contract import FrameName, Reader, SubmissionKey
+from vidscore_server.store.contract import FrameName, Reader, Row, SubmissionKey
 from vidscore_server.store.failpoints import utc_now
 from vidscore_server.store.records import (
     AuditRecord,
@@ -25,8 +25,10 @@ from vidscore_server.store.records import (
     TokenRecord,
     TruthRevisionRecord,
 )
+from vidscore_server.store.sql import dumping
 from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.appending import select_point
+from vidscore_server.store.sql.migrating import schema_of
 from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
 
 FRAMES_A_QUERY = 500
@@ -319,6 +321,22 @@ class SqlReader(Reader):
         return query.join(t.submissions, t.submissions.c.id == t.scores.c.submission_id).join(
             t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
         )
+
+    def size_bytes(self) -> int:
+        """See the contract."""
+        return dumping.size_bytes(self._connection)
+
+    def schema(self) -> str:
+        """See the contract."""
+        return schema_of(self._connection) or ""
+
+    def is_empty(self) -> bool:
+        """See the contract."""
+        return dumping.is_empty(self._connection)
+
+    def dump(self, benchmark: str | None) -> Iterator[Row]:
+        """See the contract."""
+        return dumping.dump_rows(self._connection, benchmark)
 
     def _of_submission(
         self, query: Select[Any], benchmark: str, submission: str, through: Any

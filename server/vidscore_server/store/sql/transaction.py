@@ -15,6 +15,7 @@ from vidscore_server.store.contract import (
     AlreadyExistsError,
     FrameName,
     NotFoundError,
+    Row,
     Transaction,
 )
 from vidscore_server.store.records import (
@@ -36,6 +37,7 @@ from vidscore_server.store.sql.appending import (
     select_point,
     update_submission,
 )
+from vidscore_server.store.sql.dumping import load_rows
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.rows import from_row, to_microseconds, to_row
 
@@ -181,6 +183,10 @@ class SqlTransaction(SqlReader, Transaction):
             "time": to_microseconds(time),
         }
         self._insert(t.responses, row, f"request {request_id}")
+
+    def load(self, rows: Iterable[Row]) -> None:
+        """See the contract."""
+        load_rows(self._connection, rows)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
         """See the contract."""

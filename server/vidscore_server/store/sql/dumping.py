@@ -1,0 +1,159 @@
+"""All rows of a store, or of a benchmark in it: out of one database and into another.
+
+Numbers that a database gives to rows are its own: rows that belong to others get new ones as they
+are loaded, and what belongs to them follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.store.contract import AlreadyExistsError, Row
+from vidscore_server.store.sql import tables as t
+
+ROWS_AT_ONCE = 64
+"""Rows that are read, or written, together; some hold megabytes."""
+
+LARGEST = 1 << 63
+"""Databases count with 64 bits."""
+
+TABLES = {table.name: table for table in t.metadata.sorted_tables if table is not t.leases}
+"""Tables in an order in which what belongs to a row comes after it; leases hold only here."""
+
+_PARENTS = {key.column.table for table in TABLES.values() for key in table.foreign_keys}
+
+
+def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
+    """Every row, or those of one benchmark, in an order in which they can be loaded."""
+    for table in TABLES.values():
+        wanted = None if benchmark is None else _belongs_to(table, benchmark)
+        if benchmark is not None and wanted is None:
+            continue
+        query = select(table).order_by(*table.primary_key.columns)
+        query = query if wanted is None else query.where(wanted)
+        rows = connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE))
+        for row in rows.mappings():
+            yield table.name, {str(name): _plain(value) for name, value in row.items()}
+
+
+def load_rows(connection: Connection, rows: Iterable[Row]) -> None:
+    """Add rows as `dump_rows` gives them; the site's secret takes the place of the one here.
+
+    Raises:
+        InputError: If a row does not fit its table, or belongs to none that came before it.
+        AlreadyExistsError: If a row is there already.
+    """
+    loader = _Loader(connection)
+    try:
+        for name, values in rows:
+            loader.add(name, values)
+        loader.flush()
+    except IntegrityError as error:
+        raise AlreadyExistsError("a row of the backup") from error
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether nothing was ever kept but the site's secret."""
+    kept = [table for table in TABLES.values() if table is not t.site]
+    return all(connection.execute(select(table).limit(1)).first() is None for table in kept)
+
+
+def size_bytes(connection: Connection) -> int:
+    """Bytes that the database takes."""
+    if connection.dialect.name == "postgresql":
+        query = select(func.pg_database_size(func.current_database()))
+        return int(connection.execute(query).scalar_one())
+    pages, page_bytes = (
+        int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+        for name in ("page_count", "page_size")
+    )
+    return pages * page_bytes
+
+
+def _belongs_to(table: Table, benchmark: str) -> ColumnElement[bool] | None:
+    """What rows of a benchmark have in common; None for a table that has none of them."""
+    if table is t.benchmarks:
+        return table.c.benchmark == benchmark
+    for key in table.foreign_keys:
+        parent = key.column.table
+        wanted = _belongs_to(parent, benchmark)
+        if wanted is not None:
+            return key.parent.in_(select(key.column).where(wanted))
+    return None
+
+
+class _Loader:
+    """Adds rows, many at once where nothing refers to them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._new_numbers: dict[tuple[str, int], int] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._table = t.site
+
+    def add(self, name: str, values: dict[str, Any]) -> None:
+        table = TABLES.get(name)
+        if table is None:
+            raise InputError([Fault(repr(name)[:80], "a table of the store", field="table")])
+        row = _checked(table, values)
+        for key in table.foreign_keys:
+            row[key.parent.name] = self._new_number(key.column.table, row[key.parent.name])
+        numbered = table.autoincrement_column
+        old = 0 if numbered is None else int(row.pop(numbered.name))
+        if table in _PARENTS:
+            self.flush()
+            key_of_row = self._connection.execute(insert(table).values(row)).inserted_primary_key
+            assert key_of_row is not None  # noqa: S101 - a row that was inserted has a key
+            self._new_numbers[table.name, old] = int(key_of_row[0])
+        else:
+            self._add_later(table, row)
+
+    def flush(self) -> None:
+        if self._waiting:
+            self._connection.execute(insert(self._table), self._waiting)
+            self._waiting = []
+
+    def _add_later(self, table: Table, row: dict[str, Any]) -> None:
+        if table is not self._table or len(self._waiting) >= ROWS_AT_ONCE:
+            self.flush()
+            self._table = table
+        if table is t.site:
+            self._connection.execute(delete(table).where(table.c.name == row["name"]))
+        self._waiting.append(row)
+
+    def _new_number(self, parent: Table, old: int) -> int:
+        new = self._new_numbers.get((parent.name, old))
+        if new is None:
+            raise InputError([Fault(f"number {old}", "that of a row before", field=parent.name)])
+        return new
+
+
+def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
+    """A row whose columns are those of the table, each of its type.
+
+    Raises:
+        InputError: If they are not.
+    """
+    names = [column.name for column in table.columns]
+    if sorted(values) != sorted(names):
+        found = ", ".join(sorted(map(str, values)))[:200]
+        raise InputError([Fault(found, ", ".join(sorted(names)), field=table.name)])
+    for column in table.columns:
+        value = values[column.name]
+        wanted = column.type.python_type
+        fits = value is None or type(value) is wanted
+        too_large = isinstance(value, int) and not -LARGEST <= value < LARGEST
+        if not fits or too_large or (value is None and not column.nullable):
+            field = f"{table.name}.{column.name}"
+            raise InputError([Fault(type(value).__name__, wanted.__name__, field=field)])
+    return dict(values)
+
+
+def _plain(value: Any) -> Any:
+    """A value as files hold it: PostgreSQL gives bytes as a view of its buffer."""
+    return bytes(value) if isinstance(value, memoryview) else value

@@ -196,7 +196,7 @@ def _filled(
     wanted: IntArray,
 ) -> Any:
     """A joined column, with the default where a batch leaves it out."""
-    dtype = np.float64 if isinstance(default, float) else np.int64
+    dtype = np.array(default).dtype
     values = np.asarray(getattr(message, name), dtype=dtype)
     if np.array_equal(given, wanted):
         return values

@@ -6,10 +6,9 @@ that is stored as it is is acknowledged again; everything else is refused and le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -27,10 +26,10 @@ from vidscore_server.errors import (
 )
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import StreamName
-from vidscore_server.hosting.payloads import data_of, frame_names, pack_data
+from vidscore_server.hosting.payloads import data_of, frame_numbers, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import FrameName, Transaction
+from vidscore_server.store.contract import FrameNumbers, Transaction
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
 
 FIELD = "append.detections"
@@ -50,7 +49,7 @@ class Append:
     stream: StreamName
     epoch: int
     batch: BatchRecord
-    frames: list[FrameName]
+    frames: FrameNumbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ Checked = Append | Exception
 
 def read_appends(
     arrivals: Sequence[Arrival], definition: Definition, settings: Settings
-) -> list[Checked]:
+) -> Sequence[Checked]:
     """Check batches by what the benchmark says, never by its truth.
 
     What a live system sends is small, and mostly right: batches are checked as one, and where
@@ -95,7 +94,7 @@ def read_appends(
     try:
         if len(arrivals) == 1:
             return [_read_append(arrivals[0], definition, settings)]
-        return list(_read_together(arrivals, definition, settings))
+        return _read_together(arrivals, definition, settings)
     except Exception as error:  # noqa: BLE001 - rules of plug-ins may fail in any way
         if len(arrivals) == 1:
             return [error]
@@ -116,12 +115,13 @@ def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -
     ]
     if faults:
         raise InputError(faults)
-    return _append(arrival, data_of(arrival.message), frame_names(batch))
+    [frames] = frame_numbers(batch, [batch.frame_count])
+    return _append(arrival, data_of(arrival.message), frames)
 
 
 def _read_together(
     arrivals: Sequence[Arrival], definition: Definition, settings: Settings
-) -> Iterator[Append]:
+) -> list[Append]:
     data = [data_of(arrival.message) for arrival in arrivals]
     lengths = Lengths(arrival.message for arrival in arrivals)
     rules = BatchRules(definition.detection_arity, settings)
@@ -130,15 +130,14 @@ def _read_together(
         raise NotAlikeError
     if _benchmark_faults(definition, joined):
         raise NotAlikeError
-    names = iter(frame_names(joined))
-    for arrival, batch_data, count in zip(arrivals, data, lengths.frames.tolist(), strict=True):
-        yield _append(arrival, batch_data, list(islice(names, count)))
+    frames = frame_numbers(joined, lengths.frames.tolist())
+    return list(map(_append, arrivals, data, frames))
 
 
-def _append(arrival: Arrival, data: bytes, frames: list[FrameName]) -> Append:
+def _append(arrival: Arrival, data: bytes, frames: FrameNumbers) -> Append:
     payload, digest = pack_data(data)
     stream, offset = arrival.stream, arrival.offset
-    record = BatchRecord(stream.stream, offset, len(frames), digest, payload)
+    record = BatchRecord(stream.stream, offset, sum(map(len, frames.values())), digest, payload)
     return Append(stream, arrival.epoch, record, frames)
 
 
@@ -200,9 +199,10 @@ class _Desk:
         self._transaction = transaction
         self._maximum_frames = maximum_frames
         self._now = now
-        self._submission: SubmissionRecord | None = None
-        self._streams: dict[StreamName, StreamRecord] = {}
+        self._points: dict[StreamName, tuple[SubmissionRecord, StreamRecord]] = {}
+        self._ends: dict[StreamName, int] = {}
         self._taken: list[Append] = []
+        self._taken_count = 0
 
     def append(self, append: Append, team: str | None) -> Outcome:
         """Take in a batch, and give the stream's next offset, or say why not."""
@@ -211,11 +211,12 @@ class _Desk:
             if team not in {None, submission.team}:
                 raise _not_there(append.stream)
             _refuse_stale(append, submission, stream)
-            if append.batch.first_offset < stream.next_offset:
+            end = self._ends.get(append.stream, stream.next_offset)
+            if append.batch.first_offset < end:
                 self.close()  # so that the store knows what came just before
-                _acknowledge_again(self._transaction, append, stream)
-                return stream.next_offset
-            return self._take(append, submission, stream)
+                _acknowledge_again(self._transaction, append, end)
+                return end
+            return self._take(append, submission, end)
         except VidscoreError as error:
             return error
 
@@ -225,44 +226,47 @@ class _Desk:
         Raises:
             AlreadyExistsError: If a frame of it is stored already.
         """
-        if not self._taken or self._submission is None:
+        if not self._taken:
             return
         name = self._taken[0].stream.of_submission
         batches = [(append.batch, append.frames) for append in self._taken]
         self._transaction.append_batches(*name, batches)
-        self._submission = replace(
-            move(self._submission, Event.FRAMES_RECEIVED, self._now), activity_time=self._now
+        received = move(self._points[self._taken[0].stream][0], Event.FRAMES_RECEIVED, self._now)
+        total = received.frame_count + self._taken_count
+        self._transaction.update_submission(
+            replace(received, frame_count=total, activity_time=self._now)
         )
-        self._transaction.update_submission(self._submission)
+        self._points.clear()  # the store knows them better now
+        self._ends.clear()
         self._taken.clear()
+        self._taken_count = 0
 
-    def _take(self, append: Append, submission: SubmissionRecord, stream: StreamRecord) -> int:
-        if append.batch.first_offset > stream.next_offset:
+    def _take(self, append: Append, submission: SubmissionRecord, end: int) -> int:
+        if append.batch.first_offset > end:
             raise OffsetGapError(
-                f"the batch begins at offset {append.batch.first_offset}, "
-                f"the stream ends at {stream.next_offset}",
-                next_offset=str(stream.next_offset),
+                f"the batch begins at offset {append.batch.first_offset}, the stream ends at {end}",
+                next_offset=str(end),
             )
-        total = submission.frame_count + append.batch.frame_count
+        taken = self._taken_count + append.batch.frame_count
+        total = submission.frame_count + taken
         if total > self._maximum_frames:
             found = f"a submission of {total} frames"
             raise LimitError(found, "maximum_frames", self._maximum_frames)
-        end = stream.next_offset + append.batch.frame_count
         self._taken.append(append)
-        self._submission = replace(submission, frame_count=total)
-        self._streams[append.stream] = replace(stream, next_offset=end)
+        self._taken_count = taken
+        end += append.batch.frame_count
+        self._ends[append.stream] = end
         return end
 
     def _point(self, name: StreamName) -> tuple[SubmissionRecord, StreamRecord]:
-        """The submission and a stream of it, with what was taken in."""
-        stream = self._streams.get(name)
-        if stream is None or self._submission is None:
+        """The submission and a stream of it, as the store has them."""
+        point = self._points.get(name)
+        if point is None:
             point = self._transaction.append_point(*name)
             if point is None:
                 raise _not_there(name)
-            stream = self._streams[name] = point[1]
-            self._submission = self._submission or point[0]
-        return self._submission, stream
+            self._points[name] = point
+        return point
 
 
 def _not_there(name: StreamName) -> NotFoundError:
@@ -283,14 +287,13 @@ def _refuse_stale(append: Append, submission: SubmissionRecord, stream: StreamRe
         )
 
 
-def _acknowledge_again(transaction: Transaction, append: Append, stream: StreamRecord) -> None:
+def _acknowledge_again(transaction: Transaction, append: Append, end: int) -> None:
     """Do nothing where the batch is stored as it is; refuse it otherwise."""
     batch = append.batch
-    facts = {"next_offset": str(stream.next_offset)}
-    if batch.first_offset + batch.frame_count > stream.next_offset:
+    facts = {"next_offset": str(end)}
+    if batch.first_offset + batch.frame_count > end:
         raise OffsetStraddlesError(
-            f"the batch begins before the stream's end, {stream.next_offset}, and ends after it",
-            **facts,
+            f"the batch begins before the stream's end, {end}, and ends after it", **facts
         )
     stored = transaction.batch_at(*append.stream, batch.first_offset)
     same = (batch.first_offset, batch.frame_count, batch.digest)

@@ -204,13 +204,12 @@ class Intake:
             return [error] * len(checked)
 
     async def _frame_exists(self, name: SubmissionName, append: Append) -> Exception:
+        frames = [(*key, number) for key, numbers in append.frames.items() for number in numbers]
         try:
-            stored = await self._site.read(
-                lambda reader: reader.stored_frames(*name, append.frames)
-            )
+            stored = await self._site.read(lambda reader: reader.stored_frames(*name, frames))
         except Exception as error:  # noqa: BLE001 - the same
             return error
-        domain, sequence, number = stored[0] if stored else append.frames[0]
+        domain, sequence, number = (stored or frames)[0]
         place = "/".join(filter(None, (domain, sequence)))
         return FrameExistsError(
             f"{max(1, len(stored))} frames of the batch are stored in the submission already, "

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_server.codec.stored_batches import read_stored_batches
-from vidscore_server.store.contract import FrameName
+from vidscore_server.store.contract import FrameName, FrameNumbers
 
 COMPRESSION_LEVEL = 1
 """Level 1 keeps up with the network; higher ones save little on coordinates."""
 
-LARGE_BYTES = 1_000
-"""Bytes of a batch from which on it is compressed: below, what compression saves it costs again."""
+SAMPLE_BYTES = 1_000
+"""A batch is compressed where that much from its middle gets smaller by an eighth or more.
+
+Coordinates that use all of their bits do not, and trying costs more than all else of a batch.
+"""
 
 
 def pack(message: annotations_pb2.AnnotationBatch) -> tuple[bytes, bytes]:
@@ -30,8 +33,16 @@ def data_of(message: annotations_pb2.AnnotationBatch) -> bytes:
 
 def pack_data(data: bytes) -> tuple[bytes, bytes]:
     """What `pack` gives, of a batch's bytes."""
-    level = COMPRESSION_LEVEL if len(data) >= LARGE_BYTES else 0
+    level = COMPRESSION_LEVEL if _is_compressible(data) else 0
     return zlib.compress(data, level), hashlib.sha256(data).digest()
+
+
+def _is_compressible(data: bytes) -> bool:
+    middle = len(data) // 2
+    sample = data[middle : middle + SAMPLE_BYTES]
+    if len(sample) < SAMPLE_BYTES:
+        return False  # too small for compression to be worth its time
+    return 8 * len(zlib.compress(sample, COMPRESSION_LEVEL)) <= 7 * SAMPLE_BYTES
 
 
 def unpack_all(payloads: Iterable[bytes], arity: int) -> Annotations:
@@ -53,3 +64,25 @@ def frame_names(batch: Annotations) -> list[FrameName]:
             batch.frame_sequences.tolist(), batch.frame_numbers.tolist(), strict=True
         )
     ]
+
+
+def frame_numbers(joined: Annotations, counts: Iterable[int]) -> Iterator[FrameNumbers]:
+    """Numbers of the frames of joined batches by their sequences, batch by batch.
+
+    Args:
+        joined: The batches, joined.
+        counts: Frames of each, 1 or more.
+    """
+    keys = [(key.domain, key.sequence) for key in joined.sequences]
+    rows, numbers = joined.frame_sequences.tolist(), joined.frame_numbers.tolist()
+    start = 0
+    for count in counts:
+        own, end = rows[start : start + count], start + count
+        if own.count(own[0]) == count:  # as a live system sends them
+            yield {keys[own[0]]: numbers[start:end]}
+        else:
+            found: dict[tuple[str, str], list[int]] = {}
+            for row, number in zip(own, numbers[start:end], strict=True):
+                found.setdefault(keys[row], []).append(number)
+            yield found
+        start = end

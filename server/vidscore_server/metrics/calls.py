@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
+from typing import Any
 
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
@@ -69,16 +72,17 @@ class CallMetrics:
         self._started.labels(*labels).inc()
         return CallMeter(self, labels)
 
-    def received(self, labels: tuple[str, str, str], message: object) -> None:
-        """Note a message from a client."""
-        self._received.labels(*labels).inc()
-        if isinstance(message, Message):
-            for side, frames in frames_of(message):
-                self._frames.labels(labels[1], side).inc(frames)
+    def received(self, labels: tuple[str, str, str]) -> Counter:
+        """Counts messages from clients."""
+        return self._received.labels(*labels)
 
-    def sent(self, labels: tuple[str, str, str]) -> None:
-        """Note a message to a client."""
-        self._sent.labels(*labels).inc()
+    def frames(self, service: str, side: str) -> Counter:
+        """Counts frames of a side in messages from clients."""
+        return self._frames.labels(service, side)
+
+    def sent(self, labels: tuple[str, str, str]) -> Counter:
+        """Counts messages to clients."""
+        return self._sent.labels(*labels)
 
     def ended(self, labels: tuple[str, str, str], code: str, duration_s: float) -> None:
         """Note the end of a call."""
@@ -98,6 +102,7 @@ class CallMeter:
         """Begin now."""
         self._metrics = metrics
         self._labels = labels
+        self._frames_of_sides: dict[str, Counter] = {}
         self._started_s = time.monotonic()
 
     @property
@@ -107,11 +112,28 @@ class CallMeter:
 
     def received(self, message: object) -> None:
         """Note a message from the client."""
-        self._metrics.received(self._labels, message)
+        self._received.inc()
+        if isinstance(message, Message):
+            for side, frames in frames_of(message):
+                self._frames(side).inc(frames)
 
     def sent(self) -> None:
         """Note a message to the client."""
-        self._metrics.sent(self._labels)
+        self._sent.inc()
+
+    @cached_property
+    def _received(self) -> Counter:
+        return self._metrics.received(self._labels)
+
+    @cached_property
+    def _sent(self) -> Counter:
+        return self._metrics.sent(self._labels)
+
+    def _frames(self, side: str) -> Counter:
+        found = self._frames_of_sides.get(side)
+        if found is None:
+            found = self._frames_of_sides[side] = self._metrics.frames(self._labels[1], side)
+        return found
 
     def ended(self, code: str) -> None:
         """Note the end of the call.
@@ -124,15 +146,31 @@ class CallMeter:
 
 def frames_of(message: Message) -> Iterator[tuple[str, int]]:
     """Frames that a request carries, by their side."""
-    if message.DESCRIPTOR.full_name.endswith((".AppendFramesRequest", ".AppendBatchRequest")):
-        yield from frames_of(message.append)  # type: ignore[attr-defined] # only these have it
-    for side in _SIDES:
-        if side in message.DESCRIPTOR.fields_by_name:
-            held = getattr(message, side)
-            batches: Sequence[annotations_pb2.AnnotationBatch] = (
-                [held] if isinstance(held, annotations_pb2.AnnotationBatch) else held
-            )
-            yield side, sum(len(batch.frame_numbers) for batch in batches)
+    held_in: Any = message
+    for name in _path_of(message.DESCRIPTOR):
+        held_in = getattr(held_in, name)
+    for side in _sides_of(held_in.DESCRIPTOR):
+        held = getattr(held_in, side)
+        batches: Sequence[annotations_pb2.AnnotationBatch] = (
+            (held,) if isinstance(held, annotations_pb2.AnnotationBatch) else held
+        )
+        yield side, sum(len(batch.frame_numbers) for batch in batches)
+
+
+# What a kind of message is made of is asked once, not for each of thousands a second.
+
+
+@cache
+def _path_of(kind: Descriptor) -> tuple[str, ...]:
+    """Fields that lead to the message that has the batches."""
+    named = (".AppendFramesRequest", ".AppendBatchRequest")
+    return ("append",) if kind.full_name.endswith(named) else ()
+
+
+@cache
+def _sides_of(kind: Descriptor) -> tuple[str, ...]:
+    """Fields that hold batches of a side."""
+    return tuple(side for side in _SIDES if side in kind.fields_by_name)
 
 
 def _spelled(code: str) -> str:

@@ -18,7 +18,7 @@ from vidscore_server.codec.access_codec import (
 from vidscore_server.errors import NotFoundError
 from vidscore_server.hosting.names import read_token
 from vidscore_server.hosting.site import Site
-from vidscore_server.services.guard import Responses
+from vidscore_server.services.exchange import Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import (
     page_size_of,

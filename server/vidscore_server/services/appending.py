@@ -24,7 +24,7 @@ from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.intake import Line
 from vidscore_server.hosting.names import StreamName, read_stream
 from vidscore_server.hosting.submissions import team_seen, visible
-from vidscore_server.services.guard import Requests, Responses
+from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.store.contract import Reader
 
 
@@ -158,7 +158,7 @@ async def _acknowledge(
 ) -> None:
     try:
         while (stored := await waiting.get()) is not None:
-            await responses.send(pb.AppendFramesResponse(next_offset=await stored))
+            await responses.post(pb.AppendFramesResponse(next_offset=await stored))
     finally:
         while not waiting.empty():
             rest = waiting.get_nowait()

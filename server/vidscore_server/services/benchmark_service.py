@@ -39,7 +39,7 @@ from vidscore_server.hosting.names import (
 from vidscore_server.hosting.release import public_definition, sees_board, sees_parts
 from vidscore_server.hosting.truth import TruthUpload, UploadPlan
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.guard import Requests, Responses
+from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
 from vidscore_server.store.contract import Reader

@@ -11,7 +11,7 @@ from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.codec.evaluator_codec import RESOURCE_PREFIX, write_evaluator
-from vidscore_server.services.guard import Responses
+from vidscore_server.services.exchange import Responses
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
 
 _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, cast
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -17,10 +17,10 @@ from google.protobuf.message import DecodeError
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.access.caller import set_caller
 from vidscore_server.access.gate import Gate
-from vidscore_server.errors import IdleError
 from vidscore_server.logs import begin_call, current_call, log
 from vidscore_server.metrics.calls import CallMeter, CallMetrics
 from vidscore_server.runs.sessions import Sessions
+from vidscore_server.services.exchange import Context, Request, Requests, Responses, readable
 from vidscore_server.settings import Settings
 from vidscore_server.status import STATUS_KEY, Refusal, refusal_of, status_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
@@ -31,9 +31,6 @@ GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
 """Methods that answer clients of any version, and to the end: they tell what is wrong."""
 
-SETTLE_TIMEOUT_S = 2.0
-"""Longest wait of a status for a response that is on its way."""
-
 HARD_LIMIT_FACTOR = 4
 """Messages up to so many times the limit are read, to say which limit they break.
 
@@ -41,99 +38,7 @@ gRPC itself refuses larger ones, without naming the setting.
 """
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Context = grpc.aio.ServicerContext[Any, Any]
-Request = TypeVar("Request")
-Response = TypeVar("Response")
-Behaviour = Callable[[Any, "Responses[Any]"], Awaitable[Any]]
-
-
-class Requests(Generic[Request]):
-    """The requests of a call, one by one, with a bound on the wait for each.
-
-    Args:
-        incoming: What gRPC hands out: requests, and errors in the place of unreadable ones.
-        idle_timeout_s: Longest wait for the next one.
-        meter: Counts them; None where nobody does.
-
-    Attributes:
-        received: Requests that have come.
-    """
-
-    def __init__(
-        self,
-        incoming: AsyncIterator[Request | VidscoreError],
-        idle_timeout_s: int,
-        meter: CallMeter | None = None,
-    ) -> None:
-        """Start before the first."""
-        self.received = 0
-        self._meter = meter
-        self._incoming = incoming
-        self._idle_timeout_s = idle_timeout_s
-
-    def __aiter__(self) -> Requests[Request]:
-        """Go on where it stands."""
-        return self
-
-    async def __anext__(self) -> Request:
-        """The next request.
-
-        Raises:
-            IdleError: If it takes too long.
-            VidscoreError: If it is too large or cannot be read.
-        """
-        try:
-            async with asyncio.timeout(self._idle_timeout_s):
-                request = await anext(self._incoming)
-        except TimeoutError:
-            raise idle("the client sent nothing", self._idle_timeout_s) from None
-        self.received += 1
-        if self._meter is not None:
-            self._meter.received(request)
-        return _readable(request)
-
-
-class Responses(Generic[Response]):
-    """The responses of a call, one by one, with a bound on the wait for each.
-
-    A response on its way is never given up, even when the one who sends it is cancelled: gRPC
-    could not send the status of the call any more.
-
-    Args:
-        context: gRPC's side of the call.
-        idle_timeout_s: Longest wait until the client takes one.
-        meter: Counts them; None where nobody does.
-    """
-
-    def __init__(
-        self, context: Context, idle_timeout_s: int, meter: CallMeter | None = None
-    ) -> None:
-        """Start before the first."""
-        self._meter = meter
-        self._context = context
-        self._idle_timeout_s = idle_timeout_s
-        self._on_its_way: asyncio.Future[None] | None = None
-
-    async def send(self, response: Response) -> None:
-        """Send a response; not while another one is sent.
-
-        Raises:
-            IdleError: If the client does not take it in time.
-        """
-        self._on_its_way = asyncio.ensure_future(self._context.write(response))
-        self._on_its_way.add_done_callback(_forget)
-        try:
-            async with asyncio.timeout(self._idle_timeout_s):
-                await asyncio.shield(self._on_its_way)
-        except TimeoutError:
-            raise idle("the client took nothing", self._idle_timeout_s) from None
-        if self._meter is not None:
-            self._meter.sent()
-
-    async def settle(self) -> None:
-        """Wait for what is on its way, but not for long."""
-        if self._on_its_way is not None:
-            await asyncio.wait([self._on_its_way], timeout=SETTLE_TIMEOUT_S)
+Behaviour = Callable[[Any, Responses[Any]], Awaitable[Any]]
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -186,7 +91,8 @@ class Guard(grpc.aio.ServerInterceptor):
             code, reason = "CANCELLED", ""
             try:
                 await self._admit(method, context)
-                response = await behaviour(_readable(given), responses)
+                response = await behaviour(readable(given), responses)
+                await responses.finish()
                 code = "OK"
             except Exception as error:
                 if context.cancelled():
@@ -200,6 +106,8 @@ class Guard(grpc.aio.ServerInterceptor):
                     meter.sent()
                 return response
             finally:
+                if isinstance(given, Requests):
+                    given.close()
                 meter.ended(code)
                 _log_call(method, code, reason, meter.duration_s, context)
 
@@ -245,29 +153,12 @@ def _metadata_of(context: Context) -> list[tuple[str, str | bytes]]:
     return [(key, value) for key, value in context.invocation_metadata() or ()]
 
 
-def idle(found: str, timeout_s: int) -> IdleError:
-    """An error about a client that does nothing."""
-    return IdleError(f"{found} for {timeout_s} s", "idle_timeout_s", timeout_s)
-
-
 _KINDS = {
     (False, False): "unary_unary",
     (False, True): "unary_stream",
     (True, False): "stream_unary",
     (True, True): "stream_stream",
 }
-
-
-def _forget(sent: asyncio.Future[None]) -> None:
-    """Take note of how a response fared, for one that nobody waits for any more."""
-    if not sent.cancelled():
-        sent.exception()
-
-
-def _readable(request: Request | VidscoreError) -> Request:
-    if isinstance(request, VidscoreError):
-        raise request
-    return request
 
 
 async def _refuse(context: Context, refusal: Refusal, given: Any) -> None:

@@ -15,7 +15,7 @@ from vidscore_server.errors import OperationRunsError
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import read_operation
 from vidscore_server.hosting.rescoring import required_operation
-from vidscore_server.services.guard import Responses
+from vidscore_server.services.exchange import Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
 from vidscore_server.store.contract import Transaction

@@ -18,7 +18,7 @@ from vidscore_server.runs.configuration import PATH, RunConfiguration
 from vidscore_server.runs.newest import Newest
 from vidscore_server.runs.scoring_session import Live, ScoringSession
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.guard import Requests, Responses
+from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.workers import WorkerPool
 

@@ -22,7 +22,7 @@ from vidscore_server.hosting.names import (
 from vidscore_server.hosting.submissions import SubmissionView, team_seen, view, visible
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.appending import Appender
-from vidscore_server.services.guard import Requests, Responses
+from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import (
     page_size_of,

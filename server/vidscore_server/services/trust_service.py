@@ -21,7 +21,7 @@ from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import read_benchmark, read_submission
 from vidscore_server.hosting.trust import RankingWish
 from vidscore_server.hosting.trust_plans import CriterionPlan
-from vidscore_server.services.guard import Responses
+from vidscore_server.services.exchange import Responses
 from vidscore_server.services.hosted import request_of
 
 

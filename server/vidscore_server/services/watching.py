@@ -14,7 +14,7 @@ from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.states import ENDED
 from vidscore_server.hosting.submissions import view
-from vidscore_server.services.guard import Responses
+from vidscore_server.services.exchange import Responses
 from vidscore_server.services.score_writing import ScoreWriter
 from vidscore_server.store.contract import Reader
 

@@ -28,7 +28,7 @@ A store knows no rules: whether a submission may be sealed is not its business.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
@@ -57,6 +57,9 @@ Row = tuple[str, dict[str, Any]]
 
 FrameName = tuple[str, str, int]
 """Domain, sequence and number of a frame."""
+
+FrameNumbers = Mapping[tuple[str, str], Sequence[int]]
+"""Numbers of frames by the domain and name of their sequence."""
 
 SubmissionKey = tuple[str, str]
 """Benchmark and submission."""
@@ -279,7 +282,7 @@ class Transaction(Reader):
         self,
         benchmark: str,
         submission: str,
-        batches: Sequence[tuple[BatchRecord, Sequence[FrameName]]],
+        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
     ) -> None:
         """Add batches with their frames at the ends of their streams and move the streams' offsets.
 

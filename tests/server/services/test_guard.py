@@ -10,7 +10,7 @@ import pytest
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.errors import IdleError
-from vidscore_server.services.guard import Context, Requests, Responses
+from vidscore_server.services.exchange import Context, Requests, Responses
 
 
 class _Client:

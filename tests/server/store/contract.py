@@ -37,8 +37,8 @@ def append(offset: int, *frames: int, stream: str = "default") -> Callable[[Tran
     """Appends frames of one sequence."""
 
     def command(transaction: Transaction) -> None:
-        names = [("d", "q", frame) for frame in frames]
-        transaction.append_batches("b", "s", [(r.batch(offset, len(frames), stream), names)])
+        batch = r.batch(offset, len(frames), stream)
+        transaction.append_batches("b", "s", [(batch, {("d", "q"): frames})])
 
     return command
 
@@ -167,7 +167,7 @@ class StoreContract:
             lambda t: t.insert_submission(r.submission()),
             lambda t: t.update_submission(r.submission()),
             lambda t: t.raise_epoch("b", "s", "default"),
-            lambda t: t.append_batches("b", "s", [(r.batch(), [])]),
+            lambda t: t.append_batches("b", "s", [(r.batch(), {})]),
             lambda t: t.insert_score(r.score()),
             lambda t: t.put_release(r.release()),
             lambda t: t.update_token(r.token()),
@@ -337,7 +337,7 @@ class StoreContract:
         def other(transaction: Transaction) -> None:
             transaction.insert_submission(r.submission("s2"))
             transaction.raise_epoch("b", "s2", "default")
-            transaction.append_batches("b", "s2", [(r.batch(), [("d", "q", 1)])])
+            transaction.append_batches("b", "s2", [(r.batch(), {("d", "q"): [1]})])
 
         put(store, other)
         with store.read() as reader:
@@ -359,7 +359,7 @@ class StoreContract:
             transaction.raise_epoch("b", "s", "a")
             for offset, stream in ((0, "default"), (0, "a"), (1, "default"), (1, "a")):
                 payload = f"{stream} {offset}".encode()
-                frames = [("d", stream, offset)]
+                frames = {("d", stream): [offset]}
                 transaction.append_batches(
                     "b", "s", [(r.batch(offset, 1, stream, payload), frames)]
                 )

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Executable, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from vidscore_server.store.contract import AlreadyExistsError, FrameName
+from vidscore_server.store.contract import AlreadyExistsError, FrameNumbers
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
 from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.prepared import Prepared
@@ -20,6 +20,8 @@ _SUBMISSION_COLUMNS = tuple(
     field.name for field in fields(SubmissionRecord) if field.name != "benchmark"
 )
 
+
+_BATCH_COLUMNS = ("first_offset", "frame_count", "digest", "payload")
 
 _SEQUENCE_KEY = ("submission_id", "domain", "sequence")
 
@@ -130,43 +132,33 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
     Raises:
         AlreadyExistsError: If there is a batch at one of the offsets.
     """
-    ends: dict[int, int] = {}
-    for stream_id, batch in batches:
-        ends[stream_id] = batch.first_offset + batch.frame_count
-    rows = [
-        {
-            "stream_id": stream_id,
-            "first_offset": batch.first_offset,
-            "frame_count": batch.frame_count,
-            "digest": batch.digest,
-            "payload": batch.payload,
-        }
-        for stream_id, batch in batches
-    ]
+    ends = {stream_id: batch.first_offset + batch.frame_count for stream_id, batch in batches}
+    columns = {name: [getattr(batch, name) for _, batch in batches] for name in _BATCH_COLUMNS}
+    columns["stream_id"] = [stream_id for stream_id, _ in batches]
     try:
-        _BATCH.run(connection, rows)
+        _BATCH.run_columns(connection, columns)
     except IntegrityError as error:
         raise AlreadyExistsError("a batch at an offset") from error
-    _OFFSET.run(
-        connection, [{"stream_id": stream_id, "end": end} for stream_id, end in ends.items()]
-    )
+    _OFFSET.run_columns(connection, {"stream_id": list(ends), "end": list(ends.values())})
 
 
-def insert_frames(connection: Connection, submission_id: int, frames: Sequence[FrameName]) -> None:
-    """Note that frames are stored.
+def insert_frames(
+    connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
+) -> None:
+    """Note that the frames of batches are stored.
 
     Raises:
         AlreadyExistsError: If one is already.
     """
-    ids = _sequence_ids(connection, submission_id, dict.fromkeys(frame[:2] for frame in frames))
-    rows = [
-        {"sequence_id": ids[domain, sequence], "frame_number": number}
-        for domain, sequence, number in frames
-    ]
-    if not rows:
-        return
+    names = dict.fromkeys(name for frames in batches for name in frames)
+    ids = _sequence_ids(connection, submission_id, names)
+    columns: dict[str, list[int]] = {"sequence_id": [], "frame_number": []}
+    for frames in batches:
+        for name, numbers in frames.items():
+            columns["sequence_id"].extend([ids[name]] * len(numbers))
+            columns["frame_number"].extend(numbers)
     try:
-        _FRAMES.run(connection, rows)
+        _FRAMES.run_columns(connection, columns)
     except IntegrityError as error:
         raise AlreadyExistsError("a frame of the batch") from error
 

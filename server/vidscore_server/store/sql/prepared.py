@@ -51,6 +51,19 @@ class Prepared:
         with self._cursor(connection) as (cursor, text, names):
             cursor.executemany(text, [_ordered(row, names) for row in rows])
 
+    def run_columns(self, connection: Connection, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Run it once for each row of some columns, without a mapping for each.
+
+        Raises:
+            DBAPIError: As `first` does.
+        """
+        with self._cursor(connection) as (cursor, text, names):
+            rows = zip(*(columns[name] for name in names or columns), strict=True)
+            if names is None:
+                cursor.executemany(text, [dict(zip(columns, row, strict=True)) for row in rows])
+            else:
+                cursor.executemany(text, rows)
+
     @contextmanager
     def _cursor(self, connection: Connection) -> Iterator[tuple[Any, str, tuple[str, ...] | None]]:
         text, names = self._for(connection.dialect)

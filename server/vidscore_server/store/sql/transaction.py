@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store.contract import (
     AlreadyExistsError,
-    FrameName,
+    FrameNumbers,
     NotFoundError,
     Row,
     Transaction,
@@ -109,14 +109,14 @@ class SqlTransaction(SqlReader, Transaction):
         self,
         benchmark: str,
         submission: str,
-        batches: Sequence[tuple[BatchRecord, Sequence[FrameName]]],
+        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
     ) -> None:
         """See the contract."""
         streams = dict.fromkeys(batch.stream for batch, _ in batches)
         ids = {name: self._stream_id(benchmark, submission, name) for name in streams}
         insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
-        frames = [frame for _, some in batches for frame in some]
-        insert_frames(self._connection, self._submission_id(benchmark, submission), frames)
+        number = self._submission_id(benchmark, submission)
+        insert_frames(self._connection, number, [frames for _, frames in batches])
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
         """See the contract."""

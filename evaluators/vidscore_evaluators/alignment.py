@@ -7,7 +7,7 @@ either side came in, which is the first half of "any split and order gives the s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 import numpy as np
@@ -21,6 +21,7 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
+from vidscore_evaluators.memo import Memo
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,14 @@ class Aligned:
         detections: Detections.
         listed: (F,) whether the truth lists the frame.
         detected: (F,) whether the detections list the frame.
+        memo: What evaluators have worked out of it.
     """
 
     truth: Annotations
     detections: Annotations
     listed: BoolArray
     detected: BoolArray
+    memo: Memo = field(default_factory=Memo, init=False, repr=False)
 
     def take_frames(self, rows: BoolArray | IntArray) -> Aligned:
         """Keep some frames on both sides."""

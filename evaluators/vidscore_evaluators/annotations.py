@@ -149,6 +149,8 @@ class Annotations:
             rows: (N,) boolean mask, or ascending row indices.
         """
         keep = rows if rows.dtype == np.bool_ else _mask(self.object_count, rows)
+        if keep.all():
+            return self
         kept_before = starts_from_counts(keep)
         return _with_objects(self, np.flatnonzero(keep), kept_before[self.frame_starts])
 
@@ -158,6 +160,8 @@ class Annotations:
         Args:
             rows: (F,) boolean mask, or row indices.
         """
+        if rows.dtype == np.bool_ and rows.all():
+            return self
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         starts = self.frame_starts[chosen]
         counts = self.frame_starts[chosen + 1] - starts

@@ -187,15 +187,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         Raises:
             GeometryError: If a side has coordinates that the evaluator cannot use.
         """
-        self.check_arity(Side.TRUTH, truth.arity)
-        self.check_arity(Side.DETECTIONS, detections.arity)
-        tables = self.tables(align(truth, detections))
-        return Tally(
-            evaluator=self.identity,
-            tables=tables,
-            truth=fingerprint(truth),
-            detections=fingerprint(detections),
-        )
+        return tally_together([self], truth, detections)[0]
 
     def report(self, tally: Tally) -> Report:
         """Scores with everything needed to know what they are scores of; pure."""
@@ -246,6 +238,33 @@ class Evaluator(ABC, Generic[ParametersType]):
             empty_annotations(self.needs.truth_arities[0]),
             empty_annotations(self.needs.detection_arities[0]),
         )
+
+
+def tally_together(
+    evaluators: Sequence[Evaluator[Any]], truth: Annotations, detections: Annotations
+) -> list[Tally]:
+    """Tally by several evaluators, which share what they work out alike; pure.
+
+    Args:
+        evaluators: The evaluators.
+        truth: Truth of whole frames, or sequences; frames without objects are listed as well.
+        detections: Detections.
+
+    Returns:
+        For each evaluator what its own `Evaluator.tally` gives, to the last bit.
+
+    Raises:
+        GeometryError: If a side has coordinates that an evaluator cannot use.
+    """
+    for evaluator in evaluators:
+        evaluator.check_arity(Side.TRUTH, truth.arity)
+        evaluator.check_arity(Side.DETECTIONS, detections.arity)
+    aligned = align(truth, detections)
+    of_truth, of_detections = fingerprint(truth), fingerprint(detections)
+    return [
+        Tally(evaluator.identity, evaluator.tables(aligned), of_truth, of_detections)
+        for evaluator in evaluators
+    ]
 
 
 def software_versions() -> dict[str, str]:

@@ -7,9 +7,10 @@ registry, plug-ins included, and refuses a version that is not its own.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import EvaluatorVersionError
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Evaluator, tally_together
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.processes import Progress, SpawnedPool
 from vidscore_evaluators.registry import create_evaluator
@@ -31,6 +32,10 @@ PARTS_A_WORKER = 4
 OBJECTS_A_PART = 1 << 18
 """Objects of both sides that are tallied at a time, so that memory stays bounded and a part's
 columns stay near the processor; a sequence of more is tallied whole."""
+
+
+Part = tuple[Annotations, Annotations]
+"""Truth and detections of whole sequences."""
 
 
 @dataclass(frozen=True)
@@ -81,24 +86,24 @@ def run_job(job: Job) -> bytes:
 
 
 def tally_in_parts(
-    evaluator: Evaluator[Any],
+    evaluators: Sequence[Evaluator[Any]],
     truth: Annotations,
     detections: Annotations,
     *,
     workers: int = 1,
     progress: Progress | None = None,
-) -> Tally:
+) -> list[Tally]:
     """Tally by whole sequences, in this process or in several.
 
     Args:
-        evaluator: The evaluator.
+        evaluators: The evaluators.
         truth: Truth.
         detections: Detections.
         workers: Processes to use; 1 for this one alone.
         progress: Called after each part with (frames done, frames in all).
 
     Returns:
-        The same tally, to the last bit, whatever `workers` is.
+        A tally for each evaluator, the same to the last bit whatever `workers` is.
 
     Raises:
         ValueError: If `workers` is below 1.
@@ -109,33 +114,30 @@ def tally_in_parts(
     if workers > 1 or progress is not None:
         part_count = max(part_count, workers * PARTS_A_WORKER)
     if part_count == 1:
-        return evaluator.tally(truth, detections)
+        return tally_together(evaluators, truth, detections)
     parts = split_by_sequence(truth, detections, part_count)
     done, frame_counts = 0, deque[int]()
-    tallies = [evaluator.identity_tally]
-    with _runner(evaluator, workers) as run:
-        for tally in run(_jobs(evaluator, parts, frame_counts)):
-            tallies.append(tally)
+    tallies = [[evaluator.identity_tally] for evaluator in evaluators]
+    with _runner(evaluators, workers) as run:
+        for found in run(_counted(parts, frame_counts)):
+            for own, tally in zip(tallies, found, strict=True):
+                own.append(tally)
             done += frame_counts.popleft()
             if progress is not None:
                 progress(done, max(1, truth.frame_count))
-    return merge_tallies(tallies)
+    return [merge_tallies(own) for own in tallies]
 
 
-def _jobs(
-    evaluator: Evaluator[Any],
-    parts: Iterable[tuple[Annotations, Annotations]],
-    frame_counts: deque[int],
-) -> Iterator[Job]:
-    """A job for each part, made when it is asked for; notes how many frames of truth it has."""
+def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:
+    """Parts when they are asked for; notes how many frames of truth each has."""
     for part in parts:
         frame_counts.append(part[0].frame_count)
-        yield make_job(evaluator, *part)
+        yield part
 
 
 def split_by_sequence(
     truth: Annotations, detections: Annotations, part_count: int
-) -> Iterator[tuple[Annotations, Annotations]]:
+) -> Iterator[Part]:
     """Cut both sides at the same sequences into at most `part_count` parts of like size.
 
     Args:
@@ -175,11 +177,17 @@ def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
 
 @contextmanager
 def _runner(
-    evaluator: Evaluator[Any], workers: int
-) -> Iterator[Callable[[Iterable[Job]], Iterable[Tally]]]:
-    """Give a function that runs jobs in order: here for one worker, in fresh processes for more."""
+    evaluators: Sequence[Evaluator[Any]], workers: int
+) -> Iterator[Callable[[Iterable[Part]], Iterable[list[Tally]]]]:
+    """Give a function that tallies parts in order: here for one worker, else in fresh processes."""
     if workers == 1:
-        yield lambda jobs: (evaluator.tally(job.truth, job.detections) for job in jobs)
+        yield lambda parts: (tally_together(evaluators, *part) for part in parts)
         return
     with SpawnedPool(workers) as pool:
-        yield lambda jobs: map(tally_from_bytes, pool.map(run_job, jobs))
+
+        def run(parts: Iterable[Part]) -> Iterator[list[Tally]]:
+            jobs = (make_job(evaluator, *part) for part in parts for evaluator in evaluators)
+            tallies = map(tally_from_bytes, pool.map(run_job, jobs))
+            return iter(lambda: list(islice(tallies, len(evaluators))), [])
+
+        yield run

@@ -34,7 +34,7 @@ def score_annotations(
         detections: Detections, as read.
         specification: The benchmark's specification.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
-        progress: Called with (frames done, frames in all), for one evaluator after the other.
+        progress: Called with (frames done, frames in all).
 
     Returns:
         A report for each evaluator.
@@ -45,12 +45,8 @@ def score_annotations(
     """
     resolved = resolve(specification, truth)
     check_sides(evaluators, truth, detections, specification)
-    return [
-        evaluator.report(
-            tally_in_parts(evaluator, resolved, detections, workers=workers, progress=progress)
-        )
-        for evaluator in evaluators
-    ]
+    tallies = tally_in_parts(evaluators, resolved, detections, workers=workers, progress=progress)
+    return [evaluator.report(tally) for evaluator, tally in zip(evaluators, tallies, strict=True)]
 
 
 def check_sides(

@@ -11,20 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from operator import lt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, packed_columns, run_starts
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.exact import exact_sums
 from vidscore_evaluators.fingerprint import Fingerprint
 
 SumArray = NDArray[np.object_]
-
-_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +268,7 @@ def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[s
 
 def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
     """Order that sorts the keys, first sorted row of each key, and key of each sorted row."""
-    columns = [*_packed(codes), *numbers.T]
+    columns = [*packed_columns(list(codes.T)), *numbers.T]
     if not columns:
         raise TallyError("a table needs a key column")
     order = np.lexsort(columns[::-1])
@@ -279,15 +276,6 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray, In
     groups = np.zeros(len(order), dtype=np.int64)
     groups[first[1:]] = 1
     return order, first, np.cumsum(groups)
-
-
-def _packed(codes: IntArray) -> list[IntArray]:
-    """Columns of codes as one that ascends with them, which sorts faster, where that holds them."""
-    columns = list(codes.T)
-    width = int(codes.max(initial=0)) + 1
-    if len(columns) < 2 or width ** len(columns) > _LARGEST_KEY:
-        return columns
-    return [reduce(lambda packed, column: packed * width + column, columns)]
 
 
 def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.evaluators.toy import toy
 
 from vidscore_evaluators import jobs
-from vidscore_evaluators.annotations import empty_annotations
+from vidscore_evaluators.annotations import Annotations, empty_annotations
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
@@ -17,7 +17,7 @@ from vidscore_evaluators.jobs import Job, make_job, run_job, split_by_sequence, 
 from vidscore_evaluators.pairing import frame_keys
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
 from vidscore_evaluators.testing.cuts import sequence_count
 
 
@@ -56,8 +56,8 @@ def test_nothing_has_no_parts() -> None:
 def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
     told: list[tuple[int, int]] = []
     evaluator = toy(whole=True)
-    tally = tally_in_parts(
-        evaluator, *scene, progress=lambda done, total: told.append((done, total))
+    [tally] = tally_in_parts(
+        [evaluator], *scene, progress=lambda done, total: told.append((done, total))
     )
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
     assert told[-1] == (scene.truth.frame_count, scene.truth.frame_count)
@@ -70,8 +70,40 @@ def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Scene
     evaluator = toy(whole=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "OBJECTS_A_PART", 2)
-        tally = tally_in_parts(evaluator, *scene)
+        [tally] = tally_in_parts([evaluator], *scene)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_evaluators_that_are_tallied_together_get_what_each_gets_alone(workers: int) -> None:
+    """They share what they work out alike, scenes and pairs, and nothing else."""
+    truth, detections = _tracked_scene()
+    evaluators = [
+        create_evaluator(name, {"base": base})
+        for name in ("clear", "identity", "hota", "ospa", "f1")
+        for base in ("iou", "giou")
+    ]
+    tallies = tally_in_parts(evaluators, truth, detections, workers=workers)
+    for evaluator, tally in zip(evaluators, tallies, strict=True):
+        assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(truth, detections))
+
+
+def _tracked_scene() -> tuple[Annotations, Annotations]:
+    """Three sequences of boxes that drift apart from their detections."""
+    sides = [
+        {
+            ("", name): {
+                frame: [
+                    Thing((x + shift * frame, 0.0, x + 10.0 + shift * frame, 10.0), track_id=track)
+                    for track, x in enumerate((0.0, 6.0, 30.0))
+                ]
+                for frame in range(8)
+            }
+            for name in "abc"
+        }
+        for shift in (0.0, 1.0)
+    ]
+    return make_annotations(sides[0]), make_annotations(sides[1])
 
 
 def test_nothing_is_tallied_with_any_number_of_workers() -> None:
@@ -79,13 +111,14 @@ def test_nothing_is_tallied_with_any_number_of_workers() -> None:
     nothing = (empty_annotations(2), empty_annotations(2))
     identity = tally_to_bytes(evaluator.identity_tally)
     for workers in (1, 2):
-        assert tally_to_bytes(tally_in_parts(evaluator, *nothing, workers=workers)) == identity
+        [tally] = tally_in_parts([evaluator], *nothing, workers=workers)
+        assert tally_to_bytes(tally) == identity
 
 
 @pytest.mark.parametrize("workers", [0, -1])
 def test_a_number_of_workers_below_one_is_refused(workers: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        tally_in_parts(toy(), empty_annotations(2), empty_annotations(2), workers=workers)
+        tally_in_parts([toy()], empty_annotations(2), empty_annotations(2), workers=workers)
 
 
 def test_a_job_names_its_evaluator_with_all_that_rebuilds_it() -> None:
@@ -108,6 +141,6 @@ def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
     """Sequences of both sides, of a shape that spotGEO cannot use."""
     boxes = make_annotations({("", "s"): {1: [(0, 0, 1, 1)]}})
     with pytest.raises(GeometryError) as caught:
-        tally_in_parts(create_evaluator("spotgeo"), boxes, boxes, workers=2)
+        tally_in_parts([create_evaluator("spotgeo")], boxes, boxes, workers=2)
     assert caught.value.faults[0].source == "truth"
     assert np.array_equal(boxes.object_counts, [1])

@@ -38,7 +38,7 @@ def test_it_is_created_by_name_with_checked_parameters() -> None:
 def test_worker_processes_find_it_too() -> None:
     """Of two objects each sequence has one found, in the first of its two frames."""
     evaluator = create_evaluator("count_error")
-    tally = tally_in_parts(evaluator, TRUTH, DETECTIONS, workers=2)
+    [tally] = tally_in_parts([evaluator], TRUTH, DETECTIONS, workers=2)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(TRUTH, DETECTIONS))
     assert evaluator.report(tally).value("count_error") == 0.5
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criteria.scene import Items, Scene
 from vidscore_evaluators.criteria.similarity import Similarity, shares_of_detections
-from vidscore_evaluators.matching.gating import Extents, gated_pairs
+from vidscore_evaluators.matching.gating import Extents, Measure, measured_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +93,11 @@ def _similarities(
     target_rows: IntArray,
     detection_rows: IntArray,
 ) -> FloatArray:
-    return similarity.of_pairs(
-        targets.coordinates[target_rows],
-        detections.coordinates[detection_rows],
-        targets.confidences[target_rows],
-        detections.confidences[detection_rows],
-    )
+    sides = ((targets, target_rows), (detections, detection_rows))
+    coordinates = [items.coordinates.take(rows, axis=0) for items, rows in sides]
+    if not similarity.confidence_extended:
+        return similarity.of_pairs(*coordinates)
+    return similarity.of_pairs(*coordinates, *(items.confidences[rows] for items, rows in sides))
 
 
 def _measured_pairs(
@@ -107,21 +105,17 @@ def _measured_pairs(
     detections: Items,
     similarity: Similarity,
     at_least: float,
-    measure: Callable[[IntArray, IntArray], FloatArray],
+    measure: Measure,
 ) -> Candidates:
-    def gate(detection_rows: IntArray, target_rows: IntArray) -> BoolArray:
-        return measure(detection_rows, target_rows) >= at_least
-
     # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
     apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
-    pairs = gated_pairs(
+    pairs, similarities = measured_pairs(
         _extents(detections, similarity, everywhere=apart_counts),
         _extents(targets, similarity, everywhere=apart_counts),
-        gate,
+        measure,
+        at_least,
     )
-    order = np.lexsort((pairs.right, pairs.left))
-    pairs = pairs.take(order)
-    return Candidates(pairs.left, pairs.right, measure(pairs.left, pairs.right))
+    return Candidates(pairs.left, pairs.right, similarities)
 
 
 def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> Extents:

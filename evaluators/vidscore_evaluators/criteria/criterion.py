@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -58,14 +59,15 @@ class Criterion(Evaluator[ParametersType]):
 
     def scene(self, aligned: Aligned) -> Scene:
         """What the criterion sees of an input."""
-        return make_scene(
-            aligned,
-            self.parameters.rule,
-            self.parameters.similarity,
+        make = partial(
+            make_scene,
+            rule=self.parameters.rule,
+            similarity=self.parameters.similarity,
             classes=self.parameters.classes,
             specification=self.specification,
             settle_first=self.settles_first,
         )
+        return aligned.memo.once((make_scene, *make.keywords.values()), lambda: make(aligned))
 
 
 def left_out_table(scene: Scene) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.memo import Memo
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,7 @@ class Scene:
         detections: Detections, D of them.
         forgiven: (D,) whether a detection is not counted where it is matched with nothing.
         left_out: Detections that are not scored, by reason.
+        memo: What criteria have worked out of it.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -94,6 +96,7 @@ class Scene:
     detections: Items
     forgiven: BoolArray
     left_out: Mapping[str, int] = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo, init=False, repr=False)
 
     @property
     def frame_count(self) -> int:

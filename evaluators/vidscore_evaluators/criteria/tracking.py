@@ -23,7 +23,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, packed_columns
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import ANY_SHAPE, Criterion
 from vidscore_evaluators.criteria.parameters import CriterionParameters
@@ -94,6 +94,8 @@ class TrackingCriterion(Criterion[ParametersType]):
         frames, tracks = annotations.object_frames, annotations.track_ids
         separate = self.parameters.classes == "separate"
         labels = annotations.label_indices if separate else np.zeros_like(tracks)
+        if _are_unique(frames, tracks, labels):
+            return
         order = np.lexsort((labels, tracks, frames))
         repeated = np.zeros(len(order), dtype=np.bool_)
         repeated[1:] = tracks[order][1:] != NO_TRACK
@@ -109,10 +111,26 @@ class TrackingCriterion(Criterion[ParametersType]):
             )
 
 
+def _are_unique(*columns: IntArray) -> bool:
+    """Whether no two rows are equal; where that takes more than one sort to tell, False."""
+    [packed, *others] = packed_columns(columns)
+    if others:
+        return False
+    packed = np.sort(packed, kind="stable")
+    return not (packed[1:] == packed[:-1]).any()
+
+
 def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
     """Pairs of a scene that are alike enough, and alike at all (reading 3)."""
     above_least = float(np.nextafter(similarity.minimum, np.inf))
-    return find_candidates(scene, similarity, max(at_least, above_least))
+    at_least = max(at_least, above_least)
+    if similarity.base == "giou":
+        # Every pair of a frame is alike at all: far too many to keep where few are wanted.
+        return find_candidates(scene, similarity, at_least)
+    pairs = scene.memo.once(
+        (similar_pairs, similarity), lambda: find_candidates(scene, similarity, above_least)
+    )
+    return pairs.take(np.flatnonzero(pairs.similarities >= at_least))
 
 
 def chain_table(

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import IntArray, run_starts
+from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.scene import Items, Scene
-
-_LARGEST_KEY = 1 << 62
 
 _KEYS_A_ROW = 4
 """Keys that there may be for each row that has one, used or not, so that they count as dense."""
@@ -70,7 +68,11 @@ class Tracks:
 
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
-        """String the objects of a scene together."""
+        """String the objects of a scene together; criteria of one scene share the result."""
+        return scene.memo.once("tracks", lambda: cls._strung(scene))
+
+    @classmethod
+    def _strung(cls, scene: Scene) -> Tracks:
         class_count = max(1, len(scene.classes))
         keys = scene.group_sequences * class_count + scene.group_classes
         chains, group_chains, _ = numbered(keys)
@@ -169,7 +171,7 @@ def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
     chains = group_chains[items.groups]
     ids = items.track_ids
     least, greatest = (int(ids.min()), int(ids.max())) if len(items) else (0, 0)
-    if (greatest - least + 1) * (len(items) + 1) > _LARGEST_KEY:
+    if (greatest - least + 1) * (len(items) + 1) > LARGEST_KEY:
         numbers, ids = np.unique(ids, return_inverse=True)
         least, greatest = 0, len(numbers) - 1
     ids, width = ids - least, greatest - least + 1

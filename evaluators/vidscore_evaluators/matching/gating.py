@@ -2,8 +2,9 @@
 
 The pairs of all frames come out of one call. Each left object gets a window of right objects of
 its frame, the windows are unrolled a chunk at a time, so that memory stays bounded, and a gate
-keeps what counts. Where frames are crowded, windows are narrowed first by a sweep along one
-axis; that changes nothing but the time, because the gate sees every pair that overlaps there.
+keeps what counts. Where there are many pairs, their extents along one axis are compared first, in
+whole matrices or, in large frames, by a sweep; that changes nothing but the time, because the gate
+sees every pair that overlaps there.
 """
 
 from __future__ import annotations
@@ -19,17 +20,31 @@ from vidscore_evaluators.arrays import (
     FloatArray,
     IntArray,
     expand_runs,
+    packed_columns,
     starts_from_counts,
 )
+from vidscore_evaluators.matching.stacks import equal_shapes
 
 Gate = Callable[[IntArray, IntArray], BoolArray]
 """Says of (K,) left rows and (K,) right rows which of the K pairs count."""
+
+Measure = Callable[[IntArray, IntArray], FloatArray]
+"""Measures each of K pairs, of (K,) left rows and (K,) right rows."""
 
 PAIRS_A_CHUNK = 1 << 17
 """Pairs that are unrolled at a time: few enough for the processor's own cache."""
 
 SWEEP_FROM = 8
-"""Pairs an object, over all frames, from which a sweep costs less than it saves."""
+"""Pairs an object, over all frames, from which comparing extents first costs less than it saves."""
+
+LARGEST_STACKED_CELLS = 1 << 12
+"""Pairs of a frame up to which comparing all of them costs less than a sweep."""
+
+CELLS_A_PART = 1 << 16
+"""Comparisons of whole matrices that are made at a time."""
+
+STACK_STEP = 4
+"""Frames whose numbers of objects differ by less are compared in one stack."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +60,23 @@ class Extents:
     frame_starts: IntArray
     low: FloatArray
     high: FloatArray
+
+    @property
+    def counts(self) -> IntArray:
+        """(F,) objects of each frame."""
+        return np.diff(self.frame_starts)
+
+    def stack(self, frames: IntArray, size: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """(K, size) rows, least and greatest coordinates of K frames of at most so many objects.
+
+        Beyond a frame's last object there are rows of others, with coordinates that overlap none.
+        """
+        starts = self.frame_starts[frames]
+        rows = starts[:, None] + np.arange(size)
+        beyond = rows >= self.frame_starts[frames + 1][:, None]
+        low, high = (values.take(rows, mode="clip") for values in (self.low, self.high))
+        low[beyond] = high[beyond] = np.nan
+        return rows, low, high
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +124,35 @@ def gated_pairs(left: Extents, right: Extents, gate: Gate) -> Pairs:
     Returns:
         The pairs that the gate keeps, of all frames.
     """
-    windows = _windows(left, right)
-    return _joined([_kept(chunk, gate) for chunk in _unrolled(windows)])
+    pairs = _joined([_kept(part, gate) for part in _overlapping(left, right)])
+    if (pairs.left[1:] >= pairs.left[:-1]).all():
+        return pairs
+    return pairs.take(np.argsort(pairs.left, kind="stable"))
+
+
+def measured_pairs(
+    left: Extents, right: Extents, measure: Measure, at_least: float
+) -> tuple[Pairs, FloatArray]:
+    """Find all pairs of a frame whose extents overlap and that have enough of some measure.
+
+    Args:
+        left: Extents of the left side.
+        right: Extents of the right side.
+        measure: What is measured; less than `at_least` where extents do not overlap.
+        at_least: Least value of a pair that counts.
+
+    Returns:
+        The pairs, those of one left object ascending on the right, and the value of each.
+    """
+    parts, values = [], [np.zeros(0)]
+    for part in _overlapping(left, right):
+        found = measure(part.left, part.right)
+        kept = np.flatnonzero(found >= at_least)
+        parts.append(part.take(kept))
+        values.append(found[kept])
+    pairs, measured = _joined(parts), np.concatenate(values)
+    order = np.lexsort(packed_columns([pairs.left, pairs.right])[::-1])
+    return pairs.take(order), measured[order]
 
 
 def gated_twins(side: Extents, gate: Gate) -> Pairs:
@@ -125,16 +184,44 @@ def _kept(pairs: Pairs, gate: Gate) -> Pairs:
     return pairs.take(np.flatnonzero(gate(pairs.left, pairs.right)))
 
 
-def _windows(left: Extents, right: Extents) -> _Windows:
-    """The whole frame as everybody's window, or less where that pays."""
-    left_counts, right_counts = np.diff(left.frame_starts), np.diff(right.frame_starts)
-    first = np.repeat(right.frame_starts[:-1], left_counts)
-    counts = np.repeat(right_counts, left_counts)
-    windows = _Windows(None, first, counts)
-    pair_count = int(np.dot(left_counts, right_counts))
-    if pair_count > SWEEP_FROM * (len(left.low) + len(right.low)):
-        return _narrowed(windows, left, right)
-    return windows
+def _overlapping(left: Extents, right: Extents) -> Iterator[Pairs]:
+    """All pairs whose extents overlap, and maybe others, in the way that costs least.
+
+    Few pairs are all given. Of frames with many, those that fit into a stack are compared as
+    whole matrices, and larger ones are swept.
+    """
+    left_counts, right_counts = left.counts, right.counts
+    cells = left_counts * right_counts
+    if int(cells.sum()) <= SWEEP_FROM * (len(left.low) + len(right.low)):
+        yield from _unrolled(_whole_frames(left, right))
+        return
+    stacked = cells <= LARGEST_STACKED_CELLS
+    yield from _compared(left, right, np.flatnonzero(stacked & (cells > 0)))
+    if not stacked.all():
+        windows = _narrowed(_whole_frames(left, right), left, right)
+        windows.counts[np.repeat(stacked, left_counts)] = 0
+        yield from _unrolled(windows)
+
+
+def _whole_frames(left: Extents, right: Extents) -> _Windows:
+    """The whole frame as everybody's window."""
+    first = np.repeat(right.frame_starts[:-1], left.counts)
+    return _Windows(None, first, np.repeat(right.counts, left.counts))
+
+
+def _compared(left: Extents, right: Extents, frames: IntArray) -> Iterator[Pairs]:
+    """Overlapping pairs of some frames, out of whole matrices of comparisons."""
+    heights, widths = (-(-side.counts[frames] // STACK_STEP) * STACK_STEP for side in (left, right))
+    for places, height, width in equal_shapes(heights, widths, CELLS_A_PART):
+        rows, low, high = left.stack(frames[places], height)
+        columns, other_low, other_high = right.stack(frames[places], width)
+        overlaps = low[:, :, None] <= other_high[:, None, :]
+        overlaps &= other_low[:, None, :] <= high[:, :, None]
+        cells = np.flatnonzero(overlaps)
+        of_rows = cells // width
+        of_columns = cells - of_rows * width
+        of_columns += columns[:, 0].take(of_rows // height)
+        yield Pairs(rows.reshape(-1).take(of_rows), of_columns)
 
 
 def _twin_windows(side: Extents) -> tuple[IntArray, _Windows]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.matching import gating
-from vidscore_evaluators.matching.gating import Extents, gated_pairs, gated_twins
+from vidscore_evaluators.matching.gating import Extents, gated_pairs, gated_twins, measured_pairs
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,26 @@ def all_pairs(left: Boxes, right: Boxes) -> list[tuple[int, int]]:
 FRAMES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=6)
 
 
-@pytest.mark.parametrize("sweep_from", [0, 10**9], ids=["swept", "not swept"])
+def set_way(patch: pytest.MonkeyPatch, sweep_from: int, stacked: int, chunk: int) -> None:
+    """Say how pairs are looked for."""
+    patch.setattr(gating, "SWEEP_FROM", sweep_from)
+    patch.setattr(gating, "LARGEST_STACKED_CELLS", stacked)
+    patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+    patch.setattr(gating, "CELLS_A_PART", chunk)
+
+
+WAYS = pytest.mark.parametrize(
+    ("sweep_from", "stacked"),
+    [
+        pytest.param(10**9, 0, id="all pairs"),
+        pytest.param(-1, 0, id="swept"),
+        pytest.param(-1, 10**9, id="compared as matrices"),
+        pytest.param(-1, 12, id="small frames compared, large ones swept"),
+    ],
+)
+
+
+@WAYS
 @pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
 @given(
     frames=FRAMES,
@@ -72,6 +91,7 @@ FRAMES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=6)
 )
 def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
     sweep_from: int,
+    stacked: int,
     chunk: int,
     frames: list[tuple[int, int]],
     longest: int,
@@ -82,12 +102,38 @@ def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
     left = make_boxes(random, [count for count, _ in frames], longest, scale)
     right = make_boxes(random, [count for _, count in frames], longest, scale)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gating, "SWEEP_FROM", sweep_from)
-        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        set_way(patch, sweep_from, stacked, chunk)
         pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
     found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert sorted(found) == all_pairs(left, right)
     assert pairs.left.tolist() == sorted(pairs.left.tolist())
+
+
+@WAYS
+@given(frames=FRAMES, longest=st.integers(1, 5), seed=st.integers(0, 2**32 - 1))
+def test_pairs_come_in_order_with_what_was_measured_of_each(
+    sweep_from: int, stacked: int, frames: list[tuple[int, int]], longest: int, seed: int
+) -> None:
+    """The length that two share is measured; those that share at least 1 overlap."""
+    random = np.random.default_rng(seed)
+    left = make_boxes(random, [count for count, _ in frames], longest, 1.0)
+    right = make_boxes(random, [count for _, count in frames], longest, 1.0)
+
+    def shared(i: IntArray, j: IntArray) -> FloatArray:
+        lengths: FloatArray = np.minimum(left.high[i], right.high[j])
+        return lengths - np.maximum(left.low[i], right.low[j])
+
+    def gate(i: IntArray, j: IntArray) -> BoolArray:
+        enough: BoolArray = shared(i, j) >= 1.0
+        return enough
+
+    with pytest.MonkeyPatch.context() as patch:
+        set_way(patch, sweep_from, stacked, 7)
+        pairs, values = measured_pairs(left.extents, right.extents, shared, 1.0)
+        some = gated_pairs(left.extents, right.extents, gate)
+    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    assert found == sorted(zip(some.left.tolist(), some.right.tolist(), strict=True))
+    assert values.tolist() == shared(pairs.left, pairs.right).tolist()
 
 
 @pytest.mark.parametrize("sweep_from", [0, 10**9], ids=["swept", "not swept"])
@@ -125,7 +171,7 @@ def test_the_sweep_finds_what_touches_where_lengths_are_rounded(
     assert high - (high - low) > low
     left = Extents(np.array([0, 1]), np.array([high]), np.array([high]))
     right = Extents(np.array([0, 3]), np.array([-2.5, low, 1.0]), np.array([-2.5, high, 1.0]))
-    monkeypatch.setattr(gating, "SWEEP_FROM", -1)
+    set_way(monkeypatch, -1, 0, 1)
 
     def touch(i: IntArray, j: IntArray) -> BoolArray:
         touching: BoolArray = right.high[j] == left.low[i]

@@ -265,7 +265,7 @@ function writeError(error) {
       kind,
       code: error.code,
       reason: error.reason,
-      message: error.message,
+      message: error.summary,
       retryable: error.retryable,
       violations: error.violations,
       violation_count: error.violationCount,

@@ -11,7 +11,7 @@ import {
 } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { ClosedError, InputError, type VidscoreError } from "./errors.js";
-import { type ConnectOptions, requirePositive, type Tls } from "./settings.js";
+import { type ConnectOptions, type Tls, wholeMs } from "./settings.js";
 import { errorFrom } from "./status.js";
 import { VERSION } from "./version.js";
 
@@ -31,8 +31,7 @@ export class Connection {
   constructor(target: string, options: ConnectOptions) {
     const tls = options.tls === true ? {} : options.tls || null;
     const address = parse(target);
-    this.timeoutMs = options.timeoutMs ?? 10_000;
-    requirePositive("timeoutMs", this.timeoutMs);
+    this.timeoutMs = wholeMs("timeoutMs", options.timeoutMs ?? 10_000);
     if (options.token !== undefined) {
       checkToken(options.token, address, tls !== null || options.allowPlaintextToken === true);
     }

@@ -1,5 +1,6 @@
 /** Hosted benchmarks as a client sees them: benchmarks, submissions and boards. */
 
+import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { InternalError } from "./errors.js";
 import { type Geometry, geometryOf } from "./frames.js";
@@ -7,6 +8,7 @@ import type {
   Benchmark as BenchmarkMessage,
   LeaderboardRow as LeaderboardRowMessage,
 } from "./gen/vidscore/v1/benchmark_service_pb.js";
+import { ReportSchema } from "./gen/vidscore/v1/report_pb.js";
 import {
   type StreamInfo as StreamInfoMessage,
   type Submission as SubmissionMessage,
@@ -161,7 +163,7 @@ export function decodeScore(message: SubmissionScoreMessage): SubmissionScore {
   return {
     name: message.name,
     createTime: date(message.createTime),
-    report: new Report(required(message.report, "report")),
+    report: new Report(message.report ?? create(ReportSchema)),
     partial: message.partial,
     current: message.current,
   };

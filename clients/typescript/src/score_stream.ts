@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { anyOf } from "./aborting.js";
 import { Bell, now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import {
@@ -41,7 +42,7 @@ import {
   completeBatching,
   completeLive,
   type Live,
-  requirePositive,
+  wholeMs,
 } from "./settings.js";
 import { type EvaluatorChoice, encodeSpecification, type Specification } from "./specification.js";
 
@@ -109,12 +110,11 @@ export class ScoreStream implements AsyncDisposable {
 
   /** @internal Start the call and wait for the server to accept it. */
   async open(options: ScoreStreamOptions): Promise<this> {
-    if (options.timeoutMs !== undefined) {
-      requirePositive("timeoutMs", options.timeoutMs);
-    }
+    const { timeoutMs: given } = options;
+    const limitMs = given === undefined ? undefined : wholeMs("timeoutMs", given);
     const signals = [this.#call.signal, this.#connection.closing];
     const signal = anyOf(options.signal === undefined ? signals : [...signals, options.signal]);
-    void this.#read(options.timeoutMs, signal);
+    void this.#read(limitMs, signal);
     const { timeoutMs } = this.#connection;
     await this.#bell.until(() => this.#limits !== null || this.#ended, timeoutMs);
     if (this.#limits === null) {
@@ -354,19 +354,4 @@ function configuration(
     }),
   });
   return create(ScoreRequestSchema, { message: { case: "configuration", value } });
-}
-
-/** `AbortSignal.any`, which Node.js has from 20.3 on only. */
-function anyOf(signals: readonly AbortSignal[]): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of signals) {
-    if (signal.aborted) {
-      controller.abort(signal.reason);
-    }
-    signal.addEventListener("abort", () => controller.abort(signal.reason), {
-      once: true,
-      signal: controller.signal,
-    });
-  }
-  return controller.signal;
 }

@@ -192,8 +192,13 @@ export function completeLive(given: Live): CompleteLive {
   return live;
 }
 
-/** Refuse a time limit that is none. */
-export function requirePositive(name: string, value: number): void {
+/** A time limit in whole milliseconds, as the wire has it. */
+export function wholeMs(name: string, value: number): number {
+  requirePositive(name, value);
+  return Math.ceil(value);
+}
+
+function requirePositive(name: string, value: number): void {
   if (!(value > 0)) {
     throw new InputError(name, String(value), "more than 0");
   }

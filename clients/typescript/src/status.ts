@@ -28,7 +28,7 @@ export function errorFrom(thrown: unknown): VidscoreError {
   if (!(thrown instanceof ConnectError)) {
     return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
   }
-  const code = codeName(thrown.code);
+  const code = isLocal(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const { reason, metadata, violations } = detailsOf(thrown);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
   return new kind(thrown.rawMessage || `the call ended with ${code}`, {
@@ -39,6 +39,13 @@ export function errorFrom(thrown: unknown): VidscoreError {
     violationCount: violationCount(metadata, violations.length),
     cause: thrown,
   });
+}
+
+/** Whether a call failed at making its connection, such as at a certificate. */
+function isLocal(failure: ConnectError): boolean {
+  const { cause } = failure;
+  const isOfSystem = cause instanceof Error && "code" in cause && typeof cause.code === "string";
+  return failure.code === Code.Internal && isOfSystem;
 }
 
 /** The name that gRPC gives a code: `InvalidArgument` is `INVALID_ARGUMENT`. */

@@ -1,6 +1,7 @@
 /** Submissions to hosted benchmarks. */
 
 import { randomUUID } from "node:crypto";
+import { anyOf } from "./aborting.js";
 import { now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
@@ -193,11 +194,22 @@ export class Submissions {
     revision: number,
     endMs: number | null,
   ): AsyncGenerator<SubmissionUpdate, void, undefined> {
-    const timeoutMs = endMs === null ? CALL_MS : Math.min(CALL_MS, Math.max(1, endMs - now()));
+    const leftMs = endMs === null ? CALL_MS : Math.ceil(endMs - now()); // the wire has whole ones
+    const timeoutMs = Math.min(CALL_MS, Math.max(1, leftMs));
+    const aborter = new AbortController();
+    const signal = anyOf([aborter.signal, this.#connection.closing]);
     const request = { name, fromRevision: BigInt(revision) };
-    const options = { timeoutMs, signal: this.#connection.closing };
-    for await (const { submission, scores } of this.#service.watchSubmission(request, options)) {
-      yield { submission: decodeSubmission(submission), scores: scores.map(decodeScore) };
+    const call = this.#service.watchSubmission(request, { timeoutMs, signal });
+    // Not by `for await`: left early, it would leave the call's timer to hold the process.
+    const responses = call[Symbol.asyncIterator]();
+    try {
+      for (let next = await responses.next(); !next.done; next = await responses.next()) {
+        const { submission, scores } = next.value;
+        yield { submission: decodeSubmission(submission), scores: scores.map(decodeScore) };
+      }
+    } finally {
+      aborter.abort();
+      await responses.next().catch(() => undefined);
     }
   }
 

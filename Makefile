@@ -162,7 +162,7 @@ format: proto-dependencies ## format all sources
 	@$(BIN)/ruff format .
 	@$(BIN)/buf format --write protos
 
-proto: $(INSTALLED) ## generate the Python code of the protos
+proto: $(INSTALLED) ## generate the Python code of the protos, and copy them into packages that carry them
 	@$(BIN)/python -m tools.generate_protos
 
 proto-dependencies: $(INSTALLED)

@@ -1,0 +1,66 @@
+"""The packages of all clients have one version and licence, and carry the protos as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.support.requirements import missing
+from tests.support.tree import ROOT
+from tools.clients import LANGUAGES
+
+from vidscore_client import __version__
+
+CLIENTS = ROOT / "clients"
+PROTOS = ROOT / "protos/vidscore/v1"
+
+VERSIONS = {
+    "python": ("vidscore_client/_version.py", r'__version__ = "([^"]+)"'),
+    "typescript": ("package.json", r'^  "version": "([^"]+)"'),
+    "go": ("version.go", r'Version = "([^"]+)"'),
+    "java": ("pom.xml", r"<artifactId>vidscore-client</artifactId>\s*<version>([^<]+)</version>"),
+    "rust": ("Cargo.toml", r'^version = "([^"]+)"'),
+    "cpp": ("CMakeLists.txt", r"project\(\s*\w+\s+VERSION\s+([\d.]+)"),
+}
+"""Where each language's package states its version."""
+
+
+def _folder(language: str) -> Path:
+    folder = CLIENTS / language
+    if not folder.is_dir():
+        missing(f"clients/{language} is not there")
+    return folder
+
+
+def test_every_language_is_known_to_this_test() -> None:
+    assert set(VERSIONS) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_has_the_one_version(language: str) -> None:
+    name, pattern = VERSIONS[language]
+    text = (_folder(language) / name).read_text(encoding="utf-8")
+    found = re.search(pattern, text, re.MULTILINE)
+    assert found is not None
+    assert found[1] == __version__
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_has_the_repositorys_licence(language: str) -> None:
+    assert (_folder(language) / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_client_says_how_to_use_it(language: str) -> None:
+    assert (_folder(language) / "README.md").is_file()
+
+
+@pytest.mark.parametrize("language", ["cpp", "rust"])
+def test_a_package_that_generates_its_code_carries_the_protos_as_they_are(language: str) -> None:
+    copies = _folder(language) / "protos/vidscore/v1"
+    assert _texts(copies) == _texts(PROTOS), f"run: cp {PROTOS}/*.proto {copies}"
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.proto")}

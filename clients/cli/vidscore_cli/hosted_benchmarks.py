@@ -145,7 +145,7 @@ def rescore(typed: Rescore) -> None:
     """Score stored detections again, wait, and list what that changed."""
     check_output(typed.output)
     with ProgressBar() as bar, open_client(typed.server) as client:
-        names = [_within(typed.benchmark, submission) for submission in typed.submissions]
+        names = [within(typed.benchmark, submission) for submission in typed.submissions]
         rescoring = client.benchmarks.rescore(typed.benchmark, names, comment=typed.comment)
         bar.stage("scoring")
 
@@ -213,7 +213,7 @@ def _evaluators(found: Benchmark) -> str:
     return ", ".join(entry["name"] for entry in found.definition.get("evaluators", []))
 
 
-def _within(benchmark: str, submission: str) -> str:
+def within(benchmark: str, submission: str) -> str:
     """A submission as the SDK names it; its last part alone is enough."""
     return submission if "/" in submission else f"{benchmark}/{submission}"
 

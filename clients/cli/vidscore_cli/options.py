@@ -58,14 +58,8 @@ def all_faults_option() -> Decorator[Any]:
 
 def data_options() -> Decorator[Any]:
     """``--truth``, ``--detections``, ``--input-format`` and ``--image-size``."""
-    return _together(
-        click.option(
-            "--truth",
-            metavar="PATH",
-            type=click.Path(),
-            required=True,
-            help="What is there: a file or a folder.",
-        ),
+    return together(
+        truth_option(),
         click.option(
             "--detections",
             metavar="PATH",
@@ -78,9 +72,20 @@ def data_options() -> Decorator[Any]:
     )
 
 
+def truth_option(*, required: bool = True) -> Decorator[Any]:
+    """``--truth``."""
+    return click.option(
+        "--truth",
+        metavar="PATH",
+        type=click.Path(),
+        required=required,
+        help="What is there: a file or a folder.",
+    )
+
+
 def evaluator_options() -> Decorator[Any]:
     """``EVALUATOR...``, ``--set`` and ``--manifest``."""
-    return _together(
+    return together(
         click.argument(
             "evaluators",
             metavar="[EVALUATOR]...",
@@ -108,20 +113,23 @@ def settings_option() -> Decorator[Any]:
     )
 
 
+def number_option(name: str, least: int, most: int, default: int, help_: str) -> Decorator[Any]:
+    """An option that takes a whole number."""
+    return click.option(
+        name, type=click.IntRange(least, most), default=default, show_default=True, help=help_
+    )
+
+
 def workers_option() -> Decorator[Any]:
     """``--workers``."""
-    return click.option(
-        "--workers",
-        type=click.IntRange(1, 1024),
-        default=1,
-        show_default=True,
-        help="Processes that score; the scores do not depend on it.",
+    return number_option(
+        "--workers", 1, 1024, 1, "Processes that score; the scores do not depend on it."
     )
 
 
 def view_options() -> Decorator[Any]:
     """``--sequences`` and ``--curves``."""
-    return _together(
+    return together(
         click.option("--sequences", is_flag=True, help="In a table, show each sequence too."),
         click.option("--curves", is_flag=True, help="In a table, show the points of curves."),
     )
@@ -148,20 +156,29 @@ def image_size_option() -> Decorator[Any]:
     )
 
 
-def server_options() -> Decorator[Any]:
+def server_options(*, instead: str = "") -> Decorator[Any]:
     """``--server``, ``--tls``, ``--tls-root``, ``--token`` and ``--plaintext-token``.
 
     The command gets them as one `ServerChoice`, named ``server``.
+
+    Args:
+        instead: Of a command that works without a server, what naming one does; the command then
+            gets None where none is named, whatever VIDSCORE_SERVER says.
     """
-    options = _together(
-        click.option(
+    address = (
+        click.option("--server", metavar="HOST:PORT", help=instead)
+        if instead
+        else click.option(
             "--server",
             metavar="HOST:PORT",
             envvar="VIDSCORE_SERVER",
             default="127.0.0.1:50051",
             show_default=True,
             help="Address of the server; VIDSCORE_SERVER sets it as well.",
-        ),
+        )
+    )
+    options = together(
+        address,
         click.option("--tls", is_flag=True, help="Encrypt the connection."),
         click.option(
             "--tls-root",
@@ -187,7 +204,9 @@ def server_options() -> Decorator[Any]:
         def with_choice(**typed: Any) -> Any:
             names = ("tls", "tls_root", "token", "plaintext_token")
             choice = {name: typed.pop(name) for name in names}
-            return function(server=ServerChoice(typed.pop("server"), **choice), **typed)
+            address = typed.pop("server")
+            server = None if address is None else ServerChoice(address, **choice)
+            return function(server=server, **typed)
 
         decorated: Callable[..., Any] = options(with_choice)
         return decorated
@@ -197,7 +216,7 @@ def server_options() -> Decorator[Any]:
 
 def records_options() -> Decorator[Any]:
     """``--format`` and ``--output`` of a command that lists something."""
-    return _together(format_option("table", "csv", "json"), output_option())
+    return together(format_option("table", "csv", "json"), output_option())
 
 
 def complete_evaluator(
@@ -209,7 +228,7 @@ def complete_evaluator(
     return [name for name in evaluator_names() if name.startswith(incomplete)]
 
 
-def _together(*options: Decorator[Any]) -> Decorator[Any]:
+def together(*options: Decorator[Any]) -> Decorator[Any]:
     """Several options as one decorator, in the order of the help."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 
+import click
+
 from vidscore_cli.output import check_output, deliver
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
+from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.trust_remote import test_remotely
 from vidscore_cli.trust_tables import deliver_tables
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import CriterionAnalysis, Document
@@ -31,6 +35,7 @@ class CriterionTest:
     indicators: bool
     format_: str
     output: str
+    server: ServerChoice | None
 
 
 def test_criteria(typed: CriterionTest) -> None:
@@ -41,8 +46,14 @@ def test_criteria(typed: CriterionTest) -> None:
         VidscoreError: If a criterion cannot judge the scenes of the test.
     """
     check_output(typed.output)
-    candidates = chosen_candidates(typed.test, _criteria(typed))
     plan = Plan(typed.strata, typed.realisations, typed.seed)
+    criteria = _criteria(typed)
+    if typed.server is not None:
+        if typed.workers != 1:
+            raise click.UsageError("not together with --server: --workers")
+        _deliver(test_remotely(typed.server, typed.test, criteria, plan), typed)
+        return
+    candidates = chosen_candidates(typed.test, criteria)
     with ProgressBar() as bar:
         analysis = CriterionAnalysis(typed.test, tuple(candidates), plan)
         document = analysis.run(workers=typed.workers, progress=bar.show)
@@ -71,12 +82,12 @@ def _criteria(typed: CriterionTest) -> list[EvaluatorSpec]:
     if not typed.criteria and not typed.settings:
         return []
     specification, settings = select_evaluators(typed.criteria, typed.settings, BenchmarkSpec())
-    evaluators = [
-        entry
-        for entry in specification.evaluators
-        if entry.parameters or entry.name not in CRITERIA[typed.test]
-    ]
-    create_evaluators(
-        replace(specification, evaluators=tuple(evaluators)), typed.criteria, settings
-    )
+    if typed.server is None:  # a server may have other evaluators
+        evaluators = tuple(
+            entry
+            for entry in specification.evaluators
+            if entry.parameters or entry.name not in CRITERIA[typed.test]
+        )
+        own = replace(specification, evaluators=evaluators)
+        create_evaluators(own, typed.criteria, settings)
     return list(specification.evaluators)

@@ -14,6 +14,8 @@ from vidscore_cli.inputs import InputChoice, read_data, read_specification
 from vidscore_cli.output import check_output, deliver, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
+from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.trust_remote import examine_hosted
 from vidscore_cli.trust_tables import deliver_tables
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
@@ -41,8 +43,11 @@ class RankingExamination:
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
     manifest: str | None
-    truth: str
+    truth: str | None
     systems: tuple[str, ...]
+    benchmark: str | None
+    submissions: tuple[str, ...]
+    server: ServerChoice
     input_format: str
     image_size: tuple[int, int] | None
     draws: int
@@ -64,18 +69,42 @@ def examine_ranking(typed: RankingExamination) -> None:
     """
     check_output(typed.output)
     _check_folder(typed.pictures)
-    _deliver(_examine_files(typed), typed)
+    questions = Questions(
+        draws=typed.draws, noise_px=typed.noise_px, trials=typed.trials, seed=typed.seed
+    )
+    if typed.benchmark is None:
+        document = _examine_files(typed, questions)
+    else:
+        _refuse_options_of_files(typed)
+        evaluators = (typed.evaluators, typed.settings)
+        document = examine_hosted(
+            typed.server, typed.benchmark, typed.submissions, evaluators, questions
+        )
+    _deliver(document, typed)
 
 
-def _examine_files(typed: RankingExamination) -> Document:
+def _refuse_options_of_files(typed: RankingExamination) -> None:
+    given = {
+        "--truth": typed.truth,
+        "--system": typed.systems,
+        "--manifest": typed.manifest,
+        "--input-format": typed.input_format != "auto",
+        "--image-size": typed.image_size,
+        "--workers": typed.workers != 1,
+    }
+    names = [name for name, value in given.items() if value]
+    if names:
+        raise click.UsageError(f"not together with --benchmark: {', '.join(names)}")
+
+
+def _examine_files(typed: RankingExamination, questions: Questions) -> Document:
+    if typed.submissions:
+        raise click.UsageError("--submission: of which --benchmark?")
     paths = _system_paths(typed.systems)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     chosen = create_evaluators(specification, typed.evaluators, settings)
     evaluators = [each for one in chosen for each in _variants(one, settings.get(one.name, {}))]
-    questions = Questions(
-        draws=typed.draws, noise_px=typed.noise_px, trials=typed.trials, seed=typed.seed
-    )
     with ProgressBar() as bar:
         bar.stage("reading")
         contest = _read_contest(typed, paths, evaluators, specification)
@@ -124,8 +153,12 @@ def _read_contest(
     evaluators: Sequence[Evaluator[Any]],
     specification: BenchmarkSpec,
 ) -> Contest:
+    if typed.truth is None or len(paths) < 2:
+        raise click.UsageError(
+            "at least two systems are needed: give --truth, and --system twice or more, "
+            "or name a --benchmark"
+        )
     systems: dict[str, Annotations] = {}
-    truth: Annotations | None = None
     for name, path in paths.items():
         choice = InputChoice(typed.truth, path, typed.input_format, typed.image_size)
         pair = read_data(choice, specification)
@@ -134,6 +167,4 @@ def _read_contest(
             check_sides(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
-    if truth is None or len(systems) < 2:
-        raise click.UsageError("at least two systems are needed: give --system twice or more")
     return Contest.of(truth, systems, specification)

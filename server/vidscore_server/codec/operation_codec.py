@@ -28,7 +28,7 @@ _ENDINGS = {
     "SCORING_FAILED": (grpc.StatusCode.INTERNAL, "Scoring failed; the server's log tells more."),
     ANALYSIS_FAILED: (grpc.StatusCode.INTERNAL, "It failed; the server's log tells more."),
     ANALYSIS_TIMED_OUT: (
-        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
         "It took longer than the server's trust_timeout_s.",
     ),
     "WORKER_LOST": (grpc.StatusCode.INTERNAL, "The process that did the work died."),

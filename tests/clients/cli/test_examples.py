@@ -37,7 +37,9 @@ IN_PROCESS = [
 ]
 
 
-@pytest.mark.parametrize("example", examples(*IN_PROCESS))
+@pytest.mark.parametrize(
+    "example", [example for example in examples(*IN_PROCESS) if "--benchmark" not in example]
+)
 def test_an_example_runs_where_its_files_are(
     example: str, data: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

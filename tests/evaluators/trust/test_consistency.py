@@ -62,7 +62,16 @@ def test_criteria_that_tell_misses_from_false_alarms_are_not_symmetric(name: str
 @pytest.mark.parametrize("base", ["iou", "giou"])
 @pytest.mark.parametrize(
     ("name", "parameters"),
-    [("hausdorff", {}), ("emd", {}), ("ospa", {}), ("ospa", {"cutoff": 0.3, "order": 2.0})],
+    [
+        ("hausdorff", {}),
+        ("emd", {}),
+        ("ospa", {}),
+        ("ospa", {"cutoff": 0.3, "order": 2.0}),
+        ("track-hausdorff", {}),
+        ("track-emd", {}),
+        ("track-ospa", {}),
+        ("ospa2", {}),
+    ],
 )
 def test_no_counterexample_is_found_for_a_metric(
     name: str, parameters: Mapping[str, object], base: str

@@ -13,6 +13,7 @@ from vidscore_cli.options import (
     output_option,
     records_options,
     server_options,
+    truth_option,
 )
 from vidscore_cli.server_choice import ServerChoice
 
@@ -105,13 +106,7 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
 
 @command("truth", examples=("vidscore benchmark truth sky --truth truth.json --complete",))
 @click.argument("benchmark", metavar="BENCHMARK")
-@click.option(
-    "--truth",
-    metavar="PATH",
-    type=click.Path(),
-    required=True,
-    help="What is there: a file or a folder.",
-)
+@truth_option()
 @input_format_option()
 @click.option("--merge", is_flag=True, help="Keep the other frames of the newest revision.")
 @click.option("--complete", is_flag=True, help="Nothing is to wait for more truth.")

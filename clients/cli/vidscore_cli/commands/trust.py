@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 from vidscore_cli.command_tree import CommandTree, command
 from vidscore_cli.options import (
+    Decorator,
     all_faults_option,
     complete_evaluator,
     evaluator_options,
     format_option,
     image_size_option,
     input_format_option,
+    number_option,
     output_option,
+    server_options,
     settings_option,
+    together,
+    truth_option,
     workers_option,
 )
 
@@ -32,15 +36,12 @@ TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3"
 """Names of the sanity tests, here so that help needs not import them."""
 
 
-def seed_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """``--seed``."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        default=1,
-        show_default=True,
-        help="Seed of all chance.",
-    )
+def _seed_option() -> Decorator[Any]:
+    return number_option("--seed", 0, 2**32 - 1, 1, "Seed of all chance.")
+
+
+def _form_options() -> Decorator[Any]:
+    return together(format_option("table", "json"), output_option())
 
 
 @click.group("trust", cls=CommandTree, sections=SECTIONS)
@@ -50,33 +51,36 @@ def trust() -> None:
 
 @command(
     "ranking",
-    examples=("vidscore trust ranking f1 --truth truth --system a=detections --system b=truth",),
+    examples=(
+        "vidscore trust ranking f1 --truth truth --system a=detections --system b=truth",
+        "vidscore trust ranking --benchmark sky --draws 100",
+    ),
 )
 @evaluator_options()
-@click.option(
-    "--truth",
-    metavar="PATH",
-    type=click.Path(),
-    required=True,
-    help="What is there: a file or a folder.",
-)
+@truth_option(required=False)
 @click.option(
     "--system",
     "systems",
     metavar="[NAME=]PATH",
     multiple=True,
-    required=True,
     help="What a system says is there: a file or a folder; two or more are needed.",
 )
 @input_format_option()
 @image_size_option()
 @click.option(
-    "--draws",
-    type=click.IntRange(0, 100_000),
-    default=1000,
-    show_default=True,
-    help="Draws of sequences for the bootstrap; 0 for none.",
+    "--benchmark",
+    metavar="BENCHMARK",
+    help="Examine the ranking of this hosted benchmark, on its server, and not that of files.",
 )
+@click.option(
+    "--submission",
+    "submissions",
+    metavar="SUBMISSION",
+    multiple=True,
+    help="One of its scored submissions, two or more; all unless some are named.",
+)
+@server_options()
+@number_option("--draws", 0, 100_000, 1000, "Draws of sequences for the bootstrap; 0 for none.")
 @click.option(
     "--noise-px",
     type=click.FloatRange(0.0, 1000.0),
@@ -84,14 +88,8 @@ def trust() -> None:
     show_default=True,
     help="Move each coordinate of the truth by up to so many pixels, and see what changes.",
 )
-@click.option(
-    "--trials",
-    type=click.IntRange(1, 10_000),
-    default=20,
-    show_default=True,
-    help="Trials with noise.",
-)
-@seed_option()
+@number_option("--trials", 1, 10_000, 20, "Trials with noise.")
+@_seed_option()
 @workers_option()
 @click.option(
     "--pictures",
@@ -99,15 +97,15 @@ def trust() -> None:
     type=click.Path(),
     help="Write an SVG picture of the ranks over each parameter to this folder.",
 )
-@format_option("table", "json")
-@output_option()
+@_form_options()
 @all_faults_option()
 def ranking(**choices: Any) -> None:
     """Find out how far the order of some systems can be relied on.
 
     Would it be another with another threshold, other sequences, other annotations, or another
     evaluator? EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare
-    boxes by IoU are also asked by GIoU unless their base is set.
+    boxes by IoU are also asked by GIoU unless their base is set. The systems are files or, with
+    --benchmark, submissions; without an EVALUATOR the benchmark's own rank them.
     """
     from vidscore_cli.trust_ranking import RankingExamination, examine_ranking
 
@@ -131,29 +129,23 @@ def ranking(**choices: Any) -> None:
     show_default=True,
     help="Which scenes are to be ranked.",
 )
-@click.option(
+@number_option(
     "--strata",
-    type=click.IntRange(1, 1000),
-    default=40,
-    show_default=True,
-    help="Parts into which the range of object numbers is cut; more lower the variance.",
+    1,
+    1000,
+    40,
+    "Parts into which the range of object numbers is cut; more lower the variance.",
 )
-@click.option(
-    "--realisations",
-    type=click.IntRange(1, 1000),
-    default=5,
-    show_default=True,
-    help="Families of 20 prediction sets for each stratum.",
-)
-@seed_option()
+@number_option("--realisations", 1, 1000, 5, "Families of 20 prediction sets for each stratum.")
+@_seed_option()
 @workers_option()
+@server_options(instead="Let this server run the test; its organisers may.")
 @click.option(
     "--indicators",
     is_flag=True,
     help="In JSON, give the indicators of how ranks depend on a parameter, not the errors.",
 )
-@format_option("table", "json")
-@output_option()
+@_form_options()
 def criterion(**choices: Any) -> None:
     """Test whether criteria rank systems as their purpose intends.
 
@@ -182,16 +174,15 @@ def criterion(**choices: Any) -> None:
     metavar="MEASURE",
     help="Which of its measures; the first that ranks systems unless one is named.",
 )
-@click.option(
+@number_option(
     "--sets",
-    type=click.IntRange(0, 200),
-    default=40,
-    show_default=True,
-    help="Random sets of two and three objects that are compared with all others.",
+    0,
+    200,
+    40,
+    "Random sets of two and three objects that are compared with all others.",
 )
-@seed_option()
-@format_option("table", "json")
-@output_option()
+@_seed_option()
+@_form_options()
 def consistency(**choices: Any) -> None:
     """Look for the smallest proof that a measure is no distance.
 

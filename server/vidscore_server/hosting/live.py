@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,6 +49,47 @@ class LiveScore:
     partial: bool
 
 
+class State(NamedTuple):
+    """What live scores depend on; only new frames can be many.
+
+    Attributes:
+        frame_count: Frames of the submission.
+        truth_revision: Revision of the truth.
+        benchmark_revision: Revision of the benchmark.
+    """
+
+    frame_count: int
+    truth_revision: int
+    benchmark_revision: int
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Which sequences had frames enough to be complete, the last time that all were read.
+
+    A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
+    since then is as complete as it was: so long there is nothing to read.
+
+    Attributes:
+        revisions: Of the truth and of the benchmark.
+        wanted: Evaluated frames of each sequence.
+        enough: Frames of those sequences that have no fewer.
+    """
+
+    revisions: tuple[int, int]
+    wanted: Mapping[tuple[str, str], int]
+    enough: Mapping[tuple[str, str], int]
+
+    def holds(self, state: State, counts: Mapping[tuple[str, str], int]) -> bool:
+        """Whether no sequence can have been completed since then.
+
+        Args:
+            state: What there is now.
+            counts: Frames of each sequence.
+        """
+        return self.revisions == state[1:] and self.enough == _enough(self.wanted, counts)
+
+
 @dataclass
 class _Kept:
     """The newest live score of a submission, and when the next may be made."""
@@ -54,7 +97,8 @@ class _Kept:
     lock: asyncio.Lock
     score: LiveScore | None = None
     covers: tuple[int, frozenset[SequenceKey]] = (0, frozenset())
-    looked_at: tuple[int, int] = (0, 0)
+    looked_at: State | None = None
+    outlook: Outlook | None = None
     next_time_s: float = 0.0
 
 
@@ -101,13 +145,17 @@ class LiveScores:
 
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
         """Make a new score where a sequence has been completed, or truth has come."""
-        looked_at = await self._site.read(lambda reader: self._counts(reader, name))
+        looked_at = await self._site.read(lambda reader: self._state(reader, name))
         if looked_at is None or looked_at == kept.looked_at:
             return
         kept.looked_at = looked_at
-        revision = looked_at[1]
+        if kept.outlook is not None:
+            counts = await self._site.read(lambda reader: reader.frame_counts(*name))
+            if kept.outlook.holds(looked_at, counts):
+                return
+        revision = looked_at.truth_revision
         raw = await self._site.read(lambda reader: self._scorer.columns(reader, name, revision))
-        completed = await asyncio.to_thread(_completed, raw)
+        kept.outlook, completed = await asyncio.to_thread(_look_through, raw, looked_at)
         if (revision, completed) == kept.covers:
             return
         kept.covers = (revision, completed)
@@ -117,21 +165,44 @@ class LiveScores:
             reports = await self._scorer.reports(raw.definition.evaluators, truth, detections)
         kept.score = LiveScore(raw.definition, tuple(reports), revision, raw.partial)
 
-    def _counts(self, reader: Reader, name: SubmissionName) -> tuple[int, int] | None:
-        """Frames of the submission and revision of the truth; None where nothing is live."""
+    def _state(self, reader: Reader, name: SubmissionName) -> State | None:
+        """What live scores depend on now; None where nothing is live."""
         benchmark = reader.benchmark(name.benchmark)
         submission = reader.submission(*name)
         if benchmark is None or submission is None or benchmark.truth_revision == 0:
             return None
         if self._benchmarks.definition(benchmark).policy.shown is not Visibility.LIVE:
             return None
-        return submission.frame_count, benchmark.truth_revision
+        return State(submission.frame_count, benchmark.truth_revision, benchmark.revision)
 
 
-def _completed(raw: Sides) -> frozenset[SequenceKey]:
+def _look_through(raw: Sides, state: State) -> tuple[Outlook, frozenset[SequenceKey]]:
+    """What can be told until frames come, and the sequences that are complete."""
+    truth, _ = raw.to_score(complete=True)
+    wanted = _frame_counts(truth)
+    enough = _enough(wanted, _frame_counts(raw.detections))
+    return Outlook(state[1:], wanted, enough), _completed(raw, truth)
+
+
+def _frame_counts(side: Annotations) -> dict[tuple[str, str], int]:
+    counts = np.bincount(side.frame_sequences, minlength=len(side.sequences)).tolist()
+    return {
+        (key.domain, key.sequence): count
+        for key, count in zip(side.sequences, counts, strict=True)
+        if count
+    }
+
+
+def _enough(
+    wanted: Mapping[tuple[str, str], int], counts: Mapping[tuple[str, str], int]
+) -> dict[tuple[str, str], int]:
+    """Counts of the sequences that have as many frames as are wanted, or more."""
+    return {key: counts[key] for key, count in wanted.items() if counts.get(key, 0) >= count}
+
+
+def _completed(raw: Sides, truth: Annotations) -> frozenset[SequenceKey]:
     """Sequences whose truth is whole and whose every frame has been detected in."""
     specification = raw.definition.specification
-    truth, _ = raw.to_score(complete=True)
     listed = set(frame_names(raw.truth))
     detected = set(frame_names(raw.detections))
     wanted = frame_names(truth)

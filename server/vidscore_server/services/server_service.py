@@ -22,7 +22,7 @@ from vidscore_server.hosting.backups import export_backup, load_backup
 from vidscore_server.hosting.names import read_benchmark
 from vidscore_server.hosting.site import Site
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.guard import Requests, Responses
+from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import Reader, StoreError, Transaction

@@ -185,6 +185,10 @@ class Reader(ABC):
         """Those of `frames` that are stored in any stream of the submission, in their order."""
 
     @abstractmethod
+    def frame_counts(self, benchmark: str, submission: str) -> dict[tuple[str, str], int]:
+        """Stored frames of each sequence, by domain and name, of which there are any."""
+
+    @abstractmethod
     def scores(
         self, benchmark: str, submission: str, before: int | None, limit: int
     ) -> list[ScoreRecord]:

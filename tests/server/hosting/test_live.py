@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, values
 from tests.server.hosting.test_scoring import library_report
 from tests.server.scene import points
 
 from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_server.hosting.live import Outlook, State
 from vidscore_server.hosting.names import SubmissionName
 
 pb = submission_service_pb2
@@ -85,3 +87,21 @@ async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
     await hosted.red.append(stream, 0, sequence("a"))
     assert hosted.server.hosting is not None
     assert await hosted.server.hosting.live.newest(NAME) is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "holds"),
+    [
+        ({("", "a"): 3, ("", "b"): 2}, True),
+        ({("", "a"): 3, ("", "b"): 4, ("", "c"): 9}, True),
+        ({("", "a"): 4, ("", "b"): 2}, False),
+        ({("", "a"): 3, ("", "b"): 5}, False),
+    ],
+)
+def test_nothing_is_read_until_a_sequence_may_have_been_completed(
+    counts: dict[tuple[str, str], int], holds: bool
+) -> None:
+    """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
+    outlook = Outlook((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
+    assert outlook.holds(State(9, 1, 1), counts) is holds
+    assert not outlook.holds(State(9, 2, 1), counts)

@@ -354,6 +354,41 @@ class StoreContract:
             asked = [("d", "q", number) for number in range(3000)]
             assert [f[2] for f in reader.stored_frames("b", "s", asked)] == list(frames)
 
+    def test_frames_are_counted_by_sequence(self, store: Store) -> None:
+        def other(transaction: Transaction) -> None:
+            batch = r.batch(2, 3)
+            transaction.append_batches("b", "s", [(batch, {("d", "r"): [1, 2], ("", "q"): [1]})])
+
+        put(store, populate)
+        with store.read() as reader:
+            assert reader.frame_counts("b", "s") == {}
+        put(store, append(0, 1, 7), other)
+        with store.read() as reader:
+            assert reader.frame_counts("b", "s") == {("d", "q"): 2, ("d", "r"): 2, ("", "q"): 1}
+            assert reader.frame_counts("b", "unknown") == {}
+
+    def test_batches_of_several_streams_are_added_together_or_not_at_all(
+        self, store: Store
+    ) -> None:
+        def both(number: int) -> Callable[[Transaction], None]:
+            def command(transaction: Transaction) -> None:
+                transaction.raise_epoch("b", "s", "other")
+                offset = 0 if number == 1 else 2
+                batches = [
+                    (r.batch(offset, 2), {("d", "q"): [number, number + 1]}),
+                    (r.batch(offset, 1, "other"), {("d", "q"): [number + 2]}),
+                ]
+                transaction.append_batches("b", "s", batches)
+
+            return command
+
+        put(store, populate, both(1))
+        assert isinstance(store.submit(both(3)).exception(10), AlreadyExistsError)
+        with store.read() as reader:
+            found = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
+            assert found == {"default": 2, "other": 1}
+            assert reader.frame_counts("b", "s") == {("d", "q"): 3}
+
     def test_batches_are_read_by_stream_and_offset(self, store: Store) -> None:
         def write(transaction: Transaction) -> None:
             transaction.raise_epoch("b", "s", "a")

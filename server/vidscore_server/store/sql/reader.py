@@ -211,6 +211,16 @@ class SqlReader(Reader):
             stored.update((domain, sequence, number) for number in found)
         return [frame for frame in frames if frame in stored]
 
+    def frame_counts(self, benchmark: str, submission: str) -> dict[tuple[str, str], int]:
+        """See the contract."""
+        c = t.sequences.c
+        joined = select(c.domain, c.sequence, func.count()).join(
+            t.frames, t.frames.c.sequence_id == c.id
+        )
+        query = self._of_submission(joined, benchmark, submission, t.sequences)
+        rows = self._connection.execute(query.group_by(c.id, c.domain, c.sequence))
+        return {(domain, sequence): int(count) for domain, sequence, count in rows}
+
     def scores(
         self, benchmark: str, submission: str, before: int | None, limit: int
     ) -> list[ScoreRecord]:

@@ -28,7 +28,7 @@ export function errorFrom(thrown: unknown): VidscoreError {
   if (!(thrown instanceof ConnectError)) {
     return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
   }
-  const code = isLocal(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
+  const code = isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const { reason, metadata, violations } = detailsOf(thrown);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
   return new kind(thrown.rawMessage || `the call ended with ${code}`, {
@@ -41,11 +41,14 @@ export function errorFrom(thrown: unknown): VidscoreError {
   });
 }
 
-/** Whether a call failed at making its connection, such as at a certificate. */
-function isLocal(failure: ConnectError): boolean {
-  const { cause } = failure;
+/**
+ * Whether a call failed on its way and not by an answer: no connection came about, or it was cut.
+ * The transport has codes of its own for these, which a server's answer may have, too.
+ */
+function isBroken(failure: ConnectError): boolean {
+  const { cause, rawMessage } = failure;
   const isOfSystem = cause instanceof Error && "code" in cause && typeof cause.code === "string";
-  return failure.code === Code.Internal && isOfSystem;
+  return isOfSystem || rawMessage.startsWith("http/2 stream closed with error code");
 }
 
 /** The name that gRPC gives a code: `InvalidArgument` is `INVALID_ARGUMENT`. */

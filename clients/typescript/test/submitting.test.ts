@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { Geometry } from "../src/gen/vidscore/v1/annotations_pb.js";
+import { BenchmarkService } from "../src/gen/vidscore/v1/benchmark_service_pb.js";
+import {
+  type Append,
+  SubmissionService,
+  SubmissionState,
+} from "../src/gen/vidscore/v1/submission_service_pb.js";
+import {
+  CallbackError,
+  ClosedError,
+  DeadlineError,
+  InputError,
+  NotFoundError,
+  SupersededError,
+  UnavailableError,
+} from "../src/index.js";
+import { type Played, playing } from "./server.js";
+
+const NAME = "benchmarks/streets/submissions/run";
+
+/** A submission of one stream, in memory. */
+class Stored {
+  readonly frames: number[] = [];
+  /** Before the batches of these numbers are answered, something happens. */
+  readonly faults = new Map<number, () => void>();
+  epoch = 1n;
+  state = SubmissionState.RECEIVING;
+  silent = false;
+  #batches = 0;
+
+  message() {
+    const stream = { stream: "default", epoch: this.epoch, nextOffset: this.nextOffset };
+    return { name: NAME, state: this.state, streams: [stream], revision: 1n };
+  }
+
+  get nextOffset(): bigint {
+    return BigInt(this.frames.length);
+  }
+
+  take(append: Append | undefined): bigint {
+    assert.ok(append?.detections);
+    assert.equal(append.offset, this.nextOffset, "the batch goes on where the last one ended");
+    this.frames.push(...append.detections.frameNumbers.map(Number));
+    this.faults.get(this.#batches++)?.();
+    return this.nextOffset;
+  }
+}
+
+async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
+  const stored = new Stored();
+  const played = await playing(t, (router) => {
+    router.service(BenchmarkService, {
+      getBenchmark: ({ name }) => {
+        if (name !== "benchmarks/streets") {
+          throw new ConnectError("no such benchmark", Code.NotFound);
+        }
+        return { benchmark: { name, detectionGeometry: Geometry.BOX } };
+      },
+    });
+    router.service(SubmissionService, {
+      getSubmission: () => ({ submission: stored.message() }),
+      openStream: () => ({ stream: stored.message().streams[0] }),
+      appendBatch: ({ append }) => ({ nextOffset: stored.take(append) }),
+      async *appendFrames(requests) {
+        for await (const { append } of requests) {
+          const nextOffset = stored.take(append);
+          if (!stored.silent) {
+            yield { nextOffset };
+          }
+        }
+      },
+      sealSubmission: () => {
+        stored.state = SubmissionState.SCORED;
+        return { submission: stored.message() };
+      },
+      async *watchSubmission() {
+        yield { submission: stored.message(), scores: [] };
+      },
+    });
+  });
+  return { ...played, stored };
+}
+
+async function send(stream: { send(frame: object): Promise<void> }, count: number): Promise<void> {
+  for (let frame = 0; frame < count; frame++) {
+    await stream.send({ sequence: "street", frame, coordinates: [[0, 0, 1, 1]] });
+  }
+}
+
+const BATCHING = { batchFrames: 2 };
+const RETRY = { initialMs: 1, maximumMs: 10 };
+const ALL = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+for (const unary of [false, true]) {
+  test(`every frame is stored once, in order, over ${unary ? "calls" : "a stream"}`, async (t) => {
+    const { client, stored } = await storing(t);
+    const told: number[] = [];
+    const delivery = { unary, onAcknowledged: (frames: number) => told.push(frames) };
+    const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+    await send(stream, 10);
+    assert.equal(await stream.flush(), 10);
+    assert.deepEqual(stored.frames, ALL);
+    assert.deepEqual(told, [2, 4, 6, 8, 10]);
+    assert.equal((await stream.seal(10)).state, "scored");
+    assert.equal((await stream.wait({ timeoutMs: 60_000 })).state, "scored");
+    await assert.rejects(send(stream, 1), ClosedError);
+  });
+
+  test(`a cut ${unary ? "call" : "stream"} goes on, and no frame is lost or comes twice`, async (t) => {
+    const { client, stored, cut } = await storing(t);
+    stored.faults.set(1, cut).set(3, cut);
+    const delivery = { unary, retry: RETRY };
+    const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+    await send(stream, 10);
+    await stream.close();
+    assert.deepEqual(stored.frames, ALL);
+  });
+}
+
+test("a program that was started again leaves out what is durable", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.frames.push(0, 1, 2);
+  const stream = await client.submit("streets", "run", { replay: true });
+  assert.equal(stream.nextOffset, 3);
+  await send(stream, 10);
+  await stream.close();
+  assert.deepEqual(stored.frames, ALL);
+});
+
+test("a connection over which no answer comes is given up, and the next one goes on", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const delivery = { acknowledgeTimeoutMs: 50, retry: RETRY };
+  const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+  await send(stream, 2);
+  assert.equal(await stream.flush({ timeoutMs: 60_000 }), 2);
+  assert.deepEqual(stored.frames, [0, 1]);
+  stream.detach();
+});
+
+test("a younger writer ends the stream", async (t) => {
+  const { client, stored, cut } = await storing(t);
+  stored.faults.set(0, () => {
+    stored.epoch += 1n;
+    cut();
+  });
+  const delivery = { retry: RETRY };
+  const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+  await send(stream, 2);
+  await assert.rejects(stream.flush(), SupersededError);
+});
+
+test("a server that stays away is given up in the end, with what was wrong last", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const delivery = { acknowledgeTimeoutMs: 20, retry: { ...RETRY, giveUpAfterMs: 0 } };
+  const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+  stored.take = () => {
+    throw new ConnectError("away", Code.Unavailable);
+  };
+  await send(stream, 2);
+  await assert.rejects(stream.flush(), UnavailableError);
+});
+
+test("flush gives up waiting, and the stream goes on", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const stream = await client.submit("streets", "run", {
+    delivery: { acknowledgeTimeoutMs: 60_000 },
+  });
+  await send(stream, 1);
+  await assert.rejects(stream.flush({ timeoutMs: 1 }), DeadlineError);
+  stream.detach();
+  await assert.rejects(send(stream, 1), ClosedError);
+});
+
+test("a callback that throws ends the stream, which then tells so", async (t) => {
+  const { client } = await storing(t);
+  const onAcknowledged = () => {
+    throw new Error("mine");
+  };
+  const stream = await client.submit("streets", "run", {
+    batching: BATCHING,
+    delivery: { onAcknowledged },
+  });
+  await send(stream, 4);
+  await assert.rejects(
+    async () => {
+      await stream.flush(); // the first batch is durable; its callback may not have been called
+      await send(stream, 1);
+    },
+    (error) => error instanceof CallbackError && /mine/.test(String(error.cause)),
+  );
+});
+
+test("a callback that waits for what it tells of is told so", async (t) => {
+  const { client } = await storing(t);
+  const stream = await client.submit("streets", "run", {
+    batching: BATCHING,
+    delivery: { onAcknowledged: () => stream.flush() },
+  });
+  await send(stream, 4);
+  await assert.rejects(
+    async () => {
+      await stream.flush();
+      await send(stream, 1);
+    },
+    (error) => error instanceof CallbackError && /would wait for themselves/.test(error.message),
+  );
+});
+
+test("a benchmark that is not there, and names that are none, are told at once", async (t) => {
+  const { client } = await storing(t);
+  await assert.rejects(client.submit("nowhere", "run"), NotFoundError);
+  for (const name of ["", "a/b/c", "benchmarks/"]) {
+    await assert.rejects(client.submissions.get(name), InputError);
+  }
+  await assert.rejects(client.submit("streets", "a/b"), InputError);
+});
+
+test("a watch that is left early leaves no timer behind", async (t) => {
+  const { client } = await storing(t);
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  await client.submissions.get("streets/run");
+  const before = timers();
+  for await (const { submission } of client.submissions.watch("streets/run")) {
+    assert.equal(submission.name, NAME);
+    break;
+  }
+  assert.ok(timers() <= before);
+});

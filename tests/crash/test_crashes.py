@@ -10,16 +10,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from random import Random
 
 import grpc
 import pytest
+from tests.crash.checking import SIZES, check_positions, check_reports
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
-from tests.crash.writers import Position, Sent, Writer
-from tests.server.hosting.sky import batch_report, truth
+from tests.crash.writers import Position, Writer
+from tests.server.hosting.sky import truth
 
 from vidscore_server.store.failpoints import NAMES
 
@@ -28,7 +28,6 @@ pytestmark = pytest.mark.campaign
 CRASHES = int(os.environ.get("CRASHES", "50"))
 SEED = int(os.environ.get("SEED", "0"))
 
-SIZES = (100, 300, 600)
 TEAMS = {"red": 1, "blue": 2, "green": 1}
 """Teams, and in how many streams each sends a submission."""
 
@@ -46,7 +45,7 @@ def test_no_crash_loses_an_acknowledged_frame_or_counts_one_twice(
             _crash_again_and_again(server)
     finally:
         server.kill()
-    assert server.incidents() == []
+        assert server.incidents() == []
 
 
 def _crash_again_and_again(server: KilledServer) -> None:
@@ -75,7 +74,7 @@ def _crash_again_and_again(server: KilledServer) -> None:
         writer.finish()
     sent = [entry for writer in writers for entry in writer.sent]
     with grpc.insecure_channel(server.address) as channel:
-        _check_reports(Organiser(channel, server.secret), sent)
+        check_reports(Organiser(channel, server.secret), sent)
     frames = sum(entry.frame_count for entry in sent)
     moments = ", ".join(f"{moment} {count}" for moment, count in sorted(reached.items()))
     print(
@@ -99,7 +98,7 @@ def _crash(server: KilledServer, point: str, passes: int, known: list[Position])
     if point == AT_RANDOM:
         server.start()
         with grpc.insecure_channel(server.address) as channel:
-            _check_positions(Organiser(channel, server.secret), known)
+            check_positions(Organiser(channel, server.secret), known)
         time.sleep(passes / 40)
         server.kill()
         return AT_RANDOM
@@ -107,22 +106,3 @@ def _crash(server: KilledServer, point: str, passes: int, known: list[Position])
     died = server.dies_within(REACH_TIMEOUT_S)
     server.kill()
     return point if died else f"{point} not reached"
-
-
-def _check_positions(organiser: Organiser, known: list[Position]) -> None:
-    for position in known:
-        found = organiser.submission(position.submission)
-        offsets = {entry.stream: entry.next_offset for entry in found.streams}
-        assert offsets.get(position.stream, 0) >= position.acknowledged, position
-
-
-def _check_reports(organiser: Organiser, sent: list[Sent]) -> None:
-    for entry in sent:
-        organiser.wait(entry.name)
-        assert organiser.submission(entry.name).frame_count == entry.frame_count
-        assert organiser.report(entry.name) == _expected(entry.frame_count), entry
-
-
-@cache
-def _expected(frame_count: int) -> bytes:
-    return batch_report(max(SIZES), range(frame_count))

@@ -32,11 +32,14 @@ class Cluster:
     Args:
         folder: Where it keeps everything; its own.
         settings: Settings of PostgreSQL.
+
+    Attributes:
+        folder: Where it keeps everything, its socket too.
     """
 
     def __init__(self, folder: Path, settings: tuple[str, ...] = ()) -> None:
         """Make it; it does not run yet."""
-        self._folder = folder
+        self.folder = folder
         self._programs = _programs()
         self._user = _unprivileged_user()
         if self._user is not None:
@@ -50,7 +53,7 @@ class Cluster:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        log = self._folder / "log"
+        log = self.folder / "log"
         self._run("pg_ctl", "start", "--wait", f"--timeout={TIMEOUT_S}", f"--log={log}")
 
     def stop(self, mode: str = "fast") -> None:
@@ -60,7 +63,7 @@ class Cluster:
     def address(self, database: str, **parameters: str) -> str:
         """Address of a database in it."""
         extra = "".join(f"&{name}={value}" for name, value in parameters.items())
-        return f"postgresql://{USER}@/{database}?host={self._folder}{extra}"
+        return f"postgresql://{USER}@/{database}?host={self.folder}{extra}"
 
     def database(self, options: str = "") -> str:
         """Make a database; gives its address."""
@@ -74,14 +77,14 @@ class Cluster:
         return psycopg.connect(self.address(database), autocommit=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [str(self._programs / program), f"--pgdata={self._folder / 'data'}", *arguments]
+        command = [str(self._programs / program), f"--pgdata={self.folder / 'data'}", *arguments]
         user: dict[str, Any] = {}
         if self._user is not None:
             user = {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
         # Into a file: the server that pg_ctl leaves behind would hold a pipe open for ever.
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
-                command, stdout=said, stderr=said, cwd=self._folder, timeout=TIMEOUT_S, **user
+                command, stdout=said, stderr=said, cwd=self.folder, timeout=TIMEOUT_S, **user
             )
             said.seek(0)
             assert done.returncode == 0, said.read().decode()

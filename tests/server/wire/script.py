@@ -1,0 +1,315 @@
+"""What is recorded of a release: a call of every RPC, in an order in which they make sense.
+
+    python -m tests.server.wire.script
+
+records the version in progress to tests/golden/wire. What was recorded of earlier ones stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from google.longrunning import operations_pb2
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.message import Message
+from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, append, dots, end_of, hosting
+from tests.server.scene import configuration, points
+from tests.server.wire.exchange import Exchange, exchange, places, write
+from tests.support.tree import ROOT
+
+from vidscore.v1 import access_service_pb2 as access
+from vidscore.v1 import benchmark_service_pb2 as benchmarks
+from vidscore.v1 import evaluator_service_pb2 as evaluators
+from vidscore.v1 import scoring_service_pb2 as scoring
+from vidscore.v1 import server_service_pb2 as server
+from vidscore.v1 import specification_pb2 as specification
+from vidscore.v1 import submission_service_pb2 as submissions
+from vidscore.v1 import trust_service_pb2 as trust
+from vidscore_client import __version__
+
+WIRE = ROOT / "tests/golden/wire"
+
+SUBMISSION = f"{BENCHMARK}/submissions/one"
+STREAM = f"{SUBMISSION}/streams/default"
+DETECTIONS = points({1: [(10.0, 20.0), (305.0, 200.0)], 2: [(1.0, 2.0)]})
+MORE_DETECTIONS = points({3: [(50.5, 60.5)], 4: []})
+WRONG = points({1: [(10.0, 20.0)]})
+WRONG.confidences.append(1.5)
+
+RECORDINGS = 8
+"""Lists in the order of names that are chosen by chance show it only now and then."""
+
+Answers = dict[str, list[Any]]
+"""Responses so far, of the last call of each RPC, in their JSON form."""
+
+Requests = list[Message] | Callable[[Answers], list[Message]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the script.
+
+    Attributes:
+        service: Full name of the service.
+        rpc: Name of the RPC.
+        requests: What is sent, or what makes it out of the answers so far.
+        caller: Whose token goes with it.
+        last_only: Whether nobody knows how many responses come.
+    """
+
+    service: str
+    rpc: str
+    requests: Requests
+    caller: str = "organiser"
+    last_only: bool = False
+
+    @property
+    def method(self) -> str:
+        """Full name of the RPC, as a call has it."""
+        return f"/{self.service}/{self.rpc}"
+
+
+def script() -> list[Call]:
+    """Every call."""
+    return [
+        *_without_a_store(),
+        *_benchmark(),
+        *_submission(),
+        *_rescoring(),
+        *_access(),
+        *_trust(),
+        *_ending(),
+    ]
+
+
+def _without_a_store() -> Iterator[Call]:
+    def evaluator(rpc: str, request: Message) -> Call:
+        return Call("vidscore.v1.EvaluatorService", rpc, [request], caller="")
+
+    def score(rpc: str, *requests: Message) -> Call:
+        return Call("vidscore.v1.ScoringService", rpc, list(requests), caller="")
+
+    yield Call("vidscore.v1.ServerService", "GetServer", [server.GetServerRequest()], caller="")
+    yield evaluator("ListEvaluators", evaluators.ListEvaluatorsRequest(page_size=2))
+    yield evaluator("GetEvaluator", evaluators.GetEvaluatorRequest(name="evaluators/spotgeo"))
+    yield evaluator("GetEvaluator", evaluators.GetEvaluatorRequest(name="evaluators/none"))
+    chosen = configuration("spotgeo", tau=7.5, profile="kelvins")
+    for rpc, make in (("Score", scoring.ScoreRequest), ("ScoreUpload", scoring.ScoreUploadRequest)):
+        yield score(rpc, make(configuration=chosen), make(truth=TRUTH), make(detections=DETECTIONS))
+    for detections in (DETECTIONS, WRONG):
+        request = scoring.ScoreBatchRequest(
+            configuration=chosen, truth=[TRUTH], detections=[detections]
+        )
+        yield score("ScoreBatch", request)
+
+
+def _hosted(rpc: str, *requests: Message, caller: str = "organiser") -> Call:
+    return Call("vidscore.v1.BenchmarkService", rpc, list(requests), caller)
+
+
+def _benchmark() -> Iterator[Call]:
+    policy = {"visibility": benchmarks.VISIBILITY_FINAL, "submissions_in_all": 9}
+    created = benchmarks.CreateBenchmarkRequest(
+        benchmark_id="dots", benchmark=dots(**policy), request_id="first"
+    )
+    yield _hosted("CreateBenchmark", created)
+    yield _hosted("GetBenchmark", benchmarks.GetBenchmarkRequest(name=BENCHMARK), caller="red")
+    yield _hosted("ListBenchmarks", benchmarks.ListBenchmarksRequest(page_size=5))
+    changed = dots(**policy)
+    changed.name = BENCHMARK
+    changed.specification.title = "More dots"
+    update = benchmarks.UpdateBenchmarkRequest(
+        benchmark=changed, update_mask=FieldMask(paths=["specification"])
+    )
+    yield _hosted("UpdateBenchmark", update)
+    header = benchmarks.UploadTruthHeader(benchmark=BENCHMARK, complete=True, comment="all of it")
+    yield _hosted(
+        "UploadTruth",
+        benchmarks.UploadTruthRequest(header=header),
+        benchmarks.UploadTruthRequest(truth=TRUTH),
+        benchmarks.UploadTruthRequest(end=end_of(TRUTH)),
+    )
+    listed = benchmarks.ListTruthRevisionsRequest(benchmark=BENCHMARK)
+    yield _hosted("ListTruthRevisions", listed)
+
+
+def _submitting(rpc: str, *requests: Message, caller: str = "red", last_only: bool = False) -> Call:
+    return Call("vidscore.v1.SubmissionService", rpc, list(requests), caller, last_only)
+
+
+def _created(name: str, caller: str = "red") -> Call:
+    request = submissions.CreateSubmissionRequest(
+        benchmark=BENCHMARK, submission_id=name, title=name.title(), request_id=name
+    )
+    return _submitting("CreateSubmission", request, caller=caller)
+
+
+def _submission() -> Iterator[Call]:
+    call = _submitting
+    yield _created("given-up")
+    given_up = f"{BENCHMARK}/submissions/given-up"
+    yield call("CancelSubmission", submissions.CancelSubmissionRequest(name=given_up))
+    yield _created("one")
+    yield call("OpenStream", submissions.OpenStreamRequest(submission=SUBMISSION))
+    first = append(STREAM, 0, DETECTIONS)
+    yield call(
+        "AppendFrames",
+        submissions.AppendFramesRequest(append=first),
+        submissions.AppendFramesRequest(append=append(STREAM, 2, MORE_DETECTIONS)),
+    )
+    # The same again is acknowledged again, and a gap is refused.
+    yield call("AppendBatch", submissions.AppendBatchRequest(append=first))
+    gap = append(STREAM, 9, points({5: []}))
+    yield call("AppendBatch", submissions.AppendBatchRequest(append=gap))
+    yield call("GetSubmission", submissions.GetSubmissionRequest(name=SUBMISSION))
+    sealing = submissions.SealSubmissionRequest(name=SUBMISSION, expected_frame_count=4)
+    yield call("SealSubmission", sealing)
+    watch = submissions.WatchSubmissionRequest(name=SUBMISSION)
+    yield call("WatchSubmission", watch, last_only=True)
+    yield call("ListSubmissions", submissions.ListSubmissionsRequest(benchmark=BENCHMARK))
+    yield call("ListScores", submissions.ListScoresRequest(submission=SUBMISSION))
+    yield from _submission_of_another_team()
+    board = benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK)
+    yield _hosted("GetLeaderboard", board, caller="viewer")
+
+
+def _submission_of_another_team() -> Iterator[Call]:
+    name = f"{BENCHMARK}/submissions/two"
+    yield _created("two", caller="blue")
+    opening = submissions.OpenStreamRequest(submission=name, stream="night")
+    yield _submitting("OpenStream", opening, caller="blue")
+    batch = submissions.AppendBatchRequest(append=append(f"{name}/streams/night", 0, DETECTIONS))
+    yield _submitting("AppendBatch", batch, caller="blue")
+    sealing = submissions.SealSubmissionRequest(name=name)
+    yield _submitting("SealSubmission", sealing, caller="blue")
+    watch = submissions.WatchSubmissionRequest(name=name)
+    yield _submitting("WatchSubmission", watch, caller="blue", last_only=True)
+
+
+def _operation(rpc: str, requests: Requests) -> Call:
+    return Call("google.longrunning.Operations", rpc, requests)
+
+
+def _named(
+    rpc: str, make: Callable[..., Message], **more: object
+) -> Callable[[Answers], list[Message]]:
+    """Requests about the operation that the last call of an RPC has begun."""
+    return lambda answers: [make(name=answers[rpc][0]["name"], **more)]
+
+
+def _rescoring() -> Iterator[Call]:
+    began = "RescoreSubmissions"
+    request = benchmarks.RescoreSubmissionsRequest(benchmark=BENCHMARK, comment="once more")
+    yield _hosted(began, request)
+    yield _operation(
+        "WaitOperation",
+        _named(began, operations_pb2.WaitOperationRequest, timeout=Duration(seconds=60)),
+    )
+    about: dict[str, Callable[..., Message]] = {
+        "GetOperation": operations_pb2.GetOperationRequest,
+        "CancelOperation": operations_pb2.CancelOperationRequest,
+        "DeleteOperation": operations_pb2.DeleteOperationRequest,
+    }
+    listed = operations_pb2.ListOperationsRequest(name="operations", page_size=5)
+    yield _operation("ListOperations", [listed])
+    for rpc, make in about.items():
+        yield _operation(rpc, _named(began, make))
+
+
+def _access() -> Iterator[Call]:
+    def call(rpc: str, requests: Requests) -> Call:
+        return Call("vidscore.v1.AccessService", rpc, requests)
+
+    created = access.CreateTokenRequest(
+        role=access.ROLE_PERFORMER,
+        team="green",
+        comment="for a replay",
+        lifetime=Duration(seconds=3600),
+    )
+    yield call("CreateToken", [created])
+    yield call("ListTokens", [access.ListTokensRequest(page_size=50)])
+    yield call(
+        "RevokeToken",
+        lambda answers: [
+            access.RevokeTokenRequest(name=answers["CreateToken"][0]["token"]["name"])
+        ],
+    )
+    yield call("ListAuditRecords", [access.ListAuditRecordsRequest(page_size=3)])
+
+
+def _trust() -> Iterator[Call]:
+    examine = trust.ExamineRankingRequest(benchmark=BENCHMARK, comment="is it settled?")
+    ospa = specification.EvaluatorSpec(name="ospa")
+    test = trust.TestCriterionRequest(test="multiclass-detection", criteria=[ospa], strata=2)
+    for rpc, request in {"ExamineRanking": examine, "TestCriterion": test}.items():
+        yield Call("vidscore.v1.TrustService", rpc, [request])
+        yield _operation("CancelOperation", _named(rpc, operations_pb2.CancelOperationRequest))
+
+
+def _ending() -> Iterator[Call]:
+    def call(rpc: str, requests: Requests) -> Call:
+        return Call("vidscore.v1.ServerService", rpc, requests)
+
+    yield call("ExportBackup", [server.ExportBackupRequest(benchmark=BENCHMARK)])
+    yield _hosted("DeleteBenchmark", benchmarks.DeleteBenchmarkRequest(name=BENCHMARK))
+    gone = benchmarks.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    yield _hosted("DeleteBenchmark", gone)
+    yield call(
+        "ImportBackup",
+        lambda answers: [
+            server.ImportBackupRequest(chunk=b64decode(answer["chunk"]))
+            for answer in answers["ExportBackup"]
+        ],
+    )
+    yield _hosted("GetLeaderboard", benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK))
+
+
+async def play(hosted: Hosted) -> list[Exchange]:
+    """Make every call of the script."""
+    answers: Answers = {}
+    made = []
+    for call in script():
+        requests = call.requests(answers) if callable(call.requests) else call.requests
+        data = [request.SerializeToString(deterministic=True) for request in requests]
+        done = await exchange(hosted, call.method, call.caller, data, last_only=call.last_only)
+        answers[call.rpc] = done.responses
+        made.append(done)
+    return made
+
+
+def with_chosen(first: Exchange, others: Sequence[Exchange]) -> Exchange:
+    """A recording that notes where the server chooses, as other recordings tell."""
+    others_values = [dict(places(other.held_responses)) for other in others]
+    chosen = [
+        place
+        for place, value in places(first.held_responses)
+        if any(values.get(place) != value for values in others_values)
+    ]
+    return replace(first, chosen=chosen)
+
+
+async def record(folder: Path) -> None:
+    """Record the present release."""
+    recordings = []
+    for _ in range(RECORDINGS):
+        with tempfile.TemporaryDirectory() as site:
+            async with hosting(Path(site)) as hosted:
+                recordings.append(await play(hosted))
+    for number, (first, *others) in enumerate(zip(*recordings, strict=True), start=1):
+        name = f"{number:02d}-{first.method.rpartition('/')[2]}.json"
+        write(folder / name, with_chosen(first, others))
+
+
+if __name__ == "__main__":
+    target = WIRE / __version__
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    asyncio.run(record(target))

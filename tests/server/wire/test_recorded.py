@@ -1,0 +1,97 @@
+"""What was recorded of a release, sent again: the server answers as that release did."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from google.protobuf import descriptor_pb2
+from tests.conformance.comparing import DeviationError
+from tests.server.hosting.hosted import hosting
+from tests.server.wire.exchange import Exchange, exchange, hold, methods, read, substituted
+from tests.server.wire.script import WIRE
+from tests.support.tree import ROOT
+
+from vidscore_client import __version__
+
+VERSIONS = sorted(folder for folder in WIRE.iterdir() if folder.is_dir())
+BASELINE = ROOT / "protos/vidscore/baseline.binpb"
+
+
+def _recordings(folder: Path) -> list[Exchange]:
+    return [read(file) for file in sorted(folder.glob("*.json"))]
+
+
+@pytest.mark.parametrize("folder", VERSIONS, ids=lambda folder: folder.name)
+async def test_the_server_answers_what_a_release_answered(folder: Path, tmp_path: Path) -> None:
+    chosen: dict[str, str] = {}
+    async with hosting(tmp_path) as hosted:
+        for recorded in _recordings(folder):
+            requests = [substituted(bytes.fromhex(sent), chosen) for sent in recorded.requests]
+            found = await exchange(
+                hosted,
+                recorded.method,
+                recorded.caller,
+                requests,
+                last_only=recorded.last_only,
+            )
+            # The first time that the server tells a name, its place in the answer is certain.
+            chosen = hold(found, recorded) | chosen
+
+
+def test_every_rpc_of_the_last_release_is_recorded() -> None:
+    files = descriptor_pb2.FileDescriptorSet.FromString(BASELINE.read_bytes()).file
+    released = {
+        f"/{file.package}.{service.name}/{rpc.name}"
+        for file in files
+        for service in file.service
+        for rpc in service.method
+    }
+    recorded = {entry.method for folder in VERSIONS for entry in _recordings(folder)}
+    served = {name for name in methods() if not name.startswith("/google.")}
+    assert sorted((released & served) - recorded) == []
+
+
+def test_a_recorded_request_is_no_stranger_to_its_rpc() -> None:
+    """Each was made by the protos of its release, and holds fields, unless it has none."""
+    empty = {entry.method.rpartition("/")[2] for entry in _empty_requests()}
+    assert empty <= {"GetServer"}
+
+
+def test_another_answer_is_noticed() -> None:
+    recorded = Exchange("/a/b", "", [], [{"a": "1", "b": [{"c": 0.5}]}], "OK", "")
+    for wrong in ([{"a": "2", "b": [{"c": 0.5}]}], [{"a": "1", "b": []}], []):
+        with pytest.raises(DeviationError):
+            hold(Exchange("/a/b", "", [], wrong, "OK", ""), recorded)
+    with pytest.raises(DeviationError):
+        hold(Exchange("/a/b", "", [], recorded.responses, "ABORTED", ""), recorded)
+
+
+def test_a_value_that_the_server_chooses_takes_the_recorded_ones_place() -> None:
+    recorded = Exchange("/a/b", "", [], [{"name": "tokens/one"}], "OK", "", ["[0].name"])
+    found = Exchange("/a/b", "", [], [{"name": "tokens/two", "new": 1}], "OK", "")
+    chosen = hold(found, recorded)
+    assert chosen == {"tokens/one": "tokens/two"}
+    assert substituted(b"\x0a\x0atokens/one", chosen) == b"\x0a\x0atokens/two"
+
+
+def test_what_was_recorded_of_earlier_releases_never_changes() -> None:
+    changed = subprocess.run(
+        ["git", "log", "--format=", "--name-only", "--diff-filter=MD", "--", WIRE],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    in_progress = (WIRE / __version__).relative_to(ROOT)
+    assert [name for name in changed if not Path(name).is_relative_to(in_progress)] == []
+
+
+def test_the_release_in_progress_is_recorded() -> None:
+    assert WIRE / __version__ in VERSIONS
+
+
+def _empty_requests() -> list[Exchange]:
+    recordings = [entry for folder in VERSIONS for entry in _recordings(folder)]
+    return [entry for entry in recordings if not any(entry.requests)]

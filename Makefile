@@ -114,8 +114,8 @@ chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHA
 	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.
-test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n)
-	@REALISATIONS=$(REALISATIONS) $(BIN)/python -m pytest -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
+test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n, WORKERS=n)
+	@REALISATIONS=$(REALISATIONS) WORKERS=$(WORKERS) $(BIN)/python -m pytest -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
 
 # --- the gate --------------------------------------------------------------------------------
 

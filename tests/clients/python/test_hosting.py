@@ -30,9 +30,11 @@ from vidscore_client import (
     InvalidArgumentError,
     NotFoundError,
     QuotaExceededError,
+    RankingQuestions,
     RescoreProgress,
     Role,
     SubmissionState,
+    TrustProgress,
     aio,
     connect,
 )
@@ -90,6 +92,10 @@ class BlockingClient:
         return BlockingBenchmarks(self._client.benchmarks, self._run)
 
     @property
+    def trust(self) -> Any:
+        return BlockingBenchmarks(self._client.trust, self._run)
+
+    @property
     def submissions(self) -> Any:
         return Blocking(self._client.submissions, self._run)
 
@@ -99,9 +105,9 @@ class BlockingClient:
 
 
 class BlockingBenchmarks:
-    """Benchmarks of an asyncio client, whose re-scorings are blocking too."""
+    """Benchmarks, or trust, of an asyncio client, whose long work is blocking too."""
 
-    def __init__(self, benchmarks: aio.AsyncBenchmarks, run: Any) -> None:
+    def __init__(self, benchmarks: aio.AsyncBenchmarks | aio.AsyncTrust, run: Any) -> None:
         self._benchmarks = benchmarks
         self._run = run
 
@@ -110,8 +116,8 @@ class BlockingBenchmarks:
 
         def call(*arguments: Any, **keywords: Any) -> Any:
             result = method(*arguments, **keywords)
-            rescoring = isinstance(result, aio.AsyncRescoring | aio.AsyncTrustAnalysis)
-            return Blocking(result, self._run) if rescoring else result
+            long_work = isinstance(result, aio.AsyncRescoring | aio.AsyncTrustAnalysis)
+            return Blocking(result, self._run) if long_work else result
 
         return call
 
@@ -332,6 +338,46 @@ def test_a_rescoring_moves_the_board_and_tells_the_difference(
     found = organiser.benchmarks.rescoring(rescoring.name)
     assert found.wait() == differences
     found.cancel()
+
+
+def test_a_ranking_is_examined_with_progress_and_found_again(
+    site: Site, organiser: Client, name: str
+) -> None:
+    """Of two systems the one that is 4.5 px off comes second, whatever the draw."""
+    organiser.benchmarks.create(name, SKY)
+    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    sent = [points("1", "2", shift_px=shift_px) for shift_px in (0.0, 4.5)]
+    named = [submit(site, organiser, name, frames) for frames in sent]
+    told: list[TrustProgress] = []
+    analysis = organiser.trust.examine_ranking(
+        name,
+        named,
+        evaluators=[("spotgeo", {"tau": 5.0})],
+        questions=RankingQuestions(draws=10, seed=3),
+    )
+    document = analysis.wait(WAIT_S, told.append)
+    assert document["systems"] == [submission.rpartition("/")[2] for submission in named]
+    [ranking] = document["rankings"]
+    assert ranking["parameters"]["tau"] == 5.0
+    assert list(ranking["ranks"].values()) == [1, 2]
+    assert (ranking["bootstrap"]["draws"], ranking["bootstrap"]["above"][0][1]) == (10, 1.0)
+    assert told
+    assert organiser.trust.analysis(analysis.name).wait() == document
+
+
+def test_criteria_are_tested_and_a_test_can_be_cancelled(organiser: Client) -> None:
+    """Figure 3 has one family; of the tracking test nobody waits for the end."""
+    document = organiser.trust.test_criterion("figure-3", ["ospa"], seed=2).wait(WAIT_S)
+    assert (document["test"], document["families"]) == ("figure-3", 1)
+    assert {row["criterion"] for row in document["errors"]} == {"ospa"}
+    analysis = organiser.trust.test_criterion("tracking", strata=100, realisations=10)
+    with pytest.raises(ConflictError):
+        organiser.trust.test_criterion("tracking")
+    analysis.cancel()
+    with pytest.raises(CallCancelledError):
+        analysis.wait(WAIT_S)
+    with pytest.raises(InputError, match="draws"):
+        organiser.trust.examine_ranking("sky", questions=RankingQuestions(draws=1 << 40))
 
 
 def test_a_rescoring_that_is_not_there_is_not_found(organiser: Client) -> None:

@@ -43,6 +43,12 @@ def check(rows: dict[tuple[object, object], Row], families: int) -> list[str]:
     return wrong
 
 
+def workers() -> int:
+    """Processes to use: as many as `make` is told, a core each unless it is told."""
+    wanted = os.environ.get("WORKERS", "auto")
+    return (os.cpu_count() or 1) if wanted == "auto" else max(1, int(wanted))
+
+
 def test_distances_of_sets_have_the_errors_of_the_paper() -> None:
     """Forty families: OSPA, EMD and Hausdorff within chance, and in that order."""
     rows = rows_of(set(WITHOUT_THRESHOLD), Plan(strata=40, realisations=1, seed=1))
@@ -57,7 +63,7 @@ def test_the_multi_class_rows_are_those_of_the_paper() -> None:
     """Every row within chance, and optimal below greedy assignment."""
     realisations = int(os.environ.get("REALISATIONS", "2"))
     plan = Plan(strata=40, realisations=realisations, seed=1)
-    rows = rows_of({*WITHOUT_THRESHOLD, *MARGINALISED}, plan, workers=2)
+    rows = rows_of({*WITHOUT_THRESHOLD, *MARGINALISED}, plan, workers=workers())
     assert len(rows) == 16
     assert check(rows, families=40 * realisations) == []
 

@@ -35,11 +35,14 @@ SECTIONS = {
         "leaderboard": "vidscore_cli.commands.leaderboard:leaderboard",
         "token": "vidscore_cli.commands.token:token",
         "audit": "vidscore_cli.commands.audit:audit",
+        "backup": "vidscore_cli.commands.backup:backup",
+        "restore": "vidscore_cli.commands.restore:restore",
     },
     "Live streams": {
         "serve": "vidscore_cli.commands.serve:serve",
         "stream": "vidscore_cli.commands.stream:stream",
         "health": "vidscore_cli.commands.health:health",
+        "doctor": "vidscore_cli.commands.doctor:doctor",
     },
 }
 

@@ -157,7 +157,7 @@ def image_size_option() -> Decorator[Any]:
 
 
 def server_options(*, instead: str = "") -> Decorator[Any]:
-    """``--server``, ``--tls``, ``--tls-root``, ``--token`` and ``--plaintext-token``.
+    """``--server``, ``--tls`` and its files, ``--token`` and ``--plaintext-token``.
 
     The command gets them as one `ServerChoice`, named ``server``.
 
@@ -187,6 +187,18 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
             help="PEM file of the authorities to trust; implies --tls.",
         ),
         click.option(
+            "--tls-certificate",
+            metavar="FILE",
+            type=click.Path(),
+            help="PEM file of this side's certificate, where the server wants one; implies --tls.",
+        ),
+        click.option(
+            "--tls-key",
+            metavar="FILE",
+            type=click.Path(),
+            help="PEM file of the private key of --tls-certificate.",
+        ),
+        click.option(
             "--token",
             metavar="SECRET",
             envvar="VIDSCORE_TOKEN",
@@ -202,7 +214,14 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def with_choice(**typed: Any) -> Any:
-            names = ("tls", "tls_root", "token", "plaintext_token")
+            names = (
+                "tls",
+                "tls_root",
+                "tls_certificate",
+                "tls_key",
+                "token",
+                "plaintext_token",
+            )
             choice = {name: typed.pop(name) for name in names}
             address = typed.pop("server")
             server = None if address is None else ServerChoice(address, **choice)

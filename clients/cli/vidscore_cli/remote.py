@@ -23,7 +23,6 @@ from vidscore_client import (
     Geometry,
     InputError,
     InternalError,
-    Tls,
     UnavailableError,
     UnsupportedError,
     VidscoreError,
@@ -35,7 +34,13 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict
 
-SERVER_ARGUMENTS = {"target": "--server", "root_certificates": "--tls-root", "token": "--token"}
+SERVER_ARGUMENTS = {
+    "target": "--server",
+    "root_certificates": "--tls-root",
+    "certificate": "--tls-certificate",
+    "private_key": "--tls-key",
+    "token": "--token",
+}
 """Options by the arguments of the SDK that they become."""
 
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
@@ -56,12 +61,11 @@ def open_client(
     Raises:
         click.ClickException: For every error of the SDK.
     """
-    tls = Tls(root_certificates=server.tls_root) if server.tls_root else server.tls
     with (
         _messages(server.address, typed=typed),
         connect(
             server.address,
-            tls=tls,
+            tls=server.sdk_tls,
             token=server.token or None,
             timeout_s=timeout_s,
             allow_plaintext_token=server.plaintext_token,

@@ -29,6 +29,7 @@ from vidscore_client.errors import (
     SupersededError,
     UnavailableError,
     UnsupportedError,
+    VersionError,
     VidscoreError,
 )
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, Measure
@@ -54,6 +55,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
+from vidscore_client.servers import ServerInfo, StoreInfo
 from vidscore_client.settings import Batching, Delivery, Live, Policy, Retry, Tls
 from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
@@ -107,7 +109,9 @@ __all__ = [
     "Row",
     "ScoreDifference",
     "ScoreStream",
+    "ServerInfo",
     "Side",
+    "StoreInfo",
     "StreamInfo",
     "Submission",
     "SubmissionEndedError",
@@ -127,6 +131,7 @@ __all__ = [
     "TruthRevision",
     "UnavailableError",
     "UnsupportedError",
+    "VersionError",
     "VidscoreError",
     "__version__",
     "aio",

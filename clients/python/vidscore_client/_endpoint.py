@@ -10,6 +10,7 @@ from pathlib import Path
 import grpc
 
 from vidscore_client._version import __version__
+from vidscore_client._versions import CLIENT_KEY
 from vidscore_client.errors import InputError
 from vidscore_client.settings import Tls
 
@@ -18,6 +19,16 @@ MAXIMUM_RESPONSE_BYTES = 256 << 20
 """A report of a million rows; grpc's own limit of 4 MiB is too small for many sequences."""
 
 Options = tuple[tuple[str, str | int], ...]
+
+_PERSISTENCE: Options = (
+    # A connection of which nothing is heard is found out: some networks drop them silently.
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),
+    # A server that is restarted is found again soon; gRPC would wait up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 200),
+    ("grpc.max_reconnect_backoff_ms", 5_000),
+)
 
 
 @dataclass(frozen=True)
@@ -69,9 +80,14 @@ def make_endpoint(
         target=target,
         timeout_s=timeout_s,
         credentials=None if chosen is None else _credentials(chosen),
-        metadata=() if token is None else (("authorization", f"Bearer {token}"),),
+        metadata=_metadata(token),
         options=_options(host, chosen),
     )
+
+
+def _metadata(token: str | None) -> tuple[tuple[str, str], ...]:
+    said = ((CLIENT_KEY, __version__),)
+    return said if token is None else (*said, ("authorization", f"Bearer {token}"))
 
 
 def _host(target: object) -> str:
@@ -124,6 +140,7 @@ def _options(host: str, tls: Tls | None) -> Options:
     options: list[tuple[str, str | int]] = [
         ("grpc.primary_user_agent", USER_AGENT),
         ("grpc.max_receive_message_length", MAXIMUM_RESPONSE_BYTES),
+        *_PERSISTENCE,
     ]
     if _is_loopback(host):
         # A proxy that the environment names is for the network, not for this machine.

@@ -40,8 +40,8 @@ def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:
     return Benchmark(
         name=message.name.removeprefix("benchmarks/"),
         definition=decode_definition(message),
-        create_time=_time(message, "create_time"),
-        update_time=_time(message, "update_time"),
+        create_time=decode_time(message, "create_time"),
+        update_time=decode_time(message, "update_time"),
         truth_revision=message.truth_revision,
         truth_digest=message.truth_digest,
     )
@@ -52,7 +52,7 @@ def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> Truth
     return TruthRevision(
         revision=message.revision,
         digest=message.digest,
-        create_time=_time(message, "create_time"),
+        create_time=decode_time(message, "create_time"),
         frame_count=message.frame_count,
         complete=message.complete,
         comment=message.comment,
@@ -68,9 +68,9 @@ def decode_submission(message: submission_service_pb2.Submission) -> Submission:
         state=_STATES.get(message.state, SubmissionState.UNKNOWN),
         state_reason=message.state_reason,
         state_message=message.state_message,
-        state_time=_time(message, "state_time"),
-        create_time=_time(message, "create_time"),
-        seal_time=_time(message, "seal_time"),
+        state_time=decode_time(message, "state_time"),
+        create_time=decode_time(message, "create_time"),
+        seal_time=decode_time(message, "seal_time"),
         frame_count=message.frame_count,
         streams=tuple(decode_stream(stream) for stream in message.streams),
         revision=message.revision,
@@ -86,7 +86,7 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
     """One score of a submission."""
     return SubmissionScore(
         name=message.name,
-        create_time=_time(message, "create_time"),
+        create_time=decode_time(message, "create_time"),
         truth_revision=message.truth_revision,
         report=decode_report(message.report),
         partial=message.partial,
@@ -122,7 +122,7 @@ def decode_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
         team=message.team,
         submission=message.submission,
         title=message.title,
-        seal_time=_time(message, "seal_time"),
+        seal_time=decode_time(message, "seal_time"),
         scores={score.measure: _present(score, "value") for score in message.scores},
     )
 
@@ -134,9 +134,9 @@ def decode_token(message: access_service_pb2.Token) -> Token:
         role=_ROLES.get(message.role, Role.UNKNOWN),
         team=message.team,
         comment=message.comment,
-        create_time=_time(message, "create_time"),
-        expire_time=_time(message, "expire_time"),
-        revoke_time=_time(message, "revoke_time"),
+        create_time=decode_time(message, "create_time"),
+        expire_time=decode_time(message, "expire_time"),
+        revoke_time=decode_time(message, "revoke_time"),
     )
 
 
@@ -144,7 +144,7 @@ def decode_audit_record(message: access_service_pb2.AuditRecord) -> AuditRecord:
     """One entry of the audit record."""
     return AuditRecord(
         number=message.number,
-        time=_time(message, "time"),
+        time=decode_time(message, "time"),
         actor=message.actor,
         action=message.action,
         resource=message.resource,
@@ -152,7 +152,8 @@ def decode_audit_record(message: access_service_pb2.AuditRecord) -> AuditRecord:
     )
 
 
-def _time(message: Any, field: str) -> datetime | None:
+def decode_time(message: Any, field: str) -> datetime | None:
+    """A time; None where there is none."""
     if not message.HasField(field):
         return None
     time: datetime = getattr(message, field).ToDatetime(tzinfo=UTC)

@@ -10,6 +10,7 @@ from collections import deque
 
 from vidscore_client._decoding import Event, Final, Started
 from vidscore_client._outbox import Batch, Item, Outbox
+from vidscore_client._versions import check_server
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,
@@ -101,6 +102,7 @@ class StreamState:
     def receive(self, event: Event) -> None:
         """Keep what the server has said."""
         if isinstance(event, Started):
+            check_server(event.server_version)
             self.started = event
             self.outbox.limit(
                 event.limits.get("maximum_batch_frames", UNLIMITED),

@@ -17,6 +17,7 @@ import grpc
 from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore.v1.submission_service_pb2 import WatchSubmissionRequest
 from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
@@ -37,16 +38,19 @@ from vidscore_client._operations import (
     get_evaluator,
     list_evaluators,
 )
+from vidscore_client._server_operations import export_request, get_server, import_requests
 from vidscore_client._specification import Specification
 from vidscore_client._status import error_from_failure
 from vidscore_client._stream_plan import plan_stream
 from vidscore_client._submission_operations import open_stream
 from vidscore_client._upload import UNHURRIED, plan_upload
+from vidscore_client._versions import check_metadata
 from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditRecord
 from vidscore_client.reports import Report
+from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
@@ -131,6 +135,36 @@ class AsyncClient:
     async def audit(self, maximum: int | None = None) -> list[AuditRecord]:
         """Who did what; see `vidscore_client.Client.audit`."""
         return await self._run(list_audit_records(maximum))
+
+    async def server(self) -> ServerInfo:
+        """What the server is; see `vidscore_client.Client.server`."""
+        return await self._run(get_server())
+
+    async def export_backup(
+        self, write: Callable[[bytes], object], benchmark: str | None = None
+    ) -> None:
+        """Take a backup; see `vidscore_client.Client.export_backup`."""
+        self._refuse_if_closed()
+        stub: Any = ServerServiceStub(self._channel)
+        try:
+            call = stub.ExportBackup(export_request(benchmark), metadata=self._endpoint.metadata)
+            async for response in call:
+                write(response.chunk)
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+
+    async def import_backup(self, chunks: Iterable[bytes]) -> str:
+        """Add a benchmark out of its backup; see `vidscore_client.Client.import_backup`."""
+        self._refuse_if_closed()
+        stub: Any = ServerServiceStub(self._channel)
+        try:
+            answer = await stub.ImportBackup(
+                import_requests(chunks), metadata=self._endpoint.metadata
+            )
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+        benchmark: str = answer.benchmark
+        return benchmark
 
     async def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server; see `vidscore_client.Client.evaluators`."""
@@ -279,13 +313,16 @@ class AsyncClient:
             response_deserializer=request.response.FromString,
         )
         try:
-            return await method(
+            call = method(
                 request.message,
                 timeout=self._endpoint.timeout_s,
                 metadata=self._endpoint.metadata,
             )
+            response = await call
         except grpc.RpcError as failure:
             raise error_from_failure(failure) from failure
+        check_metadata(await call.trailing_metadata())
+        return response
 
     def _refuse_if_closed(self) -> None:
         if self._closed:

@@ -14,6 +14,7 @@ from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
 from vidscore.v1.scoring_service_pb2 import ScoreRequest
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
 from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
@@ -29,11 +30,13 @@ from vidscore_client._operations import (
     get_evaluator,
     list_evaluators,
 )
+from vidscore_client._server_operations import export_request, get_server, import_requests
 from vidscore_client._specification import Specification
 from vidscore_client._status import error_from_failure
 from vidscore_client._stream_plan import StreamPlan, plan_stream
 from vidscore_client._submission_operations import open_stream
 from vidscore_client._upload import UNHURRIED, plan_upload
+from vidscore_client._versions import check_metadata
 from vidscore_client.access import Tokens
 from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.errors import ClosedError, VidscoreError
@@ -41,6 +44,7 @@ from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
 from vidscore_client.hosting import AuditRecord
 from vidscore_client.reports import Report
+from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
@@ -134,6 +138,59 @@ class Client:
             VidscoreError: If the call fails.
         """
         return self._run(list_audit_records(maximum))
+
+    def server(self) -> ServerInfo:
+        """What the server is; it answers clients of any version.
+
+        Raises:
+            VidscoreError: If the call fails.
+        """
+        return self._run(get_server())
+
+    def export_backup(self, write: Callable[[bytes], object], benchmark: str | None = None) -> None:
+        """Take a backup while the server goes on. For organisers.
+
+        Args:
+            write: Called with each piece of the file. It holds hidden truth and hashes of tokens:
+                let nobody else read it.
+            benchmark: The benchmark; None for the whole site.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            VidscoreError: If the call fails; what was written is no backup then.
+        """
+        self._refuse_if_closed()
+        stub = ServerServiceStub(self._channel)
+        try:
+            call: Any = stub.ExportBackup(
+                export_request(benchmark), metadata=self._endpoint.metadata
+            )
+            for response in call:
+                write(response.chunk)
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+
+    def import_backup(self, chunks: Iterable[bytes]) -> str:
+        """Add a benchmark out of its backup: whole, or not at all. For organisers.
+
+        Args:
+            chunks: The file, in pieces of any size.
+
+        Returns:
+            Full name of the benchmark.
+
+        Raises:
+            InvalidArgumentError: If it is damaged, or of other tables; nothing was added.
+            ConflictError: If a benchmark of that name is there.
+            VidscoreError: If the call fails.
+        """
+        self._refuse_if_closed()
+        stub = ServerServiceStub(self._channel)
+        try:
+            answer = stub.ImportBackup(import_requests(chunks), metadata=self._endpoint.metadata)
+        except grpc.RpcError as failure:
+            raise error_from_failure(failure) from failure
+        return answer.benchmark
 
     def evaluators(self) -> list[EvaluatorDescription]:
         """Every evaluator of the server, built-in ones first.
@@ -348,13 +405,15 @@ class Client:
             response_deserializer=request.response.FromString,
         )
         try:
-            return method(
+            response, call = method.with_call(
                 request.message,
                 timeout=self._endpoint.timeout_s,
                 metadata=self._endpoint.metadata,
             )
         except grpc.RpcError as failure:
             raise error_from_failure(failure) from failure
+        check_metadata(call.trailing_metadata())
+        return response
 
     def _refuse_if_closed(self) -> None:
         if not self._close_channel.alive:

@@ -119,6 +119,13 @@ class SubmissionEndedError(ConflictError):
     """The submission is sealed or cancelled and takes no more frames."""
 
 
+class VersionError(ConflictError):
+    """Client and server are of versions that do not work together; the text says which to update.
+
+    `metadata` has both under ``client_version`` and ``server_version``.
+    """
+
+
 class UnsupportedError(VidscoreError):
     """The server does not have this call: it may be older than this client."""
 
@@ -199,6 +206,7 @@ ERRORS_BY_REASON: Mapping[str, type[VidscoreError]] = MappingProxyType(
         "EPOCH_STALE": SupersededError,
         "QUOTA_EXCEEDED": QuotaExceededError,
         "SUBMISSION_ENDED": SubmissionEndedError,
+        "VERSION_UNSUPPORTED": VersionError,
     }
 )
 """The exception for each reason that has one of its own, a kind of the code's exception."""

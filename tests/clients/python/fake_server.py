@@ -22,10 +22,14 @@ from vidscore.v1 import (
     scoring_service_pb2,
     scoring_service_pb2_grpc,
 )
+from vidscore_client import __version__
 
 Requests = Iterator[scoring_service_pb2.ScoreRequest]
 Responses = Iterator[scoring_service_pb2.ScoreResponse]
 Script = Callable[[Requests, grpc.ServicerContext], Responses]
+
+SERVER_VERSION = ".".join([*__version__.split(".")[:2], "987"])
+"""A server of the client's own minor version."""
 
 WAIT_S = 20.0
 """How long a test waits for what must happen before it fails."""
@@ -164,7 +168,7 @@ def serving(
 def started(**limits: int) -> scoring_service_pb2.ScoreResponse:
     """The server's first message."""
     return scoring_service_pb2.ScoreResponse(
-        started=scoring_service_pb2.ScoreStarted(server_version="9.8.7", limits=limits)
+        started=scoring_service_pb2.ScoreStarted(server_version=SERVER_VERSION, limits=limits)
     )
 
 

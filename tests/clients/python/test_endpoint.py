@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -69,7 +68,10 @@ def test_a_time_that_is_already_over_is_refused(timeout_s: float) -> None:
     "target", ["localhost:1", "127.0.0.2:1", "[::1]:1", "unix:/a", "dns:///localhost:1"]
 )
 def test_a_token_may_go_unencrypted_to_this_machine(target: str) -> None:
-    assert endpoint(target, token=SECRET).metadata == (("authorization", f"Bearer {SECRET}"),)
+    assert endpoint(target, token=SECRET).metadata == (
+        ("vidscore-client-version", __version__),
+        ("authorization", f"Bearer {SECRET}"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from vidscore_server.errors import (
     QuotaError,
     StateError,
     SubmissionEndedError,
+    VersionError,
 )
 from vidscore_server.status import refusal_of, status_of
 
@@ -133,7 +134,7 @@ def test_what_the_server_writes_is_what_this_side_reads(
     assert len(error.violations) == min(count, 20)
 
 
-@pytest.mark.parametrize("kind", [EpochStaleError, QuotaError, SubmissionEndedError])
+@pytest.mark.parametrize("kind", [EpochStaleError, QuotaError, SubmissionEndedError, VersionError])
 def test_a_reason_with_an_exception_of_its_own_is_a_kind_of_its_codes(
     kind: type[StateError],
 ) -> None:
@@ -147,4 +148,9 @@ def test_a_reason_with_an_exception_of_its_own_is_a_kind_of_its_codes(
 
 
 def test_every_reason_with_an_exception_of_its_own_is_tested() -> None:
-    assert {"EPOCH_STALE", "QUOTA_EXCEEDED", "SUBMISSION_ENDED"} == set(ERRORS_BY_REASON)
+    assert {
+        "EPOCH_STALE",
+        "QUOTA_EXCEEDED",
+        "SUBMISSION_ENDED",
+        "VERSION_UNSUPPORTED",
+    } == set(ERRORS_BY_REASON)

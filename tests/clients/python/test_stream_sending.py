@@ -6,7 +6,15 @@ import threading
 
 import numpy as np
 import pytest
-from tests.clients.python.fake_server import WAIT_S, answer_each, limited, live, script, slow
+from tests.clients.python.fake_server import (
+    SERVER_VERSION,
+    WAIT_S,
+    answer_each,
+    limited,
+    live,
+    script,
+    slow,
+)
 from tests.clients.python.streaming import BOX, Streaming, eventually, frames
 
 from vidscore_client import (
@@ -37,7 +45,7 @@ def test_every_frame_arrives_once_and_the_final_report_comes_back(streaming: Str
 
 def test_a_stream_tells_the_version_and_limits_of_the_server(streaming: Streaming) -> None:
     with streaming(limited(maximum_frames=7)) as (_, stream):
-        assert stream.server_version == "9.8.7"
+        assert stream.server_version == SERVER_VERSION
         assert stream.limits == {"maximum_frames": 7}
 
 

@@ -1,0 +1,327 @@
+"""What `vidscore doctor` looks at, of a server or of a store's file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import ssl
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+import vidscore_client as sdk
+from vidscore_cli.diagnosis import (
+    Finding,
+    Passed,
+    Status,
+    Step,
+    StepFailedError,
+    diagnose,
+    exit_code_of,
+)
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.server_choice import ServerChoice
+from vidscore_server.store.contract import StoreError
+from vidscore_server.store.locations import is_address
+from vidscore_server.store.sql.inspecting import inspect_store
+
+EXPIRY_WARNING = timedelta(days=14)
+CLOCK_WARNING = timedelta(seconds=5)
+CLOCK_FAILURE = timedelta(minutes=5)
+"""From here on lifetimes of tokens and the time at which benchmarks open mean little."""
+
+FREE_DISK_WARNING_BYTES = 10 << 30
+FREE_DISK_FAILURE_BYTES = 1 << 30
+GIBIBYTE = 1 << 30
+
+NOT_TOLD = Passed("not told without a token that holds", Status.SKIPPED)
+NOT_TOLD_TO_ALL = Passed("told to organisers of hosted benchmarks alone", Status.SKIPPED)
+
+
+def examine_server(server: ServerChoice, timeout_s: float, format_: str) -> ExitCode:
+    """Look at a server, and write what was found."""
+    patient = _ServerPatient(server, timeout_s)
+    return _tell(
+        diagnose(
+            [
+                Step("address", patient.address),
+                Step("connection", patient.connection, ("address",)),
+                Step("tls", patient.tls, ("connection",)),
+                Step("server", patient.answer, ("tls",)),
+                Step("version", patient.version, ("server",)),
+                Step("clock", patient.clock, ("server",)),
+                Step("token", patient.token, ("server",)),
+                Step("store", patient.store, ("server",)),
+                Step("disk", patient.disk, ("store",)),
+            ]
+        ),
+        format_,
+    )
+
+
+def examine_store(location: str, format_: str) -> ExitCode:
+    """Look at a store's file, and write what was found."""
+
+    def store() -> Passed:
+        if is_address(location):
+            advice = (
+                "ask a server that uses it: vidscore doctor --server, with an organiser's token"
+            )
+            return Passed("a database", Status.SKIPPED, advice)
+        try:
+            state = inspect_store(Path(location))
+        except StoreError as error:
+            raise StepFailedError(str(error), "name the store's file", ExitCode.INPUT) from None
+        if state.fault:
+            advice = "restore a backup into a new store: vidscore restore"
+            raise StepFailedError(f"damaged: {state.fault}", advice, ExitCode.INPUT)
+        size = f"sqlite, {state.size_bytes / GIBIBYTE:.3f} GiB"
+        if state.schema == state.newest_schema:
+            return Passed(f"{size}, tables of revision {state.schema}")
+        found = f"{size}, tables of revision {state.schema}, newest is {state.newest_schema}"
+        return Passed(found, Status.WARNING, "back it up; the next server brings it up to date")
+
+    def disk() -> Passed:
+        if is_address(location):
+            return Passed("on another machine", Status.SKIPPED)
+        return _disk(shutil.disk_usage(Path(location).resolve().parent).free)
+
+    return _tell(diagnose([Step("store", store), Step("disk", disk, ("store",))]), format_)
+
+
+class _ServerPatient:
+    """A server that is looked at, step by step; later steps use what earlier ones learned."""
+
+    def __init__(self, server: ServerChoice, timeout_s: float) -> None:
+        self._server = server
+        self._timeout_s = timeout_s
+        self._host, _, self._port = server.address.rpartition(":")
+        self._addresses: list[str] = []
+        self._told: sdk.ServerInfo | None = None
+        self._token_refused = False
+        self._asked_at = datetime.now(UTC)
+
+    def address(self) -> Passed:
+        host = self._host.removeprefix("[").removesuffix("]")
+        if not host or not self._port.isdecimal() or int(self._port) > 65_535:
+            advice = "name it as host:port, such as scores.example.org:443"
+            raise StepFailedError(f"{self._server.address!r}", advice, ExitCode.USAGE)
+        self._host = host
+        try:
+            found = socket.getaddrinfo(host, int(self._port), type=socket.SOCK_STREAM)
+        except OSError as error:
+            advice = "check the spelling, and the name service of this machine"
+            raise StepFailedError(f"{host} is unknown: {error.strerror}", advice) from None
+        self._addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        return Passed(f"{host} is {', '.join(self._addresses)}")
+
+    def connection(self) -> Passed:
+        try:
+            with self._connected() as connected:
+                return Passed(f"{connected.getpeername()[0]} port {self._port} is open")
+        except OSError as error:
+            advice = (
+                "start the server, check that it listens at an address that this machine reaches "
+                "(setting `listen`), and firewalls between them"
+            )
+            reason = error.strerror or "no answer"
+            raise StepFailedError(f"port {self._port}: {reason}", advice) from None
+
+    def _connected(self) -> socket.socket:
+        return socket.create_connection((self._host, int(self._port)), self._timeout_s)
+
+    def tls(self) -> Passed:
+        if not (self._server.tls or self._server.tls_root or self._server.tls_certificate):
+            return Passed("not encrypted", Status.SKIPPED)
+        try:
+            end = self._certificate_end()
+        except ssl.SSLCertVerificationError as error:
+            raise StepFailedError(error.verify_message, _tls_advice(error)) from None
+        except ssl.SSLError as error:
+            advice = "does the server have tls_certificate_file? Without it leave --tls out"
+            raise StepFailedError(f"no TLS: {error.reason}", advice) from None
+        except OSError as error:
+            advice = "name files that can be read with --tls-root, --tls-certificate and --tls-key"
+            raise StepFailedError(f"{error.filename}: {error.strerror}", advice) from None
+        rest = end - datetime.now(UTC)
+        found = f"the certificate is for {self._host} and ends {end:%Y-%m-%d %H:%M} UTC"
+        if rest < EXPIRY_WARNING:
+            return Passed(
+                found, Status.WARNING, "renew it, and restart the server with the new one"
+            )
+        return Passed(found)
+
+    def _certificate_end(self) -> datetime:
+        context = ssl.create_default_context(cafile=self._server.tls_root)
+        context.set_alpn_protocols(["h2"])
+        if self._server.tls_certificate:
+            context.load_cert_chain(self._server.tls_certificate, self._server.tls_key)
+        with (
+            self._connected() as connected,
+            context.wrap_socket(connected, server_hostname=self._host) as encrypted,
+        ):
+            certificate = encrypted.getpeercert() or {}
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(certificate["notAfter"])), UTC)
+
+    def answer(self) -> Passed:
+        try:
+            self._told = self._ask_with_or_without_token()
+        except sdk.UnsupportedError:
+            advice = "update the server, or ask with a vidscore of its version"
+            raise StepFailedError("does not know this question: it is older", advice) from None
+        except sdk.VidscoreError as error:
+            raise StepFailedError(error.message, _answer_advice(self._server)) from None
+        if self._told is None:
+            return Passed("answers nobody without a token that holds")
+        if self._told.draining:
+            return Passed("is about to stop", Status.WARNING, "try again in a minute")
+        return Passed("hosts benchmarks" if self._told.hosting else "scores streams")
+
+    def _ask_with_or_without_token(self) -> sdk.ServerInfo | None:
+        """What the server tells; None where it tells nothing without a token that holds."""
+        try:
+            return self._ask(self._server.token)
+        except sdk.AccessDeniedError:
+            self._token_refused = bool(self._server.token)
+        try:
+            return self._ask(None)
+        except sdk.AccessDeniedError:
+            return None
+
+    def _ask(self, token: str | None) -> sdk.ServerInfo:
+        server = self._server
+        with sdk.connect(
+            server.address,
+            tls=server.sdk_tls,
+            token=token or None,
+            timeout_s=self._timeout_s,
+            allow_plaintext_token=server.plaintext_token,
+        ) as client:
+            self._asked_at = datetime.now(UTC)
+            told = client.server()
+            self._asked_at += (datetime.now(UTC) - self._asked_at) / 2
+            return told
+
+    def version(self) -> Passed:
+        told = self._told
+        if told is None:
+            return NOT_TOLD
+        ours = f"this is {sdk.__version__}"
+        found = (
+            f"the server is {told.version}, works with clients {told.oldest_client_version} to "
+            f"{told.newest_client_version}; {ours}"
+        )
+        minor = tuple(int(part) for part in sdk.__version__.split(".")[:2])
+        oldest, newest = (
+            tuple(int(part) for part in text.split("."))
+            for text in (told.oldest_client_version, told.newest_client_version)
+        )
+        if minor < oldest:
+            raise StepFailedError(found, "update this vidscore", ExitCode.INPUT)
+        if minor > newest:
+            advice = "update the server, or take an older vidscore here"
+            raise StepFailedError(found, advice, ExitCode.INPUT)
+        return Passed(found)
+
+    def clock(self) -> Passed:
+        told = None if self._told is None else self._told.time
+        if told is None:
+            return NOT_TOLD
+        apart = abs(told - self._asked_at)
+        found = f"{apart.total_seconds():.1f} s apart"
+        advice = "set both clocks by the network's time (NTP)"
+        if apart > CLOCK_FAILURE:
+            raise StepFailedError(found, advice, ExitCode.INPUT)
+        return Passed(found, Status.WARNING, advice) if apart > CLOCK_WARNING else Passed(found)
+
+    def token(self) -> Passed:
+        if self._token_refused:
+            advice = (
+                "ask an organiser for a token, or as the server's operator make one while it is "
+                "stopped: vidscore init --store"
+            )
+            found = "unknown, ended or revoked"
+            raise StepFailedError(found, advice, ExitCode.REFUSED)
+        told = self._told
+        if told is None:
+            advice = "set VIDSCORE_TOKEN"
+            raise StepFailedError("none, and the server wants one", advice, ExitCode.REFUSED)
+        if told.token is None:
+            needed = "hosted benchmarks need one: set VIDSCORE_TOKEN" if told.hosting else ""
+            return Passed("none", Status.SKIPPED, needed)
+        team = f" of team {told.token.team}" if told.token.team else ""
+        found = f"{told.token.name}, {told.token.role}{team}"
+        end = told.token.expire_time
+        if end is None:
+            return Passed(f"{found}, does not end")
+        found = f"{found}, ends {end:%Y-%m-%d %H:%M} UTC"
+        if end - datetime.now(UTC) < EXPIRY_WARNING:
+            return Passed(found, Status.WARNING, "ask an organiser for a new one in time")
+        return Passed(found)
+
+    def store(self) -> Passed:
+        store = None if self._told is None else self._told.store
+        if store is None:
+            return NOT_TOLD_TO_ALL
+        if not store.up:
+            advice = "look into the server's log, and at the database"
+            raise StepFailedError(f"{store.kind} does not answer", advice, ExitCode.INPUT)
+        return Passed(f"{store.kind}, {(store.size_bytes or 0) / GIBIBYTE:.3f} GiB")
+
+    def disk(self) -> Passed:
+        store = None if self._told is None else self._told.store
+        if store is None:
+            return NOT_TOLD_TO_ALL
+        if store.free_disk_bytes is None:
+            return Passed("on another machine", Status.SKIPPED)
+        return _disk(store.free_disk_bytes)
+
+
+def _disk(free_bytes: int) -> Passed:
+    found = f"{free_bytes / GIBIBYTE:.1f} GiB free"
+    advice = "make room: a full disk refuses frames with STORE_FULL until there is some"
+    if free_bytes < FREE_DISK_FAILURE_BYTES:
+        raise StepFailedError(found, advice, ExitCode.INPUT)
+    return (
+        Passed(found, Status.WARNING, advice)
+        if free_bytes < FREE_DISK_WARNING_BYTES
+        else (Passed(found))
+    )
+
+
+def _tls_advice(error: ssl.SSLCertVerificationError) -> str:
+    text = error.verify_message.lower()
+    if "expired" in text:
+        return "renew the server's certificate, and restart it"
+    if "match" in text or "mismatch" in text:
+        return "use the name that the certificate is for, or get one for this name"
+    return "name the authority that has signed it with --tls-root"
+
+
+def _answer_advice(server: ServerChoice) -> str:
+    if not server.sdk_tls:
+        return "if the server has a certificate, add --tls or --tls-root"
+    if server.tls_certificate is None:
+        return (
+            "if the server wants certificates of its clients, add --tls-certificate and --tls-key"
+        )
+    return "is it a vidscore server, and is the client's certificate signed by its authority?"
+
+
+def _tell(findings: Sequence[Finding], format_: str) -> ExitCode:
+    if format_ == "json":
+        entries = [{**asdict(finding), "exit_code": None} for finding in findings]
+        for entry in entries:
+            del entry["exit_code"]
+        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+    else:
+        width = max(len(finding.step) for finding in findings)
+        for finding in findings:
+            click.echo(f"{finding.status:<8} {finding.step:<{width}}  {finding.found}")
+            if finding.advice:
+                click.echo(f"{'':<{width + 9}}  -> {finding.advice}")
+    return exit_code_of(findings)

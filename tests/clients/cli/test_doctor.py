@@ -1,0 +1,245 @@
+"""`vidscore doctor` names the step that fails, and what to do."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.clients.cli.helpers import run
+from tests.support.certificates import Authority, make_authority
+
+from vidscore_cli import doctor
+from vidscore_cli.server_process import ServerProcess
+from vidscore_client import connect
+from vidscore_server.access.site import initialise
+
+STEPS = ["address", "connection", "tls", "server", "version", "clock", "token", "store", "disk"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Address of a server that hosts, and its organiser's secret."""
+    store = tmp_path_factory.mktemp("site") / "site.db"
+    secret = initialise(store).secret
+    with ServerProcess("--workers", "1", "--store", str(store)) as server:
+        yield server.address, secret
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """An authority that has signed a server and a client."""
+    made = make_authority(tmp_path_factory.mktemp("authority"))
+    made.sign("server", "localhost")
+    made.sign("client", "client")
+    return made
+
+
+def told(address: str, *options: str, token: str = "") -> tuple[int, dict[str, dict[str, Any]]]:
+    """Exit code, and what each step found."""
+    result = run(
+        "doctor", "--server", address, "--format", "json", *options, env={"VIDSCORE_TOKEN": token}
+    )
+    findings = json.loads(result.stdout)
+    assert [entry["step"] for entry in findings][: len(STEPS)] == STEPS
+    return result.exit_code, {entry["step"]: entry for entry in findings}
+
+
+def statuses(findings: dict[str, dict[str, Any]]) -> dict[str, str]:
+    return {name: finding["status"] for name, finding in findings.items()}
+
+
+def test_an_organiser_of_a_sound_server_is_told_that_all_is_well(site: tuple[str, str]) -> None:
+    code, findings = told(site[0], token=site[1])
+    assert code == 0
+    found = statuses(findings)
+    assert found.pop("disk") in {"ok", "warning"}  # as this machine is
+    assert found.pop("tls") == "skipped"
+    assert set(found.values()) == {"ok"}
+    assert "organiser" in findings["token"]["found"]
+    assert "sqlite" in findings["store"]["found"]
+
+
+def test_without_a_token_what_organisers_alone_may_know_is_left_out(site: tuple[str, str]) -> None:
+    code, findings = told(site[0])
+    assert code == 0
+    skipped = {name for name, status in statuses(findings).items() if status == "skipped"}
+    assert skipped == {"tls", "token", "store", "disk"}
+
+
+def test_a_token_that_ends_soon_is_warned_of(site: tuple[str, str]) -> None:
+    with connect(site[0], token=site[1]) as client:
+        made = client.tokens.create("performer", team="red", lifetime_s=3600)
+    code, findings = told(site[0], token=made.secret)
+    assert (code, findings["token"]["status"]) == (0, "warning")
+    assert "performer of team red" in findings["token"]["found"]
+
+
+def test_a_token_that_does_not_hold_fails_its_step_alone(site: tuple[str, str]) -> None:
+    code, findings = told(site[0], token="wrong")
+    assert code == 4
+    failed = {name for name, status in statuses(findings).items() if status == "failed"}
+    assert failed == {"token"}
+    assert findings["version"]["status"] == "ok"
+
+
+def test_a_port_at_which_nobody_listens_fails_the_connection() -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        code, findings = told(f"127.0.0.1:{bound.getsockname()[1]}")
+    assert code == 3
+    assert "Connection refused" in findings["connection"]["found"]
+    assert {findings[name]["status"] for name in STEPS[2:]} == {"skipped"}
+
+
+def test_a_name_that_is_unknown_fails_the_address() -> None:
+    code, findings = told("nowhere.invalid:1")
+    assert (code, findings["address"]["status"]) == (3, "failed")
+    assert findings["connection"] == {
+        "step": "connection", "status": "skipped", "found": "needs address", "advice": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["localhost", "localhost:http", ":1", "localhost:70000"])
+def test_what_is_no_address_is_told(address: str) -> None:
+    code, findings = told(address)
+    assert (code, findings["address"]["status"]) == (2, "failed")
+    assert "host:port" in findings["address"]["advice"]
+
+
+def test_a_server_without_tls_fails_the_step_tls(site: tuple[str, str]) -> None:
+    code, findings = told(site[0], "--tls", "--timeout", "5")
+    assert (code, findings["tls"]["status"]) == (3, "failed")
+    assert "leave --tls out" in findings["tls"]["advice"]
+
+
+def tls_options(authority: Authority) -> tuple[str, ...]:
+    folder = authority.folder
+    return (
+        "--workers", "1", "--tls-certificate-file", str(folder / "server.pem"),
+        "--tls-key-file", str(folder / "server.key"),
+    )  # fmt: skip
+
+
+def local(server: ServerProcess) -> str:
+    return server.address.replace("127.0.0.1", "localhost")
+
+
+def test_a_certificate_is_looked_at_with_its_end(authority: Authority) -> None:
+    with ServerProcess(*tls_options(authority)) as server:
+        code, findings = told(local(server), "--tls-root", str(authority.roots))
+        assert (code, findings["tls"]["status"]) == (0, "warning")  # it ends tomorrow
+        assert "for localhost and ends" in findings["tls"]["found"]
+        assert findings["server"]["status"] == "ok"
+        code, findings = told(local(server), "--tls")
+        assert (code, findings["tls"]["status"]) == (3, "failed")
+        assert "--tls-root" in findings["tls"]["advice"]
+        code, findings = told(server.address, "--tls-root", str(authority.roots))
+        assert (code, findings["tls"]["status"]) == (3, "failed")
+        assert "the name that the certificate is for" in findings["tls"]["advice"]
+
+
+def test_a_server_that_wants_certificates_lets_those_in_who_have_one(authority: Authority) -> None:
+    trusting = ("--tls-client-authorities-file", str(authority.roots))
+    own = (
+        "--tls-certificate", str(authority.folder / "client.pem"),
+        "--tls-key", str(authority.folder / "client.key"),
+    )  # fmt: skip
+    root = ("--tls-root", str(authority.roots))
+    with ServerProcess(*tls_options(authority), *trusting) as server:
+        code, findings = told(local(server), *root, "--timeout", "10")
+        assert (code, findings["server"]["status"]) == (3, "failed")
+        assert "--tls-certificate and --tls-key" in findings["server"]["advice"]
+        code, findings = told(local(server), *root, *own)
+        assert (code, findings["server"]["status"]) == (0, "ok")
+        assert run("health", "--server", local(server), *root, *own).exit_code == 0
+        assert run("health", "--server", local(server), *root).exit_code == 3
+
+
+def test_a_certificate_without_its_key_is_a_mistake_of_the_command_line() -> None:
+    result = run("health", "--tls-certificate", "client.pem")
+    assert result.exit_code == 2
+    assert "--tls-key" in result.stderr
+
+
+def test_a_certificate_of_another_authority_is_not_let_in(
+    authority: Authority, tmp_path: Path
+) -> None:
+    other = make_authority(tmp_path)
+    other.sign("client", "client")
+    own = (
+        "--tls-certificate", str(tmp_path / "client.pem"),
+        "--tls-key", str(tmp_path / "client.key"),
+    )  # fmt: skip
+    trusting = ("--tls-client-authorities-file", str(authority.roots))
+    with ServerProcess(*tls_options(authority), *trusting) as server:
+        options = ("--tls-root", str(authority.roots), *own)
+        assert run("health", "--server", local(server), *options).exit_code == 3
+
+
+def test_clocks_that_are_apart_are_told(
+    site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ahead_s, status, expected in ((0, "ok", 0), (60, "warning", 0), (3600, "failed", 1)):
+        monkeypatch.setattr(doctor, "datetime", clock_ahead_by(ahead_s))
+        code, findings = told(site[0])
+        assert (findings["clock"]["status"], code) == (status, expected)
+
+
+def clock_ahead_by(ahead_s: int) -> type[datetime]:
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return super().now(tz) + timedelta(seconds=ahead_s)
+
+    return Ahead
+
+
+def test_a_disk_that_is_nearly_full_is_told(
+    site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "FREE_DISK_FAILURE_BYTES", 1 << 60)
+    code, findings = told(site[0], token=site[1])
+    assert (code, findings["disk"]["status"]) == (1, "failed")
+    assert "STORE_FULL" in findings["disk"]["advice"]
+
+
+def test_the_output_for_people_has_a_line_a_step_and_advice_below(site: tuple[str, str]) -> None:
+    result = run("doctor", "--server", site[0], "--tls", "--timeout", "5")
+    lines = result.stdout.splitlines()
+    assert [line.split()[1] for line in lines if "->" not in line] == STEPS
+    assert any(line.startswith("failed   tls") for line in lines)
+    assert sum("->" in line for line in lines) == 1
+
+
+def looked_at(*options: str) -> tuple[int, list[dict[str, str]]]:
+    result = run("doctor", "--format", "json", *options)
+    return result.exit_code, json.loads(result.stdout)
+
+
+def test_a_stores_file_is_looked_at_and_left_as_it_is(tmp_path: Path) -> None:
+    store = tmp_path / "site.db"
+    initialise(store)
+    before = store.read_bytes()
+    code, [found, disk] = looked_at("--store", str(store))
+    assert (code, found["status"]) == (0, "ok")
+    assert "tables of revision" in found["found"]
+    assert disk["step"] == "disk"
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "is not there"), (b"no database at all" * 99, "cannot be read"), (b"", "no store")],
+)
+def test_what_is_no_store_is_told(tmp_path: Path, content: bytes | None, message: str) -> None:
+    store = tmp_path / "site.db"
+    if content is not None:
+        store.write_bytes(content)
+    code, [found, disk] = looked_at("--store", str(store))
+    assert (code, found["status"], disk["status"]) == (1, "failed", "skipped")
+    assert message in found["found"]

@@ -153,7 +153,6 @@ impl Client {
 
     /// Begin to score without keeping anything on the server; the evaluators judge, in the place of
     /// the specification's own where there are any.
-    #[must_use]
     pub fn score(
         &self,
         evaluators: impl IntoIterator<Item = impl Into<Evaluator>>,
@@ -163,7 +162,6 @@ impl Client {
     }
 
     /// Begin to send detections to a hosted benchmark.
-    #[must_use]
     pub fn submit(&self, benchmark: impl Into<String>) -> SubmitBuilder {
         SubmitBuilder::new(self.connection.clone(), benchmark.into())
     }

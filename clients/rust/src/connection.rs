@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::future::Future;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -291,7 +291,7 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig> {
     })
 }
 
-fn identity(certificate: &Path, key: &PathBuf) -> Result<Identity> {
+fn identity(certificate: &Path, key: &Path) -> Result<Identity> {
     Ok(Identity::from_pem(
         read("certificate", certificate)?,
         read("private_key", key)?,

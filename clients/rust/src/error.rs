@@ -292,10 +292,7 @@ impl Error {
             kind: ErrorKind::of(status.code(), reason),
             code: Some(status.code()),
             reason: reason.to_owned(),
-            message: match status.message() {
-                "" => format!("the call ended with {}", code_name(status.code())),
-                text => text.to_owned(),
-            },
+            message: message_of(status),
             violation_count: violations.len().max(count.unwrap_or(0)),
             violations,
             metadata,
@@ -321,6 +318,19 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The text of a status; of one that the connection made, with what lies at its bottom.
+fn message_of(status: &Status) -> String {
+    let mut cause = std::error::Error::source(status);
+    while let Some(deeper) = cause.and_then(std::error::Error::source) {
+        cause = Some(deeper);
+    }
+    match (status.message(), cause) {
+        ("", _) => format!("the call ended with {}", code_name(status.code())),
+        (text, Some(cause)) if cause.to_string() != text => format!("{text}: {cause}"),
+        (text, _) => text.to_owned(),
+    }
+}
 
 fn code_name(code: Code) -> &'static str {
     match code {

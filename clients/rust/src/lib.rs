@@ -77,3 +77,8 @@ pub use submissions::Submissions;
 
 /// Version of this crate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The examples of the README are compiled with the documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -252,12 +252,14 @@ impl Submissions {
     }
 }
 
+/// A call of one watching, and when it is to be made anew.
+type Call = (Streaming<wire::WatchSubmissionResponse>, Instant);
+
 /// Makes the calls of one watching.
 struct Watcher {
     connection: Connection,
     watched: Watched,
-    /// The present call, and when it is to be made anew.
-    call: Option<(Streaming<wire::WatchSubmissionResponse>, Instant)>,
+    call: Option<Call>,
 }
 
 impl Watcher {
@@ -280,7 +282,7 @@ impl Watcher {
     async fn read(&mut self) -> Result<SubmissionUpdate> {
         let (updates, limit) = match &mut self.call {
             Some(call) => call,
-            none => none.insert((self.watched.open(&self.connection).await?, call_limit())),
+            none => none.insert(open_watch(&self.connection, &self.watched).await?),
         };
         let expired = |_| Error::with_code(Code::DeadlineExceeded, "the call has lasted long");
         let update = timeout_at((*limit).into(), updates.message())
@@ -293,18 +295,13 @@ impl Watcher {
     }
 }
 
-impl Watched {
-    async fn open(
-        &self,
-        connection: &Connection,
-    ) -> Result<Streaming<wire::WatchSubmissionResponse>> {
-        let mut service = connection.submission_service();
-        let request = connection.stream_request(self.request(), Some(CALL_TIME));
-        let call = service.watch_submission(request).await;
-        Ok(call.map_err(|status| call_error(&status))?.into_inner())
-    }
-}
-
-fn call_limit() -> Instant {
-    later(Instant::now(), CALL_TIME)
+async fn open_watch(connection: &Connection, watched: &Watched) -> Result<Call> {
+    let limit = later(Instant::now(), CALL_TIME);
+    let mut service = connection.submission_service();
+    let request = connection.stream_request(watched.request(), Some(CALL_TIME));
+    let call = service.watch_submission(request).await;
+    Ok((
+        call.map_err(|status| call_error(&status))?.into_inner(),
+        limit,
+    ))
 }

@@ -21,11 +21,16 @@ impl Arguments {
         let command = words.next().ok_or_else(|| misuse("no command"))?;
         let mut options = HashMap::new();
         while let Some(word) = words.next() {
-            let name = word.strip_prefix("--").ok_or_else(|| misuse(&word))?.to_owned();
+            let name = word
+                .strip_prefix("--")
+                .ok_or_else(|| misuse(&word))?
+                .to_owned();
             let value = if FLAGS.contains(&name.as_str()) {
                 String::new()
             } else {
-                words.next().ok_or_else(|| misuse(&format!("--{name} has no value")))?
+                words
+                    .next()
+                    .ok_or_else(|| misuse(&format!("--{name} has no value")))?
             };
             options.insert(name, value);
         }
@@ -37,7 +42,8 @@ impl Arguments {
     }
 
     pub fn required(&self, name: &str) -> Outcome<&str> {
-        self.text(name).ok_or_else(|| misuse(&format!("--{name} is missing")))
+        self.text(name)
+            .ok_or_else(|| misuse(&format!("--{name} is missing")))
     }
 
     pub fn text(&self, name: &str) -> Option<&str> {
@@ -45,7 +51,10 @@ impl Arguments {
     }
 
     pub fn value<T: FromStr>(&self, name: &str) -> Outcome<Option<T>> {
-        let parse = |text: &str| text.parse().map_err(|_| misuse(&format!("--{name} {text}")));
+        let parse = |text: &str| {
+            text.parse()
+                .map_err(|_| misuse(&format!("--{name} {text}")))
+        };
         self.text(name).map(parse).transpose()
     }
 
@@ -100,7 +109,9 @@ impl Arguments {
 
     /// How frames are delivered, likewise.
     pub fn delivery(&self) -> Outcome<Delivery> {
-        let mut delivery = Delivery::default().retry(self.retry()?).unary(self.has("unary"));
+        let mut delivery = Delivery::default()
+            .retry(self.retry()?)
+            .unary(self.has("unary"));
         if let Some(frames) = self.value("window-frames")? {
             delivery = delivery.window_frames(frames);
         }

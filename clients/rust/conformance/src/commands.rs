@@ -145,12 +145,22 @@ async fn ended(
     frame_count: u64,
 ) -> Outcome<Json> {
     let (submission, scores) = if arguments.has("no-seal") {
-        (arguments.client()?.submissions().get(stream.submission()).await?, Vec::new())
+        (
+            arguments
+                .client()?
+                .submissions()
+                .get(stream.submission())
+                .await?,
+            Vec::new(),
+        )
     } else {
         stream.seal(Some(frame_count)).await?;
         let limit = arguments.time("wait-s")?.unwrap_or(Duration::from_secs(60));
         let waited = tokio::time::timeout(limit, stream.wait()).await;
-        (waited.map_err(|_| misuse("it has not ended in time"))??, stream.scores().await?)
+        (
+            waited.map_err(|_| misuse("it has not ended in time"))??,
+            stream.scores().await?,
+        )
     };
     Ok(json!({
         "state": submission.state.as_str(),
@@ -162,7 +172,9 @@ async fn ended(
 
 async fn watch(arguments: &Arguments) -> Outcome<Json> {
     let client = arguments.client()?;
-    let mut watched = client.submissions().watch(arguments.required("submission")?)?;
+    let mut watched = client
+        .submissions()
+        .watch(arguments.required("submission")?)?;
     let mut updates = Vec::new();
     while let Some(update) = watched.next().await {
         let submission = update?.submission;
@@ -192,6 +204,9 @@ async fn cancel(arguments: &Arguments) -> Outcome<Json> {
 }
 
 async fn leaderboard(arguments: &Arguments) -> Outcome<Json> {
-    let board = arguments.client()?.leaderboard(arguments.required("benchmark")?).await?;
+    let board = arguments
+        .client()?
+        .leaderboard(arguments.required("benchmark")?)
+        .await?;
     Ok(json!({"rows": board.rows.iter().map(documents::leaderboard_row).collect::<Vec<_>>()}))
 }

@@ -27,7 +27,11 @@ pub fn error(error: &Error) -> Json {
 
 /// An evaluator.
 pub fn evaluator(evaluator: &EvaluatorDescription) -> Json {
-    let measures: Vec<_> = evaluator.measures.iter().map(|measure| &measure.name).collect();
+    let measures: Vec<_> = evaluator
+        .measures
+        .iter()
+        .map(|measure| &measure.name)
+        .collect();
     json!({
         "name": evaluator.name,
         "version": evaluator.version,

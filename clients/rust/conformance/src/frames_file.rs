@@ -54,16 +54,22 @@ impl FramesFile {
 
 fn frame(document: &Json) -> vidscore_client::Result<Frame> {
     let objects: vidscore_client::Result<Vec<_>> = list(&document["objects"]).map(object).collect();
-    Ok(Frame::new(text(&document["sequence"]), document["frame"].as_i64().unwrap_or_default())
-        .domain(text(&document["domain"]))
-        .dont_care(document["dont_care"].as_bool().unwrap_or(false))
-        .objects(objects?))
+    Ok(Frame::new(
+        text(&document["sequence"]),
+        document["frame"].as_i64().unwrap_or_default(),
+    )
+    .domain(text(&document["domain"]))
+    .dont_care(document["dont_care"].as_bool().unwrap_or(false))
+    .objects(objects?))
 }
 
 fn object(document: &Json) -> vidscore_client::Result<Object> {
-    let coordinates: Vec<_> =
-        list(&document["coordinates"]).filter_map(Json::as_f64).collect();
-    let flags = document["flags"].as_u64().and_then(|bits| u32::try_from(bits).ok());
+    let coordinates: Vec<_> = list(&document["coordinates"])
+        .filter_map(Json::as_f64)
+        .collect();
+    let flags = document["flags"]
+        .as_u64()
+        .and_then(|bits| u32::try_from(bits).ok());
     Ok(Object::from_coordinates(&coordinates)?
         .label(text(&document["label"]))
         .confidence(document["confidence"].as_f64().unwrap_or(1.0))
@@ -82,21 +88,26 @@ fn geometry(document: &Json) -> Outcome<Geometry> {
 
 fn evaluator(document: &Json) -> Evaluator {
     let parameters = document["parameters"].as_object().into_iter().flatten();
-    parameters.fold(Evaluator::new(text(&document["name"])), |chosen, (name, value)| {
-        chosen.parameter(name, parameter(value))
-    })
+    parameters.fold(
+        Evaluator::new(text(&document["name"])),
+        |chosen, (name, value)| chosen.parameter(name, parameter(value)),
+    )
 }
 
 fn parameter(document: &Json) -> ParameterValue {
     match document {
         Json::Bool(value) => (*value).into(),
         Json::String(value) => value.as_str().into(),
-        Json::Array(values) if values.iter().any(Json::is_string) => {
-            values.iter().map(|value| text(value).to_owned()).collect::<Vec<_>>().into()
-        }
-        Json::Array(values) => {
-            values.iter().filter_map(Json::as_f64).collect::<Vec<_>>().into()
-        }
+        Json::Array(values) if values.iter().any(Json::is_string) => values
+            .iter()
+            .map(|value| text(value).to_owned())
+            .collect::<Vec<_>>()
+            .into(),
+        Json::Array(values) => values
+            .iter()
+            .filter_map(Json::as_f64)
+            .collect::<Vec<_>>()
+            .into(),
         number => match number.as_i64() {
             Some(value) => value.into(),
             None => number.as_f64().unwrap_or(f64::NAN).into(),
@@ -116,8 +127,15 @@ fn specification(document: &Json) -> Specification {
 
 fn domain(document: &Json) -> Domain {
     let classes = document.get("classes");
-    let names = |classes: &Json| list(&classes["names"]).map(|name| text(name).to_owned()).collect();
-    Domain { name: text(&document["name"]).to_owned(), classes: classes.map(names) }
+    let names = |classes: &Json| {
+        list(&classes["names"])
+            .map(|name| text(name).to_owned())
+            .collect()
+    };
+    Domain {
+        name: text(&document["name"]).to_owned(),
+        classes: classes.map(names),
+    }
 }
 
 fn sequence(document: &Json) -> Sequence {
@@ -127,7 +145,9 @@ fn sequence(document: &Json) -> Sequence {
         name: text(&document["name"]).to_owned(),
         frame_count: whole(document, "frameCount"),
         first_frame: whole(document, "firstFrame").unwrap_or(0),
-        frames: document.get("frames").map(|frames| ranges(&frames["ranges"])),
+        frames: document
+            .get("frames")
+            .map(|frames| ranges(&frames["ranges"])),
         dont_care_frames: ranges(&document["dontCareFrames"]),
         image_width: small("imageWidth"),
         image_height: small("imageHeight"),
@@ -137,7 +157,10 @@ fn sequence(document: &Json) -> Sequence {
 fn ranges(document: &Json) -> Vec<FrameRange> {
     let end = |range, name| whole(range, name).unwrap_or(0);
     list(document)
-        .map(|range| FrameRange { first: end(range, "first"), last: end(range, "last") })
+        .map(|range| FrameRange {
+            first: end(range, "first"),
+            last: end(range, "last"),
+        })
         .collect()
 }
 

@@ -1,0 +1,21 @@
+//! Scores as a table.
+
+use vidscore_client::Report;
+
+/// Print the scores that are of no single sequence.
+pub fn print_scores(report: &Report) {
+    println!("{} {}", report.evaluator, report.version);
+    println!(
+        "{:<12} {:<12} {:<24} {:>12}",
+        "DOMAIN", "CLASS", "MEASURE", "VALUE"
+    );
+    for row in report.scores.iter().filter(|row| row.sequence.is_none()) {
+        let domain = row.domain.as_deref().unwrap_or("-");
+        let class_name = row.class_name.as_deref().unwrap_or("-");
+        let value = format!("{:.6}", row.value);
+        println!(
+            "{domain:<12} {class_name:<12} {:<24} {value:>12}",
+            row.measure
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! A benchmark service that knows one benchmark and its board, and no other call.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use tonic::{Code, Request, Response, Status, Streaming};
+
+use super::fake_submissions::refusal;
+use crate::wire::google::longrunning::Operation;
+use crate::wire::vidscore::v1 as wire;
+use wire::benchmark_service_server::BenchmarkService;
+
+pub(super) struct Benchmarks;
+
+/// Calls as `async_trait` writes them, which does not look into macros.
+macro_rules! not_made {
+    ($($call:ident($request:ty) -> $response:ty;)*) => { $(
+        fn $call<'life0, 'async_trait>(
+            &'life0 self,
+            _: Request<$request>,
+        ) -> Pin<
+            Box<dyn Future<Output = Result<Response<$response>, Status>> + Send + 'async_trait>,
+        >
+        where
+            'life0: 'async_trait,
+            Self: 'async_trait,
+        {
+            Box::pin(async { Err(Status::unimplemented(stringify!($call))) })
+        }
+    )* };
+}
+
+#[tonic::async_trait]
+impl BenchmarkService for Benchmarks {
+    async fn get_benchmark(
+        &self,
+        request: Request<wire::GetBenchmarkRequest>,
+    ) -> Result<Response<wire::GetBenchmarkResponse>, Status> {
+        let name = request.into_inner().name;
+        if name != "benchmarks/streets" {
+            return Err(refusal(Code::NotFound, "NOT_FOUND"));
+        }
+        let detection_geometry = wire::Geometry::Box as i32;
+        let benchmark = wire::Benchmark {
+            name,
+            detection_geometry,
+            ..wire::Benchmark::default()
+        };
+        Ok(Response::new(wire::GetBenchmarkResponse {
+            benchmark: Some(benchmark),
+        }))
+    }
+
+    /// Two pages of one row, of which the first has no value.
+    async fn get_leaderboard(
+        &self,
+        request: Request<wire::GetLeaderboardRequest>,
+    ) -> Result<Response<wire::GetLeaderboardResponse>, Status> {
+        let second = !request.get_ref().page_token.is_empty();
+        let score = wire::LeaderboardScore {
+            measure: "f1".to_owned(),
+            value: second.then_some(0.5),
+        };
+        let row = wire::LeaderboardRow {
+            rank: if second { 2 } else { 1 },
+            scores: vec![score],
+            ..wire::LeaderboardRow::default()
+        };
+        Ok(Response::new(wire::GetLeaderboardResponse {
+            rows: vec![row],
+            ranking: vec!["f1".to_owned()],
+            next_page_token: if second {
+                String::new()
+            } else {
+                "second".to_owned()
+            },
+            ..wire::GetLeaderboardResponse::default()
+        }))
+    }
+
+    not_made! {
+        create_benchmark(wire::CreateBenchmarkRequest) -> wire::CreateBenchmarkResponse;
+        list_benchmarks(wire::ListBenchmarksRequest) -> wire::ListBenchmarksResponse;
+        update_benchmark(wire::UpdateBenchmarkRequest) -> wire::UpdateBenchmarkResponse;
+        delete_benchmark(wire::DeleteBenchmarkRequest) -> wire::DeleteBenchmarkResponse;
+        upload_truth(Streaming<wire::UploadTruthRequest>) -> wire::UploadTruthResponse;
+        list_truth_revisions(wire::ListTruthRevisionsRequest) -> wire::ListTruthRevisionsResponse;
+        rescore_submissions(wire::RescoreSubmissionsRequest) -> Operation;
+    }
+}

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from tests.docs.pages_of import page, section
 from tests.support.tree import ROOT, tracked_files
+from tools.clients import LANGUAGES
 from tools.docs_pages import blocks
 
 PAGE = page("architecture.md")
@@ -40,6 +41,8 @@ def present() -> set[str]:
             found.add(parts[0])
         elif parts[:2] == ("clients", "python"):
             found.add("/".join(parts[:3]))
+        elif parts[0] == "clients" and parts[1] in LANGUAGES:
+            found.add("/".join(parts[:2]))  # laid out as the language's own conventions are
         else:
             package = 3 if parts[0] == "clients" else 2
             found.add("/".join(parts[:package]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.server.store import records as r
@@ -23,7 +24,7 @@ from vidscore_server.store.records import SubmissionState
 def put(store: Store, *commands: Callable[[Transaction], object]) -> None:
     """Run commands one after the other, each in a commit of its own."""
     for command in commands:
-        store.submit(command).result(10)
+        store.submit(command).result(60)
 
 
 def populate(transaction: Transaction) -> None:
@@ -52,7 +53,7 @@ class StoreContract:
         seen: list[int] = []
         futures = [store.submit(lambda _, n=n: seen.append(n)) for n in range(100)]  # type: ignore[misc]
         for future in futures:
-            future.result(10)
+            future.result(60)
         assert seen == list(range(100))
 
     def test_a_command_that_raises_leaves_nothing_behind(self, store: Store) -> None:
@@ -61,7 +62,7 @@ class StoreContract:
             raise ValueError("no")
 
         with pytest.raises(ValueError, match="no"):
-            store.submit(failing).result(10)
+            store.submit(failing).result(60)
         with store.read() as reader:
             assert reader.benchmark("b") is None
 
@@ -77,9 +78,9 @@ class StoreContract:
         broken = store.submit(failing)
         after = store.submit(lambda t: t.insert_benchmark(r.benchmark("third")))
         gate.set()
-        before.result(10)
-        after.result(10)
-        assert isinstance(broken.exception(10), ValueError)
+        before.result(60)
+        after.result(60)
+        assert isinstance(broken.exception(60), ValueError)
         with store.read() as reader:
             assert [b.benchmark for b in reader.benchmarks("", 9)] == ["first", "third"]
 
@@ -88,7 +89,7 @@ class StoreContract:
             transaction.insert_benchmark(r.benchmark())
             return transaction.benchmark("b") == r.benchmark()
 
-        assert store.submit(command).result(10)
+        assert store.submit(command).result(60)
 
     def test_a_reader_keeps_the_state_that_it_began_with(self, store: Store) -> None:
         put(store, lambda t: t.insert_benchmark(r.benchmark("first")))
@@ -154,9 +155,9 @@ class StoreContract:
                 transaction.insert_benchmark(r.benchmark())
 
         put(store, make)
-        first = store.submit(insert).exception(10)
+        first = store.submit(insert).exception(60)
         assert first is None or isinstance(first, AlreadyExistsError)
-        assert isinstance(store.submit(insert).exception(10), AlreadyExistsError)
+        assert isinstance(store.submit(insert).exception(60), AlreadyExistsError)
 
     @pytest.mark.parametrize(
         "change",
@@ -178,7 +179,7 @@ class StoreContract:
     def test_what_is_not_there_cannot_be_changed(
         self, store: Store, change: Callable[[Transaction], object]
     ) -> None:
-        assert isinstance(store.submit(change).exception(10), NotFoundError)
+        assert isinstance(store.submit(change).exception(60), NotFoundError)
 
     @pytest.mark.parametrize(
         "get",
@@ -307,7 +308,7 @@ class StoreContract:
 
     def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: Store) -> None:
         put(store, populate, append(0, 1, 2))
-        stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(10)
+        stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
         assert (stream.epoch, stream.next_offset) == (2, 2)
 
     def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: Store) -> None:
@@ -324,7 +325,7 @@ class StoreContract:
 
     def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: Store) -> None:
         put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
-        refused = store.submit(append(0, 2, 1, stream="other")).exception(10)
+        refused = store.submit(append(0, 2, 1, stream="other")).exception(60)
         assert isinstance(refused, AlreadyExistsError)
         with store.read() as reader:
             asked = [("d", "q", 2), ("d", "q", 1), ("d", "r", 1)]
@@ -345,7 +346,7 @@ class StoreContract:
 
     def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: Store) -> None:
         put(store, populate)
-        assert isinstance(store.submit(append(0, 1, stream="x")).exception(10), NotFoundError)
+        assert isinstance(store.submit(append(0, 1, stream="x")).exception(60), NotFoundError)
 
     def test_many_frames_are_found_again(self, store: Store) -> None:
         frames = range(0, 3000, 2)
@@ -383,7 +384,7 @@ class StoreContract:
             return command
 
         put(store, populate, both(1))
-        assert isinstance(store.submit(both(3)).exception(10), AlreadyExistsError)
+        assert isinstance(store.submit(both(3)).exception(60), AlreadyExistsError)
         with store.read() as reader:
             found = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
             assert found == {"default": 2, "other": 1}
@@ -409,7 +410,7 @@ class StoreContract:
     def test_scores_are_numbered_and_listed_newest_first(self, store: Store) -> None:
         put(store, populate)
         numbers = [
-            store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(10).number  # type: ignore[misc]
+            store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(60).number  # type: ignore[misc]
             for e in ("f1", "map", "f1")
         ]
         assert numbers == [1, 2, 3]
@@ -474,3 +475,72 @@ class StoreContract:
         with store.read() as reader:
             assert reader.response("t", "id") == ("digest", b"answer")
             assert reader.response("other", "id") is None
+
+    def test_responses_of_long_ago_are_purged(self, store: Store) -> None:
+        put(
+            store,
+            lambda t: t.put_response("t", "old", "digest", b"answer", r.NOON),
+            lambda t: t.put_response("t", "new", "digest", b"answer", r.later(2)),
+            lambda t: t.purge(r.later(1)),
+        )
+        with store.read() as reader:
+            assert reader.response("t", "old") is None
+            assert reader.response("t", "new") is not None
+
+    # --- several servers ----------------------------------------------------------------------
+
+    def test_the_store_has_a_clock(self, store: Store) -> None:
+        before = datetime.now(UTC)
+        with store.read() as reader:
+            times = [reader.time(), reader.time()]
+        assert times == sorted(times)
+        assert abs(times[0] - before) < timedelta(minutes=1)
+        assert times[0].tzinfo is UTC
+
+    def test_work_is_leased_to_one_owner_until_he_ends_it(self, store: Store) -> None:
+        minute = timedelta(minutes=1)
+        assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
+        assert not store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
+        assert store.submit(lambda t: t.take_lease("v", "b", minute)).result(60)
+        with store.read() as reader:
+            assert [(x.work, x.owner) for x in reader.leases()] == [("v", "b"), ("w", "a")]
+        assert not store.submit(lambda t: t.end_lease("w", "b")).result(60)
+        assert store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
+
+    def test_a_lease_that_has_run_out_holds_nothing(self, store: Store) -> None:
+        assert store.submit(lambda t: t.take_lease("w", "a", timedelta(0))).result(60)
+        with store.read() as reader:
+            assert reader.leases() == []
+        assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "b", timedelta(minutes=1))).result(60)
+        put(store, lambda t: t.purge(r.NOON))
+        with store.read() as reader:
+            assert [x.owner for x in reader.leases()] == ["b"]
+
+    def test_revisions_of_submissions_are_told_of_those_that_are_there(self, store: Store) -> None:
+        put(store, populate, lambda t: t.update_submission(replace(r.submission(), revision=7)))
+        with store.read() as reader:
+            names = [("b", "s"), ("b", "none"), *(("none", str(n)) for n in range(500))]
+            assert reader.submission_revisions(names) == {("b", "s"): 7}
+            assert reader.submission_revisions([]) == {}
+
+    def test_a_command_about_some_submissions_runs_as_any_other(self, store: Store) -> None:
+        put(store, populate)
+        futures = [store.submit(append(n, n), about=[("b", "s")]) for n in range(20)]
+        for future in futures:
+            future.result(60)
+        with store.read() as reader:
+            assert [s.next_offset for s in reader.streams("b", "s")] == [20]
+
+    def test_names_are_ordered_by_their_characters_whatever_the_language(
+        self, store: Store
+    ) -> None:
+        names = ["a-z", "a0", "a-b", "ab", "a-0", "b", "aa"]
+        records = [replace(r.benchmark(), benchmark=name) for name in names]
+        put(store, lambda t: [t.insert_benchmark(record) for record in records])
+        with store.read() as reader:
+            assert [b.benchmark for b in reader.benchmarks("", 9)] == sorted(names)
+            assert [b.benchmark for b in reader.benchmarks("a-b", 9)] == sorted(names)[2:]

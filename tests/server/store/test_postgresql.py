@@ -1,22 +1,281 @@
-"""PostgreSQL keeps the contract of stores, among several servers, too."""
+"""PostgreSQL keeps the contract of stores, for several servers at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from tests.server.store.contract import StoreContract
+from sqlalchemy import text
+from tests.server.store import records as r
+from tests.server.store.contract import StoreContract, populate, put
+from tests.support.postgresql import Cluster
 
-from vidscore_server.store.contract import Store
+from vidscore_server.store.contract import Store, StoreError, Transaction
 from vidscore_server.store.opening import open_store
+from vidscore_server.store.sql import postgresql
+
+TIMEOUT_S = 120
+SERVERS = 3
+COMMANDS = 60
+
+Command = Callable[[Transaction], object]
 
 
 @pytest.fixture
 def store(database: str) -> Iterator[Store]:
-    opened = open_store(database)
+    with closing(open_store(database)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stores(database: str) -> Iterator[list[Store]]:
+    """The store as several servers have it open."""
+    opened = [open_store(database) for _ in range(SERVERS)]
+    put(opened[0], populate)
     yield opened
-    opened.close()
+    for store in opened:
+        store.close()
 
 
 class TestPostgresqlStore(StoreContract):
     """The contract."""
+
+
+# --- several servers --------------------------------------------------------------------------
+
+
+def test_commands_of_several_servers_that_read_and_write_lose_nothing(stores: list[Store]) -> None:
+    put(stores[0], lambda t: t.insert_operation(replace(r.operation(), progress="0")))
+
+    def count(transaction: Transaction) -> None:
+        found = transaction.operation("o")
+        assert found is not None
+        transaction.update_operation(replace(found, progress=str(int(found.progress) + 1)))
+
+    _run_everywhere(stores, count)
+    with stores[0].read() as reader:
+        found = reader.operation("o")
+    assert found is not None
+    assert found.progress == str(SERVERS * COMMANDS)
+
+
+def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list[Store]) -> None:
+    """Each appends where it finds the end; beside each other they would find the same end."""
+
+    def append(transaction: Transaction) -> None:
+        point = transaction.append_point("b", "s", "default")
+        assert point is not None
+        submission, stream = point
+        batch = r.batch(stream.next_offset, 1)
+        transaction.append_batches("b", "s", [(batch, {("d", "q"): [stream.next_offset]})])
+        counted = replace(submission, frame_count=submission.frame_count + 1)
+        transaction.update_submission(counted)
+
+    _run_everywhere(stores, append, about=("b", "s"))
+    with stores[1].read() as reader:
+        point = reader.append_point("b", "s", "default")
+    assert point is not None
+    assert (point[0].frame_count, point[1].next_offset) == (SERVERS * COMMANDS,) * 2
+
+
+def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
+    stores: list[Store],
+) -> None:
+    def insert(transaction: Transaction) -> None:
+        count = transaction.scored_count("b", "red", None)
+        if count < 10:
+            transaction.insert_submission(r.submission(f"s{count}"))
+
+    _run_everywhere(stores, insert)
+    with stores[0].read() as reader:
+        assert reader.scored_count("b", "red", None) == 10
+
+
+def test_only_commands_about_the_same_submission_wait_for_each_other(stores: list[Store]) -> None:
+    first, second, third = stores
+    go_on, begun = threading.Event(), threading.Event()
+
+    def hold(transaction: Transaction) -> None:
+        del transaction
+        begun.set()
+        assert go_on.wait(TIMEOUT_S)
+
+    held = first.submit(hold, about=[("b", "s")])
+    try:
+        assert begun.wait(TIMEOUT_S)
+        second.submit(lambda _: None, about=[("b", "another")]).result(TIMEOUT_S)
+        same = second.submit(lambda _: None, about=[("b", "another"), ("b", "s")])
+        anything = third.submit(lambda _: None)
+        for waiting in (same, anything):
+            _still_waits(waiting)
+    finally:
+        go_on.set()
+    wait([held, same, anything], TIMEOUT_S)
+    assert held.exception() is same.exception() is anything.exception() is None
+
+
+def test_all_servers_see_one_secret_and_one_clock(stores: list[Store]) -> None:
+    assert all(store.shared for store in stores)
+    secrets = set()
+    times = []
+    for store in stores:
+        with store.read() as reader:
+            secrets.add(reader.secret())
+            times.append(reader.time())
+    assert len(secrets) == 1
+    assert times == sorted(times)
+
+
+def _run_everywhere(
+    stores: list[Store], command: Command, about: tuple[str, str] | None = None
+) -> None:
+    scope = None if about is None else [about]
+    futures: list[Future[object]] = []
+    for _ in range(COMMANDS):
+        futures.extend(store.submit(command, scope) for store in stores)
+    for future in futures:
+        future.result(TIMEOUT_S)
+
+
+def _still_waits(future: Future[None]) -> None:
+    with pytest.raises(TimeoutError):
+        future.result(0.2)
+
+
+# --- connections ------------------------------------------------------------------------------
+
+
+def test_connections_that_were_cut_are_made_anew(store: Store, cluster: Cluster) -> None:
+    put(store, populate)
+    with cluster.connect("postgres") as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'vidscore'"
+        )
+    with store.read() as reader:
+        assert reader.submission("b", "s") == r.submission()
+    put(store, lambda t: t.insert_submission(r.submission("s2")))
+
+
+def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed_with_it(
+    store: Store,
+) -> None:
+    put(store, populate)
+
+    def cut(transaction: Transaction) -> None:
+        transaction.insert_submission(r.submission("s2"))
+        backend = text("SELECT pg_terminate_backend(pg_backend_pid())")
+        transaction._connection.execute(backend)  # type: ignore[attr-defined]
+
+    refused = store.submit(cut).exception(TIMEOUT_S)
+    assert isinstance(refused, StoreError)
+    assert "try again" in str(refused)
+    with store.read() as reader:
+        assert reader.submission("b", "s2") is None
+    put(store, lambda t: t.insert_submission(r.submission("s2")))
+
+
+def test_no_more_connections_are_made_than_allowed(
+    database: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "POOL_TIMEOUT_S", 0.2)
+    with closing(open_store(database, 3)) as store:
+        put(store, populate)
+        with store.read(), store.read(), cluster.connect("postgres") as connection:
+            with pytest.raises(StoreError, match="busy"), store.read():
+                pass
+            put(store, lambda t: t.insert_submission(r.submission("s2")))
+            query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vidscore'"
+            counted = connection.execute(query).fetchone()
+            assert counted is not None
+            assert counted[0] == 3
+
+
+def test_a_commit_waits_for_the_disk_even_where_the_database_would_not(database: str) -> None:
+    with closing(open_store(f"{database}&options=-csynchronous_commit%3Doff")) as store:
+        setting = text("SELECT current_setting('synchronous_commit')")
+        found = store.submit(lambda t: t._connection.execute(setting).scalar())  # type: ignore[attr-defined]
+        assert found.result(TIMEOUT_S) == "on"
+
+
+def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[Store]) -> None:
+    go_on, begun = threading.Event(), threading.Event()
+
+    def hold(_: Transaction) -> None:
+        begun.set()
+        assert go_on.wait(TIMEOUT_S)
+
+    first, second, _ = stores
+    put(second, lambda t: t._connection.execute(text("SET lock_timeout = '100ms'")))  # type: ignore[attr-defined]
+    held = first.submit(hold)
+    try:
+        assert begun.wait(TIMEOUT_S)
+        refused = second.submit(lambda _: None).exception(TIMEOUT_S)
+    finally:
+        go_on.set()
+    held.result(TIMEOUT_S)
+    assert isinstance(refused, StoreError)
+    assert "too busy" in str(refused)
+
+
+# --- what cannot be opened --------------------------------------------------------------------
+
+
+def test_a_database_that_does_not_answer_is_an_error_that_names_it_without_the_password(
+    tmp_path: Path,
+) -> None:
+    address = f"postgresql://me:hidden@/site?host={tmp_path}&sslpassword=hidden"
+    with pytest.raises(StoreError, match="postgresql:///site cannot be opened: ") as caught:
+        open_store(address)
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("postgresql://me:hidden@127.0.0.1:port/d", "cannot be opened"),
+        ("postgresql://me@h/d?password=hidden&no=1", "expected postgresql://"),
+        ("postgresql://me:hidden@127.0.0.1:1/d?sslmode=perhaps", "sslmode"),
+    ],
+)
+def test_an_address_that_is_none_is_an_error_without_the_password(address: str, told: str) -> None:
+    with pytest.raises(StoreError, match=told) as caught:
+        open_store(address)
+    assert "hidden" not in str(caught.value)
+
+
+def test_a_machine_without_psycopg_is_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "vidscore_server.store.sql.postgresql")
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(StoreError, match=r"install vidscore\[postgresql\]"):
+        open_store("postgresql://localhost/site")
+
+
+def test_a_postgresql_that_is_too_old_is_refused(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgresql, "MINIMUM_VERSION", 99)
+    with pytest.raises(StoreError, match="is too old: expected 99 or later"):
+        open_store(database)
+
+
+def test_a_database_that_cannot_hold_every_name_is_refused(cluster: Cluster) -> None:
+    options = "TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'"
+    with pytest.raises(StoreError, match="ENCODING 'UTF8'"):
+        open_store(cluster.database(options))
+
+
+def test_a_role_that_may_not_make_tables_is_told(cluster: Cluster, database: str) -> None:
+    with cluster.connect("postgres") as connection:
+        connection.execute("DROP ROLE IF EXISTS guest")
+        connection.execute("CREATE ROLE guest LOGIN")
+    with pytest.raises(StoreError, match="permission denied for schema public"):
+        open_store(database.replace("vidscore@", "guest@"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import exc
 
 from vidscore_server.logs import log
 from vidscore_server.store.contract import StoreError, StoreFullError
@@ -21,12 +21,12 @@ BUSY = "the database was too busy to answer in time: try again"
 
 def is_lost(error: Exception) -> bool:
     """Whether the connection, and with it a whole group of commands, is gone."""
-    return isinstance(error, DBAPIError) and (error.connection_invalidated or _is_full(error))
+    return isinstance(error, exc.DBAPIError) and (error.connection_invalidated or _is_full(error))
 
 
 def store_error(error: BaseException) -> StoreError:
     """What a failure of the database, or of the disk below it, is to whoever asked."""
-    original = error.orig if isinstance(error, DBAPIError) else error
+    original = error.orig if isinstance(error, exc.DBAPIError) else error
     found = _store_error(error, original)
     log(logging.WARNING, "store failed", reason=str(found), state=_state(original))
     return found
@@ -36,7 +36,7 @@ def _store_error(error: BaseException, original: Any) -> StoreError:
     state = _state(original)
     if _is_full(error):
         return StoreFullError("the disk is full: make room, then try again")
-    if state in _BUSY:
+    if state in _BUSY or isinstance(error, exc.TimeoutError):
         return StoreError(BUSY)
     if state is None and not hasattr(original, "diag"):
         return StoreError(f"the store failed: {original}")
@@ -50,7 +50,7 @@ def _store_error(error: BaseException, original: Any) -> StoreError:
 
 
 def _is_full(error: BaseException) -> bool:
-    original = error.orig if isinstance(error, DBAPIError) else error
+    original = error.orig if isinstance(error, exc.DBAPIError) else error
     return _state(original) == _DISK_FULL or any(text in str(error) for text in _FULL)
 
 

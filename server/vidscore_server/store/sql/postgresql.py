@@ -34,6 +34,7 @@ POOL_TIMEOUT_S = 30
 
 _CONNECTING = {
     "application_name": "vidscore",
+    "client_encoding": "UTF8",
     "connect_timeout": "10",
     # A machine that has gone without a word is noticed in half a minute.
     "keepalives_idle": "10",
@@ -44,7 +45,6 @@ _CONNECTING = {
 """Parameters of libpq where the address says nothing else."""
 
 _SESSION = {
-    "client_encoding": "UTF8",
     "idle_in_transaction_session_timeout": "60s",
     "lock_timeout": "60s",
     "statement_timeout": "300s",
@@ -78,7 +78,6 @@ def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
     engine = _engine(connect, 1)
     try:
         with engine.begin() as connection:
-            _refuse_unfit(connection)
             connection.execute(_LOCK_SITE, {"site": _OPENING_KEY})
             upgrade(connection)
             secret = SqlReader(connection).secret()
@@ -126,7 +125,17 @@ def _connector(address: str) -> Callable[[], Any]:
             "the store's address is none: expected "
             "postgresql://user:password@host:port/database?parameter=value"
         ) from None
-    return lambda: psycopg.connect(**parameters)  # type: ignore[arg-type] # libpq takes them as text
+
+    def connect() -> psycopg.Connection[Any]:
+        connection = psycopg.connect(**parameters)  # type: ignore[arg-type] # libpq takes them as text
+        try:
+            _refuse_unfit(connection.info)
+        except StoreError:
+            connection.close()
+            raise
+        return connection
+
+    return connect
 
 
 def _engine(connect: Callable[[], Any], connections: int) -> Engine:
@@ -155,19 +164,14 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
     return engine
 
 
-def _refuse_unfit(connection: Connection) -> None:
-    row = connection.execute(
-        text(
-            "SELECT current_setting('server_version_num')::int / 10000, "
-            "current_setting('server_encoding'), pg_is_in_recovery()"
-        )
-    )
-    version, encoding, standby = row.one()
+def _refuse_unfit(info: psycopg.ConnectionInfo) -> None:
+    version = info.server_version // 10_000
     if version < MINIMUM_VERSION:
         raise StoreError(f"PostgreSQL {version} is too old: expected {MINIMUM_VERSION} or later")
+    encoding = info.parameter_status("server_encoding")
     if encoding != "UTF8":
         raise StoreError(f"the database is encoded in {encoding}: make one with ENCODING 'UTF8'")
-    if standby:
+    if info.parameter_status("in_hot_standby") == "on":
         raise StoreError("the database is a standby, which cannot be written to: name the primary")
 
 

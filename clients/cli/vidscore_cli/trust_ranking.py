@@ -35,6 +35,11 @@ NOTES = (
     "its ranks, R_Sen the mean change from one value to the next.",
 )
 
+TOO_FEW = (
+    "at least two systems are needed: give --truth, and --system twice or more, "
+    "or name a --benchmark"
+)
+
 
 @dataclass(frozen=True)
 class RankingExamination:
@@ -154,10 +159,8 @@ def _read_contest(
     specification: BenchmarkSpec,
 ) -> Contest:
     if typed.truth is None or len(paths) < 2:
-        raise click.UsageError(
-            "at least two systems are needed: give --truth, and --system twice or more, "
-            "or name a --benchmark"
-        )
+        raise click.UsageError(TOO_FEW)
+    truth: Annotations | None = None
     systems: dict[str, Annotations] = {}
     for name, path in paths.items():
         choice = InputChoice(typed.truth, path, typed.input_format, typed.image_size)
@@ -167,4 +170,6 @@ def _read_contest(
             check_sides(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+    if truth is None:
+        raise click.UsageError(TOO_FEW)
     return Contest.of(truth, systems, specification)

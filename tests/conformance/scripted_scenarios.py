@@ -21,6 +21,7 @@ from tests.conformance.site import WAIT_S, wait_until
 from tests.conformance.stage import Stage, scenario
 
 from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_client import __version__
 
 FRAMES = [(entry["sequence"], entry["frame"]) for entry in STREETS.document["detections"]]
 
@@ -115,6 +116,16 @@ def server_refuses_for_good(stage: Stage) -> None:
         error = _sending(stage, fake, window_frames=10).wait().refusal("limit_exceeded")["error"]
     equal(error["reason"], "LIMIT_EXCEEDED", "reason")
     equal([offset for offset, _ in fake.offsets], [0, 10], "offsets that were sent")
+
+
+@scenario
+def versions(stage: Stage) -> None:
+    """A client says its version with its calls, and tells a server that is too far from it."""
+    with taking_submissions() as fake:
+        fake.refuse_benchmark = (grpc.StatusCode.FAILED_PRECONDITION, "VERSION_UNSUPPORTED")
+        error = _sending(stage, fake).wait().refusal("version")["error"]
+    equal(fake.metadata.get("vidscore-client-version"), __version__, "vidscore-client-version")
+    equal(error["reason"], "VERSION_UNSUPPORTED", "reason")
 
 
 @scenario

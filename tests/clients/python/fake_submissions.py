@@ -63,6 +63,8 @@ class FakeSubmissions:
         go_on: Unset to hold appends before they are stored.
         watches: Revision from which each watcher asked.
         watch_script: What each watcher is told; None cuts the connection.
+        refuse_benchmark: Code and reason with which asking for the benchmark is refused.
+        metadata: What came with the last question about the benchmark.
         stop: Kills the server, and with it every call.
         start: Starts it again, at the same address.
     """
@@ -81,6 +83,8 @@ class FakeSubmissions:
     go_on: threading.Event = field(default_factory=threading.Event)
     watches: list[int] = field(default_factory=list)
     watch_script: list[Any] = field(default_factory=list)
+    refuse_benchmark: tuple[grpc.StatusCode, str] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: Callable[[], None] = lambda: None
     start: Callable[[], None] = lambda: None
@@ -167,7 +171,13 @@ def lose_the_connection(_append: submission_service_pb2.Append, context: Any) ->
 
 
 class _Benchmarks(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
+    def __init__(self, fake: FakeSubmissions) -> None:
+        self._fake = fake
+
     def GetBenchmark(self, request: Any, context: Any) -> Any:  # noqa: N802 - grpc's name
+        self._fake.metadata = dict(context.invocation_metadata())
+        if self._fake.refuse_benchmark is not None:
+            refuse(context, *self._fake.refuse_benchmark)
         if request.name != "benchmarks/streets":
             refuse(context, grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
         return benchmark_service_pb2.GetBenchmarkResponse(
@@ -259,7 +269,7 @@ def taking_submissions() -> Iterator[FakeSubmissions]:
             submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
                 _Submissions(fake), server
             )
-            benchmarks = _Benchmarks()  # type: ignore[abstract] # the other calls are not made
+            benchmarks = _Benchmarks(fake)  # type: ignore[abstract] # the other calls are not made
             benchmark_service_pb2_grpc.add_BenchmarkServiceServicer_to_server(benchmarks, server)
             port = server.add_insecure_port(fake.target or "127.0.0.1:0")
             fake.target = f"127.0.0.1:{port}"

@@ -18,6 +18,9 @@ AnyArray = NDArray[Any]
 LARGEST_KEY = 1 << 62
 """What keys that are made of several numbers stay below, so that int64 holds them."""
 
+KEYS_A_ROW = 4
+"""Keys that there may be for each row that has one, used or not, so that they count as dense."""
+
 
 def starts_from_counts(counts: AnyArray) -> IntArray:
     """Offsets of consecutive runs: ``[2, 0, 3] -> [0, 2, 2, 5]``.
@@ -68,21 +71,44 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
     return np.flatnonzero(changed)
 
 
-def packed_columns(columns: Sequence[IntArray]) -> list[IntArray]:
+def numbered(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Number keys without gaps, in ascending order.
+
+    Args:
+        keys: (N,) keys, 0 or more.
+
+    Returns:
+        The different keys, the number of each of the N, and how often each comes.
+    """
+    if len(keys) == 0 or keys.max() > KEYS_A_ROW * len(keys):
+        return np.unique(keys, return_inverse=True, return_counts=True)
+    # Where keys are dense, counting all of them costs less than sorting.
+    times = np.bincount(keys)
+    found = np.flatnonzero(times)
+    numbers = np.cumsum(times > 0) - 1
+    return found, numbers[keys], times[found]
+
+
+def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     """Some columns as one that ascends with all of them together, which sorts faster.
 
     Args:
         columns: (N,) arrays, most significant first.
 
     Returns:
-        The one column; the given ones where there are negative numbers, or numbers so great that
-        int64 does not hold what they make together.
+        The one column; the given ones where they hold numbers so far apart that int64 does not
+        hold what they make together.
     """
-    sizes = [int(column.max(initial=0)) + 1 for column in columns]
-    signed = any(column.min(initial=0) < 0 for column in columns)
-    if len(columns) < 2 or signed or math.prod(sizes) > LARGEST_KEY:
+    if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
-    packed = columns[0]
-    for column, size in zip(columns[1:], sizes[1:], strict=True):
-        packed = packed * size + column
-    return [packed]
+    least = [int(column.min()) for column in columns]
+    sizes = [int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)]
+    total = math.prod(sizes)
+    if total > LARGEST_KEY:
+        return list(columns)
+    packed = columns[0] - least[0]
+    for column, low, size in zip(columns[1:], least[1:], sizes[1:], strict=True):
+        packed *= size
+        packed += column - low
+    # Numbers of 16 bits are sorted by their digits, in one pass or two.
+    return [packed.astype(np.uint16) if total <= 1 << 16 else packed]

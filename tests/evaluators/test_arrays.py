@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import (
     expand_runs,
+    numbered,
     packed_columns,
     run_starts,
     starts_from_counts,
@@ -60,3 +61,15 @@ def test_packed_columns_sort_as_the_columns_do(rows: list[tuple[int, int, int]])
 def test_small_columns_become_one() -> None:
     columns = [np.array([2, 0, 1]), np.array([0, 1, 4])]
     assert [column.tolist() for column in packed_columns(columns)] == [[10, 1, 9]]
+    assert packed_columns(columns)[0].dtype == np.uint16
+    far = [np.array([2, 0, 1]), np.array([0, 1, 1 << 40])]
+    assert len(packed_columns(far)) == 1
+    assert len(packed_columns([far[1], far[1]])) == 2
+
+
+@given(st.lists(st.one_of(st.integers(0, 20), st.integers(0, 2**62)), max_size=12))
+def test_keys_are_numbered_in_ascending_order_without_gaps(keys: list[int]) -> None:
+    found, numbers, times = numbered(np.array(keys, dtype=np.int64))
+    assert found.tolist() == sorted(set(keys))
+    assert [found[number] for number in numbers.tolist()] == keys
+    assert times.tolist() == [keys.count(key) for key in found.tolist()]

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, IntArray, packed_columns
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
@@ -221,7 +221,7 @@ def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntA
     """Matches that another track, or an interruption, sets apart from the object's last one."""
     objects = tracks.truth.of_objects[matched.targets]
     groups = tracks.scene.truth.groups[matched.targets]
-    order = np.lexsort((groups, objects))
+    order = np.lexsort(packed_columns([objects, groups])[::-1])
     same = np.diff(objects[order]) == 0
     partners = tracks.detections.of_objects[matched.detections][order]
     if rule == "motmetrics":

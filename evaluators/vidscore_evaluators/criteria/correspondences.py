@@ -28,7 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, IntArray, numbered, packed_columns, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import most_similar_matching
 from vidscore_evaluators.criteria.similarity import Similarity
@@ -95,6 +95,8 @@ class _Memory(ABC):
         self.truth_tracks = tracks.truth.of_objects[candidates.targets]
         self.detection_tracks = tracks.detections.of_objects[candidates.detections]
         self.steps = tracks.shared_steps()[self.groups]
+        self._taken_targets = np.zeros(len(tracks.scene.truth), dtype=np.bool_)
+        self._taken_detections = np.zeros(len(tracks.scene.detections), dtype=np.bool_)
         self.waits_for = self._waits_for()
 
     @abstractmethod
@@ -113,16 +115,18 @@ class _Memory(ABC):
         """Match pairs of whole knots, all of whose past is settled."""
         kept = self.kept(rows)
         self.matched[kept] = True
-        taken = np.isin(self.candidates.targets[rows], self.candidates.targets[kept])
-        taken |= np.isin(self.candidates.detections[rows], self.candidates.detections[kept])
+        targets, detections = self.candidates.targets, self.candidates.detections
+        self._taken_targets[targets[kept]] = True
+        self._taken_detections[detections[kept]] = True
+        taken = self._taken_targets[targets[rows]] | self._taken_detections[detections[rows]]
         free = rows[~taken]
         if len(free):
             self.matched[self.rest(free)] = True
 
     def compact(self, rows: IntArray) -> tuple[Candidates, int, int]:
         """Some pairs with their objects numbered without gaps, and how many there are."""
-        detections, left = np.unique(self.candidates.detections[rows], return_inverse=True)
-        targets, right = np.unique(self.candidates.targets[rows], return_inverse=True)
+        detections, left, _ = numbered(self.candidates.detections[rows])
+        targets, right, _ = numbered(self.candidates.targets[rows])
         weights = self.candidates.similarities[rows] - self.similarity.minimum
         return Candidates(left, right, weights), len(detections), len(targets)
 
@@ -139,7 +143,9 @@ class _FrameBefore(_Memory):
 
     def _same_pairs_before(self) -> IntArray:
         """(P,) the pair of the same two tracks in the frame before, or -1."""
-        order = np.lexsort((self.steps, self.detection_tracks, self.truth_tracks))
+        order = np.lexsort(
+            packed_columns([self.truth_tracks, self.detection_tracks, self.steps])[::-1]
+        )
         follows = np.diff(self.steps[order]) == 1
         for column in (self.truth_tracks, self.detection_tracks):
             follows &= np.diff(column[order]) == 0

@@ -15,7 +15,7 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, numbered
 from vidscore_evaluators.criteria.dont_care import DontCareRule
 from vidscore_evaluators.criteria.scene import Items, Scene, canonical_items, unique_groups
 from vidscore_evaluators.criteria.settling import settle
@@ -128,14 +128,18 @@ class _Parts:
         """Group and sort everything."""
         truth_keys, detection_keys = self._keys(self.truth), self._keys(self.detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
-        keys = unique_groups(np.concatenate([truth_keys, detection_keys, absorber_keys]))
+        each = (truth_keys, detection_keys, absorber_keys)
+        keys, numbers, _ = numbered(np.concatenate(each))
+        of_truth, of_detections, of_absorbers = np.split(
+            numbers, np.cumsum(list(map(len, each[:2])))
+        )
 
-        def items(side: Annotations, rows: IntArray, own: IntArray) -> tuple[Items, IntArray]:
-            return canonical_items(side, rows, np.searchsorted(keys, own), len(keys), _areas(side))
+        def items(side: Annotations, rows: IntArray, groups: IntArray) -> tuple[Items, IntArray]:
+            return canonical_items(side, rows, groups, len(keys), _areas(side))
 
-        truth, _ = items(self.truth, _rows(self.truth), truth_keys)
-        detections, order = items(self.detections, _rows(self.detections), detection_keys)
-        absorbers, absorber_order = items(self.absorbers, absorber_rows, absorber_keys)
+        truth, _ = items(self.truth, _rows(self.truth), of_truth)
+        detections, order = items(self.detections, _rows(self.detections), of_detections)
+        absorbers, absorber_order = items(self.absorbers, absorber_rows, of_absorbers)
         return Scene(
             sequences=self.truth.sequences,
             frame_sequences=self.truth.frame_sequences,

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray, IntArray, numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio
@@ -264,7 +264,7 @@ def _associations(
         matched_pairs: (M,) pair of the tracks of each match.
         passed: (M,) thresholds that each match passes.
     """
-    rows, of_matches = np.unique(matched_pairs, return_inverse=True)
+    rows, of_matches, _ = numbered(matched_pairs)
     # Column k: matches that pass k thresholds; then those that pass threshold k and maybe more.
     columns = len(THRESHOLDS) + 1
     cells = np.bincount(of_matches * columns + passed, minlength=len(rows) * columns)

@@ -68,14 +68,27 @@ def greedy_outcomes(
     absorbing = np.ones(len(scene.truth) + len(scene.absorbers), dtype=np.bool_)
     absorbing[: len(scene.truth)] = False if ignored_truth is None else ignored_truth
     reusable = scene.reusable_targets
-    ordered = candidates.take(preference_order(candidates, absorbing[candidates.targets]))
     outcomes = _unmatched(scene.forgiven if forgiven is None else forgiven, len(thresholds))
+    lone = _are_lone(candidates)
+    settled = candidates.take(lone)
+    results = np.where(absorbing[settled.targets], NOT_COUNTED, TRUE)[:, None]
+    enough = settled.similarities[:, None] >= np.array(thresholds)
+    outcomes[settled.detections] = np.where(enough, results, outcomes[settled.detections])
+    candidates = candidates.take(~lone)
+    ordered = candidates.take(preference_order(candidates, absorbing[candidates.targets]))
     for column, threshold in enumerate(thresholds):
         alike = ordered.take(ordered.similarities >= threshold)
         rows = greedy_matching(alike.detections, alike.targets, reusable)
         result = np.where(absorbing[alike.targets[rows]], NOT_COUNTED, TRUE)
         outcomes[alike.detections[rows], column] = result
     return outcomes
+
+
+def _are_lone(candidates: Candidates) -> BoolArray:
+    """(P,) pairs neither of whose objects has another: alike enough, they are matched."""
+    lone: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
+    lone &= np.bincount(candidates.targets)[candidates.targets] == 1
+    return lone
 
 
 def optimal_outcomes(

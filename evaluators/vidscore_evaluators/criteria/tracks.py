@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, run_starts
+from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, numbered, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.scene import Items, Scene
-
-_KEYS_A_ROW = 4
-"""Keys that there may be for each row that has one, used or not, so that they count as dense."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,33 +135,21 @@ class TrackPairs:
             tracks: Tracks of a scene.
             candidates: Pairs of its objects.
         """
-        width = max(1, len(tracks.detections))
+        # Tracks of one chain alone meet, so that they are told apart by their places in it.
+        in_chains = np.bincount(tracks.detections.chains, minlength=tracks.chain_count)
+        first = np.cumsum(in_chains) - in_chains
+        width = int(in_chains.max(initial=1))
         truth = tracks.truth.of_objects[candidates.targets]
-        keys = truth * width + tracks.detections.of_objects[candidates.detections]
-        pairs, of_candidates, counts = numbered(keys)
-        return cls(pairs // width, pairs % width, of_candidates, counts)
+        places = tracks.detections.of_objects[candidates.detections]
+        places -= first[tracks.truth.chains[truth]]
+        pairs, of_candidates, counts = numbered(truth * width + places)
+        truth = pairs // width
+        detections = pairs % width + first[tracks.truth.chains[truth]]
+        return cls(truth, detections, of_candidates, counts)
 
     def __len__(self) -> int:
         """Number of pairs P."""
         return len(self.truth)
-
-
-def numbered(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Number keys without gaps, in ascending order.
-
-    Args:
-        keys: (N,) keys, 0 or more.
-
-    Returns:
-        The different keys, the number of each of the N, and how often each comes.
-    """
-    if len(keys) == 0 or keys.max() > _KEYS_A_ROW * len(keys):
-        return np.unique(keys, return_inverse=True, return_counts=True)
-    # Where keys are dense, counting all of them costs less than sorting.
-    times = np.bincount(keys)
-    found = np.flatnonzero(times)
-    numbers = np.cumsum(times > 0) - 1
-    return found, numbers[keys], times[found]
 
 
 def _track_set(items: Items, group_chains: IntArray) -> TrackSet:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as search_components
 
-from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, IntArray, numbered
 from vidscore_evaluators.matching.gating import Pairs
 
 
@@ -158,7 +158,7 @@ def _searched(pairs: Pairs) -> IntArray:
 
 def _counted(pairs: Pairs, labels: IntArray, left_count: int, right_count: int) -> Components:
     """Number the labels in use from 0 and count what is in each."""
-    in_use, of_pairs = np.unique(labels, return_inverse=True)
+    in_use, of_pairs, pair_counts = numbered(labels)
     count = len(in_use)
     left_component = np.full(left_count, count, dtype=np.int64)
     right_component = np.full(right_count, count, dtype=np.int64)
@@ -168,5 +168,5 @@ def _counted(pairs: Pairs, labels: IntArray, left_count: int, right_count: int) 
         of_pairs=of_pairs,
         left_counts=np.bincount(left_component, minlength=count + 1)[:count],
         right_counts=np.bincount(right_component, minlength=count + 1)[:count],
-        pair_counts=np.bincount(of_pairs, minlength=count),
+        pair_counts=pair_counts,
     )

@@ -6,26 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.criteria.dont_care import PRESETS
 from vidscore_evaluators.criteria.grouping import make_scene
 from vidscore_evaluators.criteria.levels import EVERYTHING, Scope, totals_by_part, totals_by_scope
 from vidscore_evaluators.criteria.similarity import Similarity
-from vidscore_evaluators.criteria.tracks import Tracks, numbered
+from vidscore_evaluators.criteria.tracks import Tracks
 from vidscore_evaluators.exact import to_float
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 from vidscore_evaluators.testing import Thing, make_annotations
-
-
-@given(st.lists(st.one_of(st.integers(0, 20), st.sampled_from([10**6, 2**62])), max_size=30))
-def test_keys_are_numbered_in_ascending_order_however_far_apart(keys: list[int]) -> None:
-    """What numpy's unique gives, be keys dense, and counted, or sparse, and sorted."""
-    expected = np.unique(np.array(keys, dtype=np.int64), return_inverse=True, return_counts=True)
-    for found, wanted in zip(numbered(np.array(keys, dtype=np.int64)), expected, strict=True):
-        assert found.tolist() == wanted.tolist()
 
 
 def tracks() -> Tracks:

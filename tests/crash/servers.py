@@ -106,6 +106,20 @@ class KilledServer:
         if self._reader is not None:
             self._reader.join()
 
+    def stop(self) -> int:
+        """Stop it in order; gives how it ended."""
+        assert self._process is not None
+        self._process.terminate()
+        code = self._process.wait(TIMEOUT_S)
+        if self._reader is not None:
+            self._reader.join()
+        return code
+
+    def restart(self) -> None:
+        """Stop it in order, and start the next one at the same address."""
+        assert self.stop() == 0, self._said()
+        self.start()
+
     def incidents(self) -> list[str]:
         """Log lines about errors that nobody foresaw, in all its lives."""
         return [line for line in self._log if '"incident"' in line]

@@ -1,7 +1,7 @@
 /** The connection to a server. */
 
 import { Connection } from "./connection.js";
-import { ConflictError, InputError, NotFoundError } from "./errors.js";
+import { ConflictError, InputError, InternalError, NotFoundError } from "./errors.js";
 import { decodeEvaluator, type EvaluatorDescription } from "./evaluators.js";
 import { arityOf, type Frame, type TruthFrame } from "./frames.js";
 import { BenchmarkService } from "./gen/vidscore/v1/benchmark_service_pb.js";
@@ -9,6 +9,7 @@ import {
   type Evaluator as EvaluatorMessage,
   EvaluatorService,
 } from "./gen/vidscore/v1/evaluator_service_pb.js";
+import { ServerService } from "./gen/vidscore/v1/server_service_pb.js";
 import { SubmissionService } from "./gen/vidscore/v1/submission_service_pb.js";
 import { type Health, HealthService, healthName } from "./health.js";
 import {
@@ -22,6 +23,7 @@ import {
 } from "./hosting.js";
 import type { Report } from "./reports.js";
 import { ScoreStream, type ScoreStreamOptions } from "./score_stream.js";
+import { decodeServer, type ServerInfo } from "./servers.js";
 import {
   type Batching,
   type ConnectOptions,
@@ -89,6 +91,17 @@ export class Client implements AsyncDisposable {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.submissions = new Submissions(connection);
+  }
+
+  /** What the server is; it answers clients of any version. */
+  async server(): Promise<ServerInfo> {
+    const response = await this.#connection.run((options) =>
+      this.#connection.service(ServerService).getServer({}, options),
+    );
+    if (response.server === undefined) {
+      throw new InternalError("the server sent an answer that says nothing of it");
+    }
+    return decodeServer(response.server);
   }
 
   /** Every evaluator that the server has, built-in ones first. */

@@ -13,7 +13,7 @@ import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-no
 import { ClosedError, InputError, type VidscoreError } from "./errors.js";
 import { type ConnectOptions, type Tls, wholeMs } from "./settings.js";
 import { errorFrom } from "./status.js";
-import { VERSION } from "./version.js";
+import { CLIENT_KEY, checkServer, SERVER_KEY, VERSION } from "./version.js";
 
 const USER_AGENT = `vidscore-typescript/${VERSION}`;
 const MAXIMUM_RESPONSE_BYTES = 256 << 20; // a report of a million rows
@@ -45,7 +45,7 @@ export class Connection {
       baseUrl,
       readMaxBytes: MAXIMUM_RESPONSE_BYTES,
       sessionManager: this.#sessions,
-      interceptors: [addHeaders(options.token)],
+      interceptors: [introduce(options.token)],
     });
   }
 
@@ -149,12 +149,16 @@ function sessionOptions(address: Address, tls: Tls | null): Record<string, unkno
   return socketPath === null ? {} : { createConnection: () => openSocket(socketPath) };
 }
 
-function addHeaders(token: string | undefined): Interceptor {
-  return (next) => (request) => {
+/** Say with each call who calls, and look at what the server says it is. */
+function introduce(token: string | undefined): Interceptor {
+  return (next) => async (request) => {
     request.header.set("User-Agent", USER_AGENT);
+    request.header.set(CLIENT_KEY, VERSION);
     if (token !== undefined) {
       request.header.set("Authorization", `Bearer ${token}`);
     }
-    return next(request);
+    const response = await next(request);
+    checkServer(response.trailer.get(SERVER_KEY) ?? ""); // streams have no trailer yet
+    return response;
   };
 }

@@ -102,6 +102,12 @@ export class SupersededError extends ConflictError {}
 /** The submission is sealed or cancelled and takes no more frames. */
 export class SubmissionEndedError extends ConflictError {}
 
+/**
+ * Client and server are of versions that do not work together; the text says which to update.
+ * `metadata` has both under `client_version` and `server_version`.
+ */
+export class VersionError extends ConflictError {}
+
 /** The server does not have this call: it may be older than this client. */
 export class UnsupportedError extends VidscoreError {}
 
@@ -176,6 +182,7 @@ export const ERRORS_BY_REASON: Readonly<Record<string, ErrorClass>> = {
   EPOCH_STALE: SupersededError,
   QUOTA_EXCEEDED: QuotaExceededError,
   SUBMISSION_ENDED: SubmissionEndedError,
+  VERSION_UNSUPPORTED: VersionError,
 };
 
 function text(summary: string, violations: readonly FieldViolation[], count: number): string {

@@ -27,6 +27,7 @@ export {
 } from "./hosting.js";
 export type { Coverage, Curve, LiveReport, Report, ReportWarning, Row, RowKey } from "./reports.js";
 export type { ScoreStream, ScoreStreamOptions } from "./score_stream.js";
+export type { ServerInfo } from "./servers.js";
 export type { Batching, ConnectOptions, Delivery, Live, Retry, Tls } from "./settings.js";
 export type {
   DomainSpecification,

@@ -45,6 +45,7 @@ import {
   wholeMs,
 } from "./settings.js";
 import { type EvaluatorChoice, encodeSpecification, type Specification } from "./specification.js";
+import { checkServer } from "./version.js";
 
 /** What is to be scored, and how. */
 export interface ScoreStreamOptions {
@@ -281,6 +282,7 @@ export class ScoreStream implements AsyncDisposable {
   async #handle({ message }: ScoreResponse): Promise<void> {
     switch (message.case) {
       case "started":
+        checkServer(message.value.serverVersion);
         this.#serverVersion = message.value.serverVersion;
         this.#accept(message.value.limits);
         break;

@@ -1,0 +1,33 @@
+/** The server itself, as a client sees it. */
+
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { Server as ServerMessage } from "./gen/vidscore/v1/server_service_pb.js";
+
+/** A server. */
+export interface ServerInfo {
+  /** Its version. */
+  readonly version: string;
+  /** Oldest version of clients that it works with. */
+  readonly oldestClientVersion: string;
+  /** Newest version of clients that it works with. */
+  readonly newestClientVersion: string;
+  /** Its time. */
+  readonly time: Date | null;
+  /** Whether it hosts benchmarks. */
+  readonly hosting: boolean;
+  /** Whether it is about to stop. */
+  readonly draining: boolean;
+}
+
+/** @internal */
+export function decodeServer(message: ServerMessage): ServerInfo {
+  const { version, oldestClientVersion, newestClientVersion, time, hosting, draining } = message;
+  return {
+    version,
+    oldestClientVersion,
+    newestClientVersion,
+    time: time === undefined ? null : timestampDate(time),
+    hosting,
+    draining,
+  };
+}

@@ -62,6 +62,7 @@ type BenchmarkServiceClient interface {
 	// RescoreSubmissions scores stored detections again, beside the scores there are. The
 	// operation's metadata is RescoreMetadata, its response RescoreResponse.
 	// buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
 	RescoreSubmissions(ctx context.Context, in *RescoreSubmissionsRequest, opts ...grpc.CallOption) (*longrunningpb.Operation, error)
 	// GetLeaderboard shows submissions in rank order.
 	GetLeaderboard(ctx context.Context, in *GetLeaderboardRequest, opts ...grpc.CallOption) (*GetLeaderboardResponse, error)
@@ -197,6 +198,7 @@ type BenchmarkServiceServer interface {
 	// RescoreSubmissions scores stored detections again, beside the scores there are. The
 	// operation's metadata is RescoreMetadata, its response RescoreResponse.
 	// buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
+	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
 	RescoreSubmissions(context.Context, *RescoreSubmissionsRequest) (*longrunningpb.Operation, error)
 	// GetLeaderboard shows submissions in rank order.
 	GetLeaderboard(context.Context, *GetLeaderboardRequest) (*GetLeaderboardResponse, error)

@@ -7,6 +7,7 @@ import cProfile
 import json
 import pstats
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bench.case import FULL, QUICK, Case, Size
@@ -25,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="a twentieth of the data, fewer repeats"
     )
     parser.add_argument("--share", type=float, help="share of the data, if neither is wanted")
+    parser.add_argument("--minutes", type=float, help="time over which memory is watched")
     parser.add_argument("--case", action="append", help="run this case alone; may be repeated")
     parser.add_argument("--profile", action="store_true", help="profile our side of the cases")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the rows go")
@@ -32,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     size = QUICK if chosen.quick else FULL
     if chosen.share is not None:
-        size = Size(chosen.share, size.repeats)
+        size = replace(size, share=chosen.share)
+    if chosen.minutes is not None:
+        size = replace(size, minutes=chosen.minutes)
     cases = [case for case in CASES if not chosen.case or case.name in chosen.case]
     if not cases:
         parser.error("no such case; there are " + ", ".join(case.name for case in CASES))

@@ -16,10 +16,12 @@ class Size:
     Attributes:
         share: Share of the full data, in (0, 1].
         repeats: Measured runs of each side.
+        minutes: Time over which memory is watched.
     """
 
     share: float
     repeats: int
+    minutes: float = 3.0
 
     def of(self, full: int) -> int:
         """So much of a full number, at least 1."""
@@ -27,7 +29,7 @@ class Size:
 
 
 FULL = Size(1.0, 5)
-QUICK = Size(0.05, 3)
+QUICK = Size(0.05, 3, 0.1)
 
 
 @dataclass(frozen=True, slots=True)

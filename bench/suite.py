@@ -1,6 +1,15 @@
 """All cases, in the order in which they run. Importing them needs every peer."""
 
-from bench.cases import coco, growth, neovision2, spotgeo, startup, streaming, tracking
+from bench.cases import (
+    coco,
+    growth,
+    neovision2,
+    server_memory,
+    spotgeo,
+    startup,
+    streaming,
+    tracking,
+)
 
 CASES = (
     *spotgeo.CASES,
@@ -9,5 +18,6 @@ CASES = (
     *tracking.CASES,
     *startup.CASES,
     *streaming.CASES,
+    *server_memory.CASES,
     *growth.CASES,
 )

@@ -42,11 +42,39 @@ class Host:
     secret: str
 
 
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that was started.
+
+    Attributes:
+        address: Host and port.
+        pid: Its process.
+    """
+
+    address: str
+    pid: int
+
+    def memory_bytes(self) -> float:
+        """Memory of the server and its workers; what they share counts once."""
+        return float(sum(map(_proportional_bytes, _family(self.pid))))
+
+
 @contextmanager
 def echo_server() -> Iterator[str]:
     """A server that only answers; gives its address."""
-    with _started([sys.executable, "-m", "bench.servers.echo"]) as address:
-        yield address
+    with _started([sys.executable, "-m", "bench.servers.echo"]) as served:
+        yield served.address
+
+
+@contextmanager
+def scoring_server(*options: str) -> Iterator[Served]:
+    """Our server without a store.
+
+    Args:
+        options: Of ``vidscore serve``.
+    """
+    with _started([VIDSCORE, "serve", "--listen", "127.0.0.1:0", *options]) as served:
+        yield served
 
 
 @contextmanager
@@ -59,7 +87,8 @@ def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
     """
     store = folder / "site.db"
     secret = _run(["init", "--store", str(store)])
-    with _started([VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0"]) as address:
+    with _started([VIDSCORE, "serve", "--store", str(store), "--listen", "127.0.0.1:0"]) as served:
+        address = served.address
         organiser = {"VIDSCORE_TOKEN": secret, "VIDSCORE_SERVER": address}
         definition = folder / "benchmark.toml"
         definition.write_text(_DEFINITION, encoding="utf-8")
@@ -82,12 +111,12 @@ def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:
 
 
 @contextmanager
-def _started(command: list[str]) -> Iterator[str]:
+def _started(command: list[str]) -> Iterator[Served]:
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
-        yield _address(process)
+        yield Served(_address(process), process.pid)
     finally:
         process.terminate()
         process.wait(timeout=60)
@@ -101,3 +130,17 @@ def _address(process: subprocess.Popen[str]) -> str:
         if found:
             return found[1]
     raise RuntimeError(f"a server ended before it served, with status {process.wait()}")
+
+
+def _family(pid: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in children.read_text(encoding="ascii").split():
+            yield from _family(int(child))
+
+
+def _proportional_bytes(pid: int) -> int:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    [kibibytes] = re.findall(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    return int(kibibytes) * 1024

@@ -10,7 +10,13 @@ import pytest
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.errors import IdleError
-from vidscore_server.services.exchange import Context, Requests, Responses
+from vidscore_server.services.exchange import (
+    MAXIMUM_POSTED,
+    Context,
+    Patience,
+    Requests,
+    Responses,
+)
 
 
 class _Client:
@@ -74,3 +80,40 @@ async def test_the_wait_for_a_request_is_bounded() -> None:
 
     with pytest.raises(IdleError, match="the limit idle_timeout_s is 0"):
         await anext(Requests(silence(), idle_timeout_s=0))
+
+
+async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> None:
+    client = _Client()
+    responses = _responses(client)
+    for number in range(MAXIMUM_POSTED):
+        await responses.post(number)
+    posting = asyncio.create_task(responses.post(MAXIMUM_POSTED))
+    await asyncio.sleep(0)
+    assert not posting.done()
+    client.taking.set()
+    await posting
+    await responses.finish()
+    assert client.taken == list(range(MAXIMUM_POSTED + 1))
+
+
+async def test_patience_that_has_run_out_for_one_wait_is_new_for_the_next() -> None:
+    patience = Patience(0.01)
+    with pytest.raises(TimeoutError), patience:
+        await asyncio.Event().wait()
+    with patience:
+        pass
+    with pytest.raises(TimeoutError), patience:
+        await asyncio.Event().wait()
+    patience.close()
+
+
+async def test_patience_leaves_a_cancellation_that_is_not_its_own_alone() -> None:
+    async def wait() -> None:
+        with Patience(60):
+            await asyncio.Event().wait()
+
+    waiting = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting

@@ -35,6 +35,7 @@ SECTIONS = {
         "leaderboard": "vidscore_cli.commands.leaderboard:leaderboard",
         "token": "vidscore_cli.commands.token:token",
         "audit": "vidscore_cli.commands.audit:audit",
+        "store": "vidscore_cli.commands.store:store",
         "backup": "vidscore_cli.commands.backup:backup",
         "restore": "vidscore_cli.commands.restore:restore",
     },

@@ -1,0 +1,46 @@
+"""`vidscore store` moves a site from one store to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.clients.cli.helpers import run
+
+from vidscore_cli.exit_codes import ExitCode
+
+
+def test_a_site_is_moved_to_postgresql_and_back(tmp_path: Path, database: str) -> None:
+    first, second = str(tmp_path / "first.db"), str(tmp_path / "second.db")
+    assert run("init", "--store", first).exit_code == ExitCode.OK
+    there = run("store", "copy", first, database)
+    assert there.exit_code == ExitCode.OK, there.stderr
+    assert "holds what" in there.stderr
+    back = run("store", "copy", database, second)
+    assert back.exit_code == ExitCode.OK, back.stderr
+    assert back.stdout == there.stdout
+    tokens = next(line for line in there.stdout.splitlines() if line.startswith("tokens"))
+    assert tokens.split()[1] == "1"
+
+
+def test_init_makes_a_store_in_a_database_and_shows_no_password(database: str) -> None:
+    address = database.replace("vidscore@", "vidscore:hidden@")
+    made = run("init", "--store", address)
+    assert made.exit_code == ExitCode.OK, made.stderr
+    assert "The store postgresql:///site" in made.stderr
+    assert "hidden" not in made.stderr
+    assert made.stdout.startswith("vidscore_")
+
+
+def test_a_store_in_which_there_is_something_is_not_copied_over(tmp_path: Path) -> None:
+    first, second = str(tmp_path / "first.db"), str(tmp_path / "second.db")
+    for store in (first, second):
+        run("init", "--store", store)
+    refused = run("store", "copy", first, second)
+    assert refused.exit_code == ExitCode.INPUT
+    assert "name a store that is new" in refused.stderr
+
+
+def test_a_store_that_is_not_there_is_not_made_to_be_copied(tmp_path: Path) -> None:
+    refused = run("store", "copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
+    assert refused.exit_code == ExitCode.USAGE
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,128 @@
+"""A store is copied whole, and proved to be, or not at all; between SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.server.store import records as r
+from tests.server.store.contract import append, populate, put
+
+from vidscore_server.store import copying
+from vidscore_server.store.contract import Store, Transaction
+from vidscore_server.store.copying import CopyDiffersError, StoreNotEmptyError, copy_store
+from vidscore_server.store.opening import open_store
+
+WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
+
+New = Callable[[str], Store]
+
+
+@pytest.fixture
+def new(tmp_path: Path, cluster: object) -> Iterator[New]:
+    """Opens a new store of a kind."""
+    with ExitStack() as stores:
+
+        def make(kind: str) -> Store:
+            number = len(list(tmp_path.glob("*.db")))
+            location = str(tmp_path / f"{number}.db") if kind == "file" else cluster.database()  # type: ignore[attr-defined]
+            return stores.enter_context(closing(open_store(location)))
+
+        yield make
+
+
+def fill(store: Store) -> None:
+    """Put something into every table, with gaps in the numbers that the store gives."""
+
+    def forgotten(transaction: Transaction) -> None:
+        transaction.insert_benchmark(replace(r.benchmark(), benchmark="gone"))
+        transaction.insert_submission(replace(r.submission(), benchmark="gone"))
+
+    put(
+        store,
+        forgotten,
+        lambda t: t.delete_benchmark("gone"),
+        populate,
+        append(0, 1, 2),
+        append(2, 3),
+        lambda t: t.insert_truth_revision(r.truth_revision(), [b"one", b"\0two"]),
+        lambda t: t.insert_score(r.score()),
+        lambda t: t.put_release(r.release()),
+        lambda t: t.insert_token(r.token()),
+        lambda t: t.insert_operation(r.operation()),
+        lambda t: t.append_audit(r.audit("täter 日本")),
+        lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
+        lambda t: t.take_lease("w", "a", timedelta(minutes=1)),
+    )
+
+
+@pytest.mark.parametrize(("source", "target"), WAYS)
+def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
+    new: New, source: str, target: str
+) -> None:
+    original, copied = new(source), new(target)
+    fill(original)
+    told: list[tuple[str, int, int]] = []
+    digests = copy_store(original, copied, lambda *step: told.append(step))
+    assert {name for name, digest in digests.items() if digest.row_count == 0} == set()
+    assert digests["frames"].row_count == 3
+    assert {what for what, _, _ in told} == {"reading", "copying", "checking"}
+    with original.read() as before, copied.read() as after:
+        assert after.secret() == before.secret()
+        assert after.submission("b", "s") == before.submission("b", "s")
+        payloads = list(after.detection_payloads("b", "s"))
+        assert payloads == list(before.detection_payloads("b", "s"))
+        assert list(after.truth_payloads("b", 1)) == [b"one", b"\0two"]
+        assert [a.action for a in after.audit_records(None, 9)] == ["täter 日本"]
+        assert after.leases() == []
+    put(
+        copied,
+        append(3, 4),
+        lambda t: t.insert_benchmark(replace(r.benchmark(), benchmark="next")),
+        lambda t: t.append_audit(r.audit("next")),
+    )
+
+
+def test_a_store_that_was_copied_there_and_back_has_the_same_digests(new: New) -> None:
+    first, second, third = new("file"), new("database"), new("file")
+    fill(first)
+    there = copy_store(first, second, lambda *_: None)
+    assert copy_store(second, third, lambda *_: None) == there
+
+
+@pytest.mark.parametrize("target", ["file", "database"])
+def test_a_target_in_which_there_is_something_is_refused_and_stays_as_it_is(
+    new: New, target: str
+) -> None:
+    original, other = new("file"), new(target)
+    fill(original)
+    put(other, lambda t: t.append_audit(r.audit("mine")))
+    with pytest.raises(StoreNotEmptyError):
+        copy_store(original, other, lambda *_: None)
+    with other.read() as reader:
+        assert [a.action for a in reader.audit_records(None, 9)] == ["mine"]
+        assert reader.benchmark("b") is None
+
+
+@pytest.mark.parametrize("target", ["file", "database"])
+def test_a_copy_that_reads_otherwise_is_given_up_and_leaves_nothing(
+    new: New, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, copied = new("file"), new(target)
+    fill(original)
+    counted = copying._counted
+
+    def without_frames(rows: object, what: str, *more: object) -> object:
+        for row in counted(rows, what, *more):  # type: ignore[arg-type]
+            if what != "copying" or row[0] != "frames":
+                yield row
+
+    monkeypatch.setattr(copying, "_counted", without_frames)
+    with pytest.raises(CopyDiffersError, match="frames"):
+        copy_store(original, copied, lambda *_: None)
+    with copied.read() as reader:
+        assert reader.is_empty()

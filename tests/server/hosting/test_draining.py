@@ -26,15 +26,11 @@ def hosting_of(hosted: Hosted) -> Hosting:
     return hosted.server.hosting
 
 
-def received(hosted: Hosted) -> float | None:
+def received(hosted: Hosted) -> float:
     """Messages of streams of appends that the server has read."""
-    labels = {
-        "grpc_type": "bidi_stream",
-        "grpc_service": "vidscore.v1.SubmissionService",
-        "grpc_method": "AppendFrames",
-    }
-    registry = hosted.server._metrics._registry
-    return registry.get_sample_value("grpc_server_msg_received_total", labels)
+    labels = ("bidi_stream", "vidscore.v1.SubmissionService", "AppendFrames")
+    counted: float = hosted.server._metrics.calls._received.labels(*labels)._value.get()
+    return counted
 
 
 async def read_into(acknowledged: list[int], call: Any) -> None:

@@ -9,15 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 from tests.server.store import records as r
 from tests.server.store.contract import StoreContract, populate, put
 
 from vidscore_server.store.contract import Store, StoreError, StoreInUseError
 from vidscore_server.store.sql.sqlite import open_sqlite_store
-from vidscore_server.store.sql.tables import metadata
 
 REOPEN = """
 import sys
@@ -102,16 +99,6 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
         open_sqlite_store(tmp_path / "store.db", mounts)
 
 
-def test_a_schema_of_a_newer_version_is_refused(path: Path) -> None:
-    open_sqlite_store(path).close()
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    engine.dispose()
-    with pytest.raises(StoreError, match="9999"):
-        open_sqlite_store(path)
-
-
 def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
     path: Path,
 ) -> None:
@@ -135,12 +122,3 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
         lambda t: t.insert_truth_revision(r.truth_revision(), large),
     )
     store.close()
-
-
-def test_the_migrations_lead_to_the_tables(path: Path) -> None:
-    open_sqlite_store(path).close()
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection)
-        assert compare_metadata(context, metadata) == []
-    engine.dispose()

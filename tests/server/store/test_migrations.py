@@ -1,0 +1,102 @@
+"""Every schema that a release has made is brought up to date, with what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from functools import partial
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine, text
+
+from vidscore_server.store.contract import StoreError
+from vidscore_server.store.opening import open_store
+from vidscore_server.store.sql.migrating import migration_config, upgrade
+from vidscore_server.store.sql.tables import metadata
+
+REVISIONS = ("0001",)
+"""Every revision but the newest; a new one adds the one before it."""
+
+FIRST_ROWS = (
+    "INSERT INTO benchmarks VALUES (7, 'b', '{{}}', NULL, 5, 1, 2, 3, 1)",
+    "INSERT INTO truth_revisions VALUES (8, 7, 1, 'digest', 1, 2, true, 'first')",
+    "INSERT INTO truth_batches VALUES (8, 0, {payload})",
+    "INSERT INTO submissions VALUES (9, 7, 's', 'red', '', 'open', '', '', 1, 1, 1, NULL, 2, 4, 0)",
+    "INSERT INTO streams VALUES (3, 9, 'default', 2, 2)",
+    "INSERT INTO detection_batches VALUES (3, 0, 2, {payload}, {payload})",
+    "INSERT INTO sequences VALUES (4, 9, 'd', 'q')",
+    "INSERT INTO frames VALUES (4, 1)",
+    "INSERT INTO frames VALUES (4, 2)",
+    "INSERT INTO operations VALUES ('o', 'rescore', '{{}}', 1, '{{}}', false, false, NULL, NULL)",
+    "INSERT INTO responses VALUES ('t', 'id', 'digest', {payload}, 1)",
+)
+"""What a store of the first schema holds; bytes are written otherwise in each database."""
+
+Database = tuple[str, Engine]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """Where a new database is, and connections to it."""
+    with ExitStack() as ending:
+        if request.param == "sqlite":
+            location = str(tmp_path / "store.db")
+            engine = create_engine(f"sqlite:///{location}")
+        else:
+            location = request.getfixturevalue("cluster").database()
+            engine = create_engine(
+                "postgresql+psycopg://", creator=partial(psycopg.connect, location)
+            )
+        ending.callback(engine.dispose)
+        yield location, engine
+
+
+def test_every_revision_but_the_newest_is_tested() -> None:
+    with create_engine("sqlite://").connect() as connection:
+        scripts = ScriptDirectory.from_config(migration_config(connection))
+    known = sorted(script.revision for script in scripts.walk_revisions())
+    assert tuple(known[:-1]) == REVISIONS
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
+    database: Database, revision: str
+) -> None:
+    location, engine = database
+    payload = f"CAST('payload' AS {'BLOB' if engine.name == 'sqlite' else 'BYTEA'})"
+    with engine.begin() as connection:
+        upgrade(connection, "0001")
+        for row in FIRST_ROWS:
+            connection.execute(text(row.format(payload=payload)))
+        upgrade(connection, revision)
+    with closing(open_store(location)) as store, store.read() as reader:
+        point = reader.append_point("b", "s", "default")
+        assert point is not None
+        assert (point[0].frame_count, point[0].revision) == (2, 4)
+        assert (point[1].epoch, point[1].next_offset) == (2, 2)
+        assert list(reader.truth_payloads("b", 1)) == [b"payload"]
+        assert list(reader.detection_payloads("b", "s")) == [b"payload"]
+        assert [o.operation for o in reader.unfinished_operations()] == ["o"]
+        assert reader.response("t", "id") == ("digest", b"payload")
+        assert reader.leases() == []
+
+
+def test_the_migrations_lead_to_the_tables(database: Database) -> None:
+    location, engine = database
+    open_store(location).close()
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_a_schema_of_a_newer_version_is_refused(database: Database) -> None:
+    location, engine = database
+    open_store(location).close()
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(StoreError, match="9999"):
+        open_store(location)

@@ -15,7 +15,7 @@ const (
 	Refuse
 )
 
-// Unlimited, as a duration of settings that have a limit by default, is for no limit.
+// Unlimited is the duration for no limit, in settings that have a limit by default.
 const Unlimited time.Duration = -1
 
 // Batching is how frames are put together into messages, and how many may wait. A setting of zero

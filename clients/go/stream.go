@@ -230,7 +230,7 @@ func (stream *ScoreStream) send(ctx context.Context, first *vidscorev1.ScoreRequ
 	for err == nil {
 		next := stream.nextBatch(ctx)
 		if len(next.items) == 0 {
-			_ = stream.call.CloseSend() // it returns no error
+			stream.closeSend(ctx)
 			return
 		}
 		err = stream.call.Send(stream.request(next))
@@ -238,6 +238,17 @@ func (stream *ScoreStream) send(ctx context.Context, first *vidscorev1.ScoreRequ
 	if !errors.Is(err, io.EOF) {
 		stream.end(fromStatus(err)) // a message that cannot be sent, by a mistake of this package's
 		stream.cancel()
+	}
+}
+
+// closeSend says that nothing more comes, unless the call was given up: a server would score what it
+// has.
+func (stream *ScoreStream) closeSend(ctx context.Context) {
+	stream.guard.Lock()
+	ended := stream.state.ended
+	stream.guard.Unlock()
+	if !ended && ctx.Err() == nil {
+		_ = stream.call.CloseSend() // it returns no error
 	}
 }
 

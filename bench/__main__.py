@@ -54,7 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         text = json.dumps([row.as_json() for row in rows], indent=1)
         chosen.results.write_text(text + "\n", encoding="utf-8")
         if chosen.page is not None:
-            write_page(chosen.page, render(rows, command))
+            points = list(dict.fromkeys(point for row in rows for point in row.points))
+            write_page(chosen.page, render(rows, command), points)
     return 0
 
 

@@ -1,17 +1,20 @@
-"""How much memory scoring takes: run in a process of its own, which prints two numbers.
+"""How much memory scoring takes: run in a process of its own, which prints it.
 
-``python -m bench.memory_probe FOLDER`` loads the columns that `bench.cases.growth` wrote, scores
-them, and prints the bytes of the columns and the greatest growth of the process since its start.
+``python -m bench.memory_probe columns TRUTH DETECTIONS EVALUATOR ...`` loads the columns that
+`save` has written into two folders, ``... files ...`` reads files; either scores them by the
+evaluators and prints the greatest growth of the process since its start, in bytes.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
@@ -29,33 +32,41 @@ COLUMNS = (
 )
 
 
-def save(annotations: Annotations, folder: Path, side: str) -> None:
-    """Write the columns of a side."""
+def save(annotations: Annotations, folder: Path) -> None:
+    """Write the columns of a side into a folder of its own."""
+    folder.mkdir()
     for name in COLUMNS:
-        np.save(folder / f"{side}-{name}.npy", getattr(annotations, name))
-    keys = np.array([tuple(key) for key in annotations.sequences])
-    np.save(folder / f"{side}-sequences.npy", keys)
-    np.save(folder / f"{side}-labels.npy", np.array(annotations.labels))
+        np.save(folder / f"{name}.npy", getattr(annotations, name))
+    np.save(folder / "sequences.npy", np.array([tuple(key) for key in annotations.sequences]))
+    np.save(folder / "labels.npy", np.array(annotations.labels))
 
 
-def load(folder: Path, side: str) -> Annotations:
+def load(folder: Path) -> Annotations:
     """Read them."""
-    keys = np.load(folder / f"{side}-sequences.npy").tolist()
     return Annotations(
-        sequences=tuple(SequenceKey(*key) for key in keys),
-        labels=tuple(np.load(folder / f"{side}-labels.npy").tolist()),
-        **{name: np.load(folder / f"{side}-{name}.npy") for name in COLUMNS},
+        sequences=tuple(SequenceKey(*key) for key in np.load(folder / "sequences.npy").tolist()),
+        labels=tuple(np.load(folder / "labels.npy").tolist()),
+        **{name: np.load(folder / f"{name}.npy") for name in COLUMNS},
     )
 
 
+def peak_of(*arguments: str) -> float:
+    """Greatest growth of a process that works as the arguments say, in bytes."""
+    command = [sys.executable, "-m", "bench.memory_probe", *arguments]
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return float(printed)
+
+
 def main() -> None:
-    """Load, score, and print columns' bytes and peak growth."""
-    evaluator = create_evaluator("neovision2")
+    """Score, and print how much the process grew."""
+    kind, truth, detections, *names = sys.argv[1:]
+    evaluators = [create_evaluator(name) for name in names]
     before = _peak_bytes()
-    folder = Path(sys.argv[1])
-    sides = load(folder, "truth"), load(folder, "detections")
-    score_annotations([evaluator], *sides)
-    print(sum(side.nbytes for side in sides), _peak_bytes() - before)
+    if kind == "files":
+        score(names, Path(truth), Path(detections))
+    else:
+        score_annotations(evaluators, load(Path(truth)), load(Path(detections)))
+    print(_peak_bytes() - before)
 
 
 def _peak_bytes() -> int:

@@ -10,7 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from bench.measuring import Sample
-from bench.rows import Row
+from bench.picture import growth_picture
+from bench.rows import Point, Row
 
 PACKAGES = (
     "vidscore", "numpy", "scipy", "orjson", "pyarrow", "pycocotools", "faster-coco-eval",
@@ -51,14 +52,24 @@ def render(rows: Sequence[Row], command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_page(path: Path, text: str) -> None:
-    """Write the page, or renew it between its marks where there is one that has them."""
+def write_page(path: Path, text: str, points: Sequence[Point] = ()) -> None:
+    """Write the page, or renew it between its marks where there is one that has them.
+
+    Args:
+        path: The page.
+        text: What `render` gives.
+        points: Points of the picture of growth, which goes beside the page if there are some.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if points:
+        picture = path.with_name(f"{path.stem}-growth.svg")
+        picture.write_text(growth_picture(points), encoding="utf-8")
+        text += f"\n![Time against what grows; dashed: linear growth]({picture.name})\n"
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     before, begin, rest = old.partition(BEGIN)
     _, end, after = rest.partition(END)
     if begin and end:
         text = f"{before}{begin}\n\n{text}\n{end}{after}"
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from bench.measuring import Sample
 
@@ -56,6 +56,22 @@ SHOWN_SHARE = Goal("share")
 """No goal: the ratio is shown as ours divided by the other's."""
 
 
+class Point(NamedTuple):
+    """A point of a picture of how time grows.
+
+    Attributes:
+        panel: What time is drawn against.
+        series: Whose time it is.
+        x: Place along the panel's axis.
+        time_s: The time.
+    """
+
+    panel: str
+    series: str
+    x: float
+    time_s: float
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A figure of ours beside another.
@@ -68,6 +84,7 @@ class Row:
         goal: What the ratio of the medians should be.
         unit: Unit of the figures.
         note: What a reader must know, if anything.
+        points: Points of the picture of growth that the row knows of.
     """
 
     name: str
@@ -77,6 +94,7 @@ class Row:
     goal: Goal
     unit: str = "s"
     note: str = ""
+    points: tuple[Point, ...] = ()
 
     @property
     def ratio(self) -> float:

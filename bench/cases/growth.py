@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from bench.case import Case, Size
 from bench.measuring import Sample, run_interleaved
-from bench.memory_probe import save
-from bench.rows import SHOWN_SHARE, Goal, Row, at_most
+from bench.memory_probe import peak_of, save
+from bench.rows import Point, Row, at_most
 from bench.scenes import neovision2
 from bench.scenes.boxes import Boxes, annotations_of, detected, random_boxes
 from vidscore_evaluators.annotations import Annotations, SequenceKey
@@ -26,6 +25,8 @@ LINEAR = at_most(1.5)
 """A detection of the largest run may cost so many times one of the smallest."""
 
 OBJECTS_A_FRAME = 13
+FRAMES_OF_OBJECTS = 8000
+FRAMES_OF_CLASSES = 5000
 FRAMES_A_SEQUENCE = 500
 CORNER_BOXES = 10_000
 CHAINS_PX = 4.0
@@ -80,63 +81,86 @@ def _seconds_a_detection(name: str, sides: Sequence[Sides], repeats: int) -> lis
     ]
 
 
-def _grown(scenes: Sequence[tuple[str, Sides]], size: Size, goal: Goal = LINEAR) -> Iterator[Row]:
-    """A row for each scene beside the first one, for each evaluator."""
-    names, sides = [name for name, _ in scenes], [pair for _, pair in scenes]
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A scene of a series in which something grows.
+
+    Attributes:
+        name: What it is.
+        size: How far that has grown.
+        sides: Truth and detections.
+    """
+
+    name: str
+    size: int
+    sides: Sides
+
+
+def _grown(scenes: Sequence[_Scene], size: Size, panel: str = "") -> Iterator[Row]:
+    """A row for each scene beside the first one, for each evaluator; drawn, if in a panel."""
+    first, *others = scenes
     for name in EVALUATORS:
-        first, *others = _seconds_a_detection(name, sides, min(size.repeats, 3))
-        for what, sample in zip(names[1:], others, strict=True):
-            yield Row(f"{name}, time a detection: {what}", sample, first, names[0], goal)
+        samples = _seconds_a_detection(
+            name, [scene.sides for scene in scenes], min(size.repeats, 3)
+        )
+        points = [
+            Point(panel, name, scene.size, sample.median * scene.sides[1].object_count)
+            for scene, sample in zip(scenes, samples, strict=True)
+        ]
+        for scene, sample, point in zip(others, samples[1:], points[1:], strict=True):
+            yield Row(
+                f"{name}, time a detection: {scene.name}",
+                sample,
+                samples[0],
+                first.name,
+                LINEAR,
+                points=(points[0], point) if panel else (),
+            )
 
 
 def _growth(size: Size) -> Iterator[Row]:
     smallest = SMALLEST_DETECTIONS // OBJECTS_A_FRAME
     most = max(4 * smallest, size.of(DETECTIONS) // OBJECTS_A_FRAME)
     steps = np.unique(np.geomspace(smallest, most, 4).astype(int)).tolist()
-    yield from _grown(
-        [(f"{frames:,} frames", _sides(frames, OBJECTS_A_FRAME, 6)) for frames in steps], size
-    )
-    total = size.of(400_000)
-    yield from _grown(
-        [
-            (f"{objects} objects a frame", _sides(max(1, total // objects), objects, 6))
-            for objects in (OBJECTS_A_FRAME, 50, 200)
-        ],
-        size,
-    )
-    frames = max(1, total // OBJECTS_A_FRAME)
-    yield from _grown(
-        [(f"{classes} classes", _sides(frames, OBJECTS_A_FRAME, classes)) for classes in (2, 4, 8)],
-        size,
-    )
+    scenes = [
+        _Scene(f"{frames:,} frames", frames, _sides(frames, OBJECTS_A_FRAME, 6)) for frames in steps
+    ]
+    yield from _grown(scenes, size, f"frames of {OBJECTS_A_FRAME} objects")
+    frames = max(1, size.of(FRAMES_OF_OBJECTS))
+    scenes = [
+        _Scene(f"{objects} objects a frame", objects, _sides(frames, objects, 6))
+        for objects in (OBJECTS_A_FRAME, 50, 200)
+    ]
+    yield from _grown(scenes, size, f"objects a frame, {frames:,} frames")
+    frames = max(1, size.of(FRAMES_OF_CLASSES))
+    scenes = [
+        _Scene(f"{classes} classes", classes, _sides(frames * classes, OBJECTS_A_FRAME, classes))
+        for classes in (2, 4, 8)
+    ]
+    yield from _grown(scenes, size, f"classes, each in {frames:,} frames more")
 
 
 def _corners(size: Size) -> Iterator[Row]:
     boxes = max(500, size.of(CORNER_BOXES))
     common = _sides(max(1, boxes // OBJECTS_A_FRAME), OBJECTS_A_FRAME, 6)
     scenes = [
-        (f"{boxes:,} boxes in many frames", common),
-        (f"{boxes:,} boxes in one frame", _sides(1, boxes, 6)),
-        (f"a chain of {boxes:,} overlapping boxes", _chain(boxes)),
+        _Scene(f"{boxes:,} boxes in many frames", boxes, common),
+        _Scene(f"{boxes:,} boxes in one frame", boxes, _sides(1, boxes, 6)),
+        _Scene(f"a chain of {boxes:,} overlapping boxes", boxes, _chain(boxes)),
     ]
-    yield from _grown(scenes, size, SHOWN_SHARE)
+    yield from _grown(scenes, size)
 
 
 def _memory(size: Size) -> Iterator[Row]:
     a_sequence = sum(side.nbytes for side in neovision2.scene(1)) / len(neovision2.DOMAINS)
     wanted = max(1, round(size.of(BYTES) / a_sequence / len(neovision2.DOMAINS)))
+    sides = neovision2.scene(wanted)
+    columns_bytes = float(sum(side.nbytes for side in sides))
     with tempfile.TemporaryDirectory() as folder:
-        for side, annotations in zip(
-            ("truth", "detections"), neovision2.scene(wanted), strict=True
-        ):
-            save(annotations, Path(folder), side)
-        printed = subprocess.run(
-            [sys.executable, "-m", "bench.memory_probe", folder],
-            check=True,
-            stdout=subprocess.PIPE,
-            text=True,
-        ).stdout
-    columns_bytes, peak_bytes = (float(number) for number in printed.split())
+        folders = [Path(folder, name) for name in ("truth", "detections")]
+        for annotations, path in zip(sides, folders, strict=True):
+            save(annotations, path)
+        peak_bytes = peak_of("columns", *map(str, folders), "neovision2")
     yield Row(
         "memory of scoring, Neovision2, columns included",
         Sample((peak_bytes,)),

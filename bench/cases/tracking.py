@@ -7,6 +7,7 @@ import datetime as dt
 import io
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import motmetrics
@@ -17,7 +18,9 @@ from stonesoup.types.state import State
 
 from bench import loops
 from bench.case import Case, Peer, Size, compare
-from bench.rows import Row, at_least
+from bench.measuring import Action, Sample
+from bench.memory_probe import peak_of
+from bench.rows import Row, at_least, at_most
 from bench.scenes import boxes, points
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations
@@ -29,14 +32,32 @@ SEQUENCES = 10
 FRAMES_A_SEQUENCE = 1000
 OBJECTS_A_FRAME = 20
 TRACKER = "tracker"
+CUTOFF_PX = 10.0
 
 
-def _write(root: Path, sequence_count: int, frame_count: int, object_count: int) -> list[str]:
+CROWD = 200
+CROWD_FRAMES = 3400
+CROWD_LIFETIME = 170
+"""Frames that an object of the crowd is there: 680,000 boxes of over 4,000 objects in all."""
+
+CROWD_PART = 0.1
+"""Share of the crowd's frames that trackeval is timed on."""
+
+ALL = ("clear", "identity", "hota")
+
+
+def _write(
+    root: Path,
+    sequence_count: int,
+    frame_count: int,
+    object_count: int,
+    lifetime: int | None = None,
+) -> list[str]:
     """MOTChallenge files, laid out as trackeval wants them."""
     random = np.random.default_rng(6)
     names = [f"seq-{number:02d}" for number in range(sequence_count)]
     for name in names:
-        truth, tracked = boxes.tracks(random, frame_count, object_count)
+        truth, tracked = boxes.tracks(random, frame_count, object_count, lifetime)
         _write_rows(root / "gt" / name / "gt" / "gt.txt", truth, "1,1,1")
         _write_rows(root / TRACKER / TRACKER / "data" / f"{name}.txt", tracked, "-1,-1,-1")
     return names
@@ -126,8 +147,11 @@ def _frames(path: Path) -> dict[int, tuple[list[int], FloatArray]]:
 
 def _figures(reports: object) -> dict[str, float | None]:
     assert isinstance(reports, list)
-    names = ("mota", "idf1", "hota")
-    return {name: report.value(name) for report, name in zip(reports, names, strict=True)}
+    # In the order of ALL, of which there may be fewer.
+    return {
+        name: report.value(name)
+        for report, name in zip(reports, ("mota", "idf1", "hota"), strict=False)
+    }
 
 
 def _agree(ours: object, theirs: object) -> bool:
@@ -145,46 +169,80 @@ def _same_identity(ours: object, theirs: object) -> bool:
     return bool(abs((_figures(ours)["idf1"] or 0.0) - theirs["idf1"]) < 1e-9)
 
 
+def _sides(root: Path) -> tuple[Path, Path]:
+    """Folders of the truth and of the tracker's files."""
+    return root / "gt", root / TRACKER / TRACKER / "data"
+
+
 def _files(size: Size) -> Iterator[Row]:
-    sequence_count = size.of(SEQUENCES)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        names = _write(root, sequence_count, FRAMES_A_SEQUENCE, OBJECTS_A_FRAME)
-        peers = [
-            Peer(
-                "trackeval",
-                lambda: _by_trackeval(root, names, FRAMES_A_SEQUENCE),
-                at_least(20.0),
-                agrees=_agree,
-            ),
-            Peer(
-                "motmetrics, without HOTA",
-                lambda: _by_motmetrics(root, names),
-                at_least(50.0),
-                agrees=_same_identity,
-            ),
-        ]
-        sides = (root / "gt", root / TRACKER / TRACKER / "data")
-        frames = f"{len(names)} x {FRAMES_A_SEQUENCE:,} frames"
-        yield from compare(
-            f"CLEAR, Identity and HOTA, files to figures, {frames}",
-            lambda: score(["clear", "identity", "hota"], *sides),
-            peers,
-            min(size.repeats, 3),
+        names = _write(root, size.of(SEQUENCES), FRAMES_A_SEQUENCE, OBJECTS_A_FRAME)
+        sides = _sides(root)
+        what = f"files to figures, {len(names)} x {FRAMES_A_SEQUENCE:,} frames"
+        by_trackeval = Peer(
+            "trackeval",
+            lambda: _by_trackeval(root, names, FRAMES_A_SEQUENCE),
+            at_least(20.0),
+            agrees=_agree,
         )
+        by_motmetrics = Peer(
+            "motmetrics", lambda: _by_motmetrics(root, names), at_least(50.0), agrees=_same_identity
+        )
+        for title, evaluators, peer in (
+            ("CLEAR, Identity and HOTA", ALL, by_trackeval),
+            ("CLEAR and Identity", ALL[:2], by_motmetrics),
+        ):
+            yield from compare(
+                f"{title}, {what}",
+                partial(score, evaluators, *sides),
+                [peer],
+                min(size.repeats, 3),
+            )
+
+
+def _crowd(size: Size) -> Iterator[Row]:
+    """One sequence with thousands of identities; trackeval gets its first frames alone."""
+    frames = size.of(CROWD_FRAMES)
+    part = max(1, round(frames * CROWD_PART))
+    with tempfile.TemporaryDirectory() as folder:
+        whole, first = Path(folder, "whole"), Path(folder, "part")
+        _write(whole, 1, frames, CROWD, CROWD_LIFETIME)
+        names = _write(first, 1, part, CROWD, CROWD_LIFETIME)
+        peer = Peer(
+            "trackeval",
+            lambda: _by_trackeval(first, names, part),
+            at_least(50.0),
+            share=part / frames,
+            agrees=lambda _, theirs: _agree(score(ALL, *_sides(first)), theirs),
+        )
+        name = f"CLEAR, Identity and HOTA, a crowd of {frames * CROWD:,} boxes, files to figures"
+        yield from compare(name, lambda: score(ALL, *_sides(whole)), [peer], min(size.repeats, 3))
+        peak_bytes = peak_of("files", *map(str, _sides(whole)), *ALL)
+    yield Row(
+        f"memory of scoring a crowd of {frames * CROWD:,} boxes, reading included",
+        Sample((peak_bytes,)),
+        Sample((float(1 << 30),)),
+        "limit",
+        at_most(1.0),
+        unit="bytes",
+    )
+
+
+def _ospa_scene(size: Size) -> tuple[Annotations, Annotations]:
+    return points.crowded(size.of(FRAMES_A_SEQUENCE), 60.0)
+
+
+def _ospa_alone(truth: Annotations, detections: Annotations) -> Action:
+    evaluator = create_evaluator("ospa", {"base": "euclidean", "cutoff_px": CUTOFF_PX})
+    return lambda: evaluator.report(evaluator.tally(truth, detections))
 
 
 def _ospa(size: Size) -> Iterator[Row]:
     """Stone Soup's OSPA averages over frames too; its cut-off is in pixels, ours a share of it."""
-    truth, detections = points.crowded(size.of(FRAMES_A_SEQUENCE), 60.0)
-    cutoff_px = 10.0
-    evaluator = create_evaluator("ospa", {"base": "euclidean", "cutoff_px": cutoff_px})
-
-    def ours() -> Report:
-        return evaluator.report(evaluator.tally(truth, detections))
-
+    truth, detections = _ospa_scene(size)
     states, true_states = _states(detections), _states(truth)
-    metric = OSPAMetric(c=cutoff_px, p=1)
+    metric = OSPAMetric(c=CUTOFF_PX, p=1)
 
     def by_stone_soup() -> float:
         found = metric.compute_over_time(states, [], true_states, [])  # needs no identities
@@ -193,11 +251,11 @@ def _ospa(size: Size) -> Iterator[Row]:
     def agree(report: object, theirs: object) -> bool:
         assert isinstance(report, Report)
         assert isinstance(theirs, float)
-        return abs(cutoff_px * float(report.value("ospa") or 0.0) - theirs) < 1e-9
+        return abs(CUTOFF_PX * float(report.value("ospa") or 0.0) - theirs) < 1e-9
 
     peer = Peer("Stone Soup", by_stone_soup, at_least(500.0), agrees=agree)
     name = f"OSPA, {truth.frame_count:,} frames of {points.CROWD} objects"
-    yield from compare(name, ours, [peer], min(size.repeats, 3))
+    yield from compare(name, _ospa_alone(truth, detections), [peer], min(size.repeats, 3))
 
 
 def _states(side: Annotations) -> list[State]:
@@ -209,4 +267,15 @@ def _states(side: Annotations) -> list[State]:
     ]
 
 
-CASES = (Case("tracking", _files), Case("ospa", _ospa))
+def _files_alone(size: Size) -> Action:
+    folder = tempfile.TemporaryDirectory()
+    _write(Path(folder.name), size.of(SEQUENCES), FRAMES_A_SEQUENCE, OBJECTS_A_FRAME)
+    # The folder lives as long as what reads from it.
+    return lambda: score(ALL, *_sides(Path(folder.name)))
+
+
+CASES = (
+    Case("tracking", _files, _files_alone),
+    Case("tracking-crowd", _crowd),
+    Case("ospa", _ospa, lambda size: _ospa_alone(*_ospa_scene(size))),
+)

@@ -159,16 +159,20 @@ def flagged(boxes: Boxes, rows: BoolArray, flag: ObjectFlag) -> Boxes:
     return replace(boxes, flags=boxes.flags | (rows * np.int64(flag)))
 
 
-def tracks(random: np.random.Generator, frame_count: int, object_count: int) -> tuple[Boxes, Boxes]:
+def tracks(
+    random: np.random.Generator, frame_count: int, object_count: int, lifetime: int | None = None
+) -> tuple[Boxes, Boxes]:
     """Objects that walk through the image, and what a tracker makes of them.
 
-    Every frame holds every object. The tracker misses some, adds some, and changes identity now
+    Every frame holds as many objects. The tracker misses some, adds some, and changes identity now
     and then.
 
     Args:
         random: Where numbers come from.
         frame_count: Frames of the sequence.
-        object_count: Objects, all there all the time.
+        object_count: Objects in each frame.
+        lifetime: Frames after which an object goes, and another one comes in its place; if left
+            out, all are there all the time.
     """
     sides = random.uniform((30, 60), (80, 200), size=(object_count, 2))
     steps = random.normal(scale=3.0, size=(frame_count, object_count, 2))
@@ -187,6 +191,12 @@ def tracks(random: np.random.Generator, frame_count: int, object_count: int) -> 
     found = detected(random, truth, 0.05, 1)
     changes = np.cumsum(random.random((frame_count, object_count)) < 0.004, axis=0)
     ids = found.tracks + object_count * changes[found.frames, found.tracks - 1]
+    if lifetime is not None:
+        # Staggered, so that some come and go in every frame.
+        ages = np.arange(frame_count)[:, None] + np.arange(object_count) * lifetime // object_count
+        generations = object_count * (ages // lifetime)
+        ids += (int(ids.max()) + 1) * generations[found.frames, found.tracks - 1]
+        truth = replace(truth, tracks=truth.tracks + generations.reshape(-1))
     false = random_boxes(random, random.poisson(1.0, size=frame_count), 1, (40.0, 120.0))
     lost = replace(false, tracks=false.tracks + 1 + int(ids.max(initial=0)))
     return truth, replace(found, tracks=ids).join(lost)

@@ -10,7 +10,7 @@ from bench.case import Case, Peer, Size, compare
 from bench.cases import spotgeo
 from bench.measuring import Sample, run_interleaved
 from bench.page import BEGIN, END, render, write_page
-from bench.rows import SHOWN_TIMES, Row, at_least, at_most
+from bench.rows import SHOWN_TIMES, Point, Row, at_least, at_most
 
 TINY = Size(0.002, 2)
 
@@ -72,6 +72,13 @@ def test_the_page_has_a_line_for_each_row_and_says_where_it_was_measured() -> No
     assert "| what | **1 s** | peer | **2 s** | 2x | - | at least 3x | **no** |" in page
     assert "make bench" in page
     assert "Machine: " in page
+
+
+def test_a_page_shows_the_picture_that_lies_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    write_page(path, "text\n", [Point("frames", "f1", 1, 1.0), Point("frames", "f1", 10, 9.0)])
+    assert "(page-growth.svg)" in path.read_text(encoding="utf-8")
+    assert "<svg" in (tmp_path / "page-growth.svg").read_text(encoding="utf-8")
 
 
 def test_a_page_with_marks_keeps_what_is_around_them(tmp_path: Path) -> None:

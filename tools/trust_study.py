@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from tools import trust_approximate_truth
 from tools.docs_pages import ROOT
 from tools.docs_tables import table
 
@@ -161,6 +162,21 @@ def metrics(_fresh: bool) -> Iterator[str]:
     yield table(("measure", "base", "pairs of sets", "laws that are broken"), rows)
 
 
+def approximate_truth(fresh: bool) -> Iterator[str]:
+    """Ranking errors where the reference is the truth, and where it is near it."""
+    plan = Plan(40, 1, SEED)
+    found = results(
+        "approximate-truth", lambda: trust_approximate_truth.errors(plan, WORKERS), fresh
+    )
+    headings = [f"{one.name} {one.base}" for one in trust_approximate_truth.candidates()]
+    rows = [
+        [reference, where, *(f"{mean:.3g} ({std:.3g})" for mean, std in figures)]
+        for reference, printed in trust_approximate_truth.PAPER.items()
+        for where, figures in (("here", found[reference]), ("paper", printed))
+    ]
+    yield table(("reference", "", *headings), rows)
+
+
 def ranking(evaluator: str) -> Callable[[bool], Iterator[str]]:
     """Everything about the ranking of the ladder of simulated systems by a protocol."""
 
@@ -225,6 +241,7 @@ STUDY: Mapping[str, Callable[[bool], Iterator[str]]] = {
     **{name: protocol_test(name) for name in PROTOCOLS},
     "consistency": consistency,
     "metrics": metrics,
+    "approximate-truth": approximate_truth,
     **{f"{name}-ranking": ranking(name) for name in PROTOCOLS},
 }
 

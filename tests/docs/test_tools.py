@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tools.docs_examples import ExampleError, Outcome, PageRun, commands
 from tools.docs_pages import anchors, blocks, headings, links
@@ -11,6 +12,9 @@ from tools.docs_server import DocsServer
 from tools.docs_tables import TABLES, table
 from tools.proto_comments import Member, declarations
 from tools.refresh_docs import with_fresh_outputs, with_fresh_tables
+from tools.trust_approximate_truth import approximate
+
+from vidscore_evaluators.testing import Thing, make_annotations
 
 NOBODY = "127.0.0.1:1"
 
@@ -189,3 +193,15 @@ def test_a_proto_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     path.write_text("message Odd {\n  group Thing = 1 {}\n}\n")
     with pytest.raises(ValueError, match=r"odd.proto:2: .*group Thing"):
         declarations(path)
+
+
+def test_boxes_of_the_approximate_truth_overlap_the_truth_by_at_least_nine_tenths() -> None:
+    """And some by little more than that: the bound is reached."""
+    boxes = [Thing((10.0 * row, 5.0, 10.0 * row + 8.0, 25.0)) for row in range(2000)]
+    truth = make_annotations({("", "video"): {0: boxes}})
+    moved = approximate(truth, np.random.default_rng(1)).coordinates
+    low = np.maximum(truth.coordinates[:, :2], moved[:, :2])
+    high = np.minimum(truth.coordinates[:, 2:], moved[:, 2:])
+    shared = (high - low).prod(axis=1)
+    overlaps = shared / (2 * 8.0 * 20.0 - shared)
+    assert 0.9 <= overlaps.min() < 0.902

@@ -29,7 +29,7 @@ RANKED = RankingPlan(
     "sky",
     1,
     ("a", "b", "c"),
-    (EvaluatorSpec("spotgeo", {"tau": 5.0}),),
+    (EvaluatorSpec("spotgeo", {"tau": 5.0}), EvaluatorSpec("ospa")),
     Questions(draws=10, trials=5),
 )
 TESTED = CriterionPlan("figure-3", (EvaluatorSpec("ospa"), EvaluatorSpec("emd")), Plan(4, 5, 6))

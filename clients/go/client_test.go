@@ -75,6 +75,7 @@ func TestLists(t *testing.T) {
 	equal(t, evaluators[0].Measures[0].Direction, Higher)
 	equal(t, len(evaluators[0].TruthGeometries), 1)
 	equal(t, fake.headers.Get("authorization")[0], "Bearer secret")
+	equal(t, fake.headers.Get("vidscore-client-version")[0], Version)
 	equal(t, strings.HasPrefix(fake.headers.Get("user-agent")[0], "vidscore-go/"+Version), true)
 	board, err := client.Leaderboard(testContext(t), "streets", LeaderboardOptions{})
 	must(t, err)

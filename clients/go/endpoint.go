@@ -92,9 +92,7 @@ func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
 		// A proxy that the environment names is for the network, not for this machine.
 		options = append(options, grpc.WithNoProxy())
 	}
-	if endpoint.token != nil {
-		options = append(options, grpc.WithPerRPCCredentials(bearer(*endpoint.token)))
-	}
+	options = append(options, grpc.WithPerRPCCredentials(endpoint.metadata()))
 	transport, err := endpoint.credentials()
 	options = append(options, grpc.WithTransportCredentials(transport))
 	return append(options, endpoint.dial...), err
@@ -176,11 +174,21 @@ func hostOf(target string) (string, error) {
 	return strings.Trim(found[1], "[]"), nil
 }
 
-// bearer is a token as grpc takes it. Whether it may go unencrypted has been checked.
-type bearer string
+// callMetadata goes with each call: the version of this client, and the token, of which has been
+// checked whether it may go unencrypted.
+type callMetadata map[string]string
 
-func (token bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	return map[string]string{"authorization": "Bearer " + string(token)}, nil
+func (endpoint *endpoint) metadata() callMetadata {
+	sent := callMetadata{versionKey: Version}
+	if endpoint.token != nil {
+		sent["authorization"] = "Bearer " + *endpoint.token
+	}
+	return sent
 }
 
-func (token bearer) RequireTransportSecurity() bool { return false }
+// GetRequestMetadata and RequireTransportSecurity make it what grpc sends with each call.
+func (sent callMetadata) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return sent, nil
+}
+
+func (sent callMetadata) RequireTransportSecurity() bool { return false }

@@ -35,6 +35,9 @@ const (
 	ErrSuperseded Kind = "superseded"
 	// ErrSubmissionEnded: the submission takes no more frames. An ErrConflict.
 	ErrSubmissionEnded Kind = "submission_ended"
+	// ErrVersion: client and server are of versions that do not work together; the text says which
+	// to update. An ErrConflict.
+	ErrVersion Kind = "version"
 	// ErrUnsupported: the server does not have this call: it may be older than this client.
 	ErrUnsupported Kind = "unsupported"
 	// ErrInternal: the server failed, or answered what this client cannot understand.
@@ -59,6 +62,7 @@ var parents = map[Kind]Kind{
 	ErrQuotaExceeded:   ErrLimitExceeded,
 	ErrSuperseded:      ErrConflict,
 	ErrSubmissionEnded: ErrConflict,
+	ErrVersion:         ErrConflict,
 }
 
 // FieldViolation is one thing that is wrong with a request.

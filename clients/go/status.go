@@ -40,9 +40,10 @@ var byCode = map[codes.Code]codeFacts{
 
 // byReason has the reasons that have a kind of their own, a special case of the code's.
 var byReason = map[string]Kind{
-	"EPOCH_STALE":      ErrSuperseded,
-	"QUOTA_EXCEEDED":   ErrQuotaExceeded,
-	"SUBMISSION_ENDED": ErrSubmissionEnded,
+	"EPOCH_STALE":         ErrSuperseded,
+	"QUOTA_EXCEEDED":      ErrQuotaExceeded,
+	"SUBMISSION_ENDED":    ErrSubmissionEnded,
+	"VERSION_UNSUPPORTED": ErrVersion,
 }
 
 // fromStatus makes an [*Error] of what a call failed with.

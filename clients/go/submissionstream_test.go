@@ -103,10 +103,11 @@ func TestLastingErrorsEndTheStream(t *testing.T) {
 		code codes.Code
 		kind Kind
 	}{
-		"FRAME_EXISTS":     {codes.AlreadyExists, ErrConflict},
-		"SUBMISSION_ENDED": {codes.FailedPrecondition, ErrSubmissionEnded},
-		"EPOCH_STALE":      {codes.Aborted, ErrSuperseded},
-		"INVALID_FIELD":    {codes.InvalidArgument, ErrInvalidArgument},
+		"FRAME_EXISTS":        {codes.AlreadyExists, ErrConflict},
+		"SUBMISSION_ENDED":    {codes.FailedPrecondition, ErrSubmissionEnded},
+		"VERSION_UNSUPPORTED": {codes.FailedPrecondition, ErrVersion},
+		"EPOCH_STALE":         {codes.Aborted, ErrSuperseded},
+		"INVALID_FIELD":       {codes.InvalidArgument, ErrInvalidArgument},
 	} {
 		fake, client := serveSubmissions(t)
 		fake.before = []fault{refusing(expected.code, reason)}

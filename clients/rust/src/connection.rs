@@ -17,11 +17,14 @@ use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::settings::Tls;
 use crate::wire::vidscore::v1 as wire;
+use crate::VERSION;
 use wire::benchmark_service_client::BenchmarkServiceClient;
 use wire::evaluator_service_client::EvaluatorServiceClient;
 use wire::scoring_service_client::ScoringServiceClient;
 use wire::submission_service_client::SubmissionServiceClient;
 
+/// Metadata of each call: version of this package, which the server may be too far from.
+const VERSION_KEY: &str = "vidscore-client-version";
 const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 /// A report of a million rows; the usual limit of 4 MiB is too small for many sequences.
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
@@ -166,6 +169,9 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Request<Message> {
         let mut request = Request::new(message);
+        request
+            .metadata_mut()
+            .insert(VERSION_KEY, MetadataValue::from_static(VERSION));
         if let Some(authorization) = &self.authorization {
             request
                 .metadata_mut()

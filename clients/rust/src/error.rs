@@ -40,6 +40,8 @@ pub enum ErrorKind {
     Superseded,
     /// The submission is sealed or cancelled and takes no more frames.
     SubmissionEnded,
+    /// Client and server are of versions that do not work together; the text says which to update.
+    Version,
     /// The server does not have this call: it may be older than this client.
     Unsupported,
     /// The server failed, or answered what this client cannot understand.
@@ -71,6 +73,7 @@ impl ErrorKind {
             Self::Conflict => "conflict",
             Self::Superseded => "superseded",
             Self::SubmissionEnded => "submission_ended",
+            Self::Version => "version",
             Self::Unsupported => "unsupported",
             Self::Internal => "internal",
             Self::Input => "input",
@@ -86,6 +89,7 @@ impl ErrorKind {
             ("EPOCH_STALE", _) => Self::Superseded,
             ("QUOTA_EXCEEDED", _) => Self::QuotaExceeded,
             ("SUBMISSION_ENDED", _) => Self::SubmissionEnded,
+            ("VERSION_UNSUPPORTED", _) => Self::Version,
             (_, Code::Cancelled) => Self::CallCancelled,
             (_, Code::InvalidArgument) => Self::InvalidArgument,
             (_, Code::DeadlineExceeded) => Self::Deadline,

@@ -39,6 +39,11 @@ fn a_code_is_a_kind_unless_the_reason_has_one_of_its_own() {
             "SUBMISSION_ENDED",
             ErrorKind::SubmissionEnded,
         ),
+        (
+            Code::FailedPrecondition,
+            "VERSION_UNSUPPORTED",
+            ErrorKind::Version,
+        ),
         (Code::Unknown, "", ErrorKind::Internal),
     ];
     for (code, reason, kind) in cases {

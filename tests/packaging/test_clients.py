@@ -21,7 +21,7 @@ VERSIONS = {
     "go": ("version.go", r'Version = "([^"]+)"'),
     "java": ("pom.xml", r"<artifactId>vidscore-client</artifactId>\s*<version>([^<]+)</version>"),
     "rust": ("Cargo.toml", r'^version = "([^"]+)"'),
-    "cpp": ("CMakeLists.txt", r"project\(\s*\w+\s+VERSION\s+([\d.]+)"),
+    "cpp": ("include/vidscore/version.h", r'"([\d.]+)"'),
 }
 """Where each language's package states its version."""
 

@@ -17,7 +17,8 @@ PAGES = [
 ]
 
 NEEDS_A_NETWORK_OR_NO_END = re.compile(
-    r"docker |make |pip install |vidscore serve\b|vidscore health --tls-root "
+    r"docker |make |pip install |vidscore serve\b|vidscore health --tls-root |createdb "
+    r"|vidscore (init --store|store copy) .*postgresql://"
 )
 """The only commands that may be left out of the run."""
 

@@ -24,9 +24,9 @@ def make_store(store: str) -> None:
     Raises:
         VidscoreError: If the store cannot be made, or a server owns it.
     """
-    there = is_address(store) or Path(store).exists()
+    new = not is_address(store) and not Path(store).exists()
     token = initialise(store)
-    done = "has a further organiser's token" if there else "is ready"
+    done = "is ready" if new else "has a further organiser's token"
     click.echo(
         f"The store {shown_location(store)} {done}. Its secret, which is shown this once:", err=True
     )

@@ -279,3 +279,21 @@ def test_a_role_that_may_not_make_tables_is_told(cluster: Cluster, database: str
         connection.execute("CREATE ROLE guest LOGIN")
     with pytest.raises(StoreError, match="permission denied for schema public"):
         open_store(database.replace("vidscore@", "guest@"))
+
+
+def test_sites_in_schemas_of_their_own_share_a_database_and_nothing_else(
+    database: str, cluster: Cluster
+) -> None:
+    name = database.partition("?")[0].rpartition("/")[2]
+    with cluster.connect(name) as connection:
+        connection.execute("CREATE SCHEMA one")
+        connection.execute("CREATE SCHEMA two")
+    addresses = [f"{database}&options=-csearch_path%3D{schema}" for schema in ("one", "two")]
+    with closing(open_store(addresses[0])) as one, closing(open_store(addresses[1])) as two:
+        put(one, populate)
+        put(two, populate)
+        secrets = set()
+        for store in (one, two):
+            with store.read() as reader:
+                secrets.add(reader.secret())
+        assert len(secrets) == 2

@@ -28,7 +28,7 @@ def store_error(error: BaseException) -> StoreError:
     """What a failure of the database, or of the disk below it, is to whoever asked."""
     original = error.orig if isinstance(error, exc.DBAPIError) else error
     found = _store_error(error, original)
-    log(logging.WARNING, "store failed", reason=str(found), state=_state(original))
+    log(logging.WARNING, "database failed", reason=str(found), state=_state(original))
     return found
 
 

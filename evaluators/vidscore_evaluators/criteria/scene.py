@@ -170,7 +170,7 @@ def canonical_items(
     Returns:
         The items, and where in `rows` each of them stood.
     """
-    coordinates = side.coordinates[rows]
+    coordinates = side.coordinates.take(rows, axis=0)
     # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
@@ -178,7 +178,7 @@ def canonical_items(
     order = _canonical_order(groups, confidences, ties)
     sorted_groups = groups[order]
     items = Items(
-        coordinates=coordinates[order],
+        coordinates=coordinates.take(order, axis=0),
         confidences=confidences[order],
         track_ids=tracks[order],
         areas=areas[rows][order],

@@ -66,7 +66,8 @@ class _Contacts:
         counts = self.counts[chosen]
         pairs = expand_runs(self.starts[chosen], counts)
         starts = np.cumsum(counts) - counts
-        return _Contacts(self.rows[chosen], starts, counts, self.boxes[pairs], self.regions[pairs])
+        boxes = self.boxes.take(pairs, axis=0)
+        return _Contacts(self.rows[chosen], starts, counts, boxes, self.regions[pairs])
 
 
 def shares_inside(boxes: Shapes, regions: Regions) -> FloatArray:

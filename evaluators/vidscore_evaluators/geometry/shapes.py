@@ -60,8 +60,10 @@ class Shapes:
 
     def take(self, rows: BoolArray | IntArray, group_starts: IntArray) -> Shapes:
         """Some shapes, in groups of their own."""
-        polygons = None if self.polygons is None else self.polygons[rows]
-        return Shapes(group_starts, self.boxes[rows], self.areas[rows], polygons)
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        polygons = None if self.polygons is None else self.polygons[chosen]
+        boxes = self.boxes.take(chosen, axis=0)
+        return Shapes(group_starts, boxes, self.areas[chosen], polygons)
 
     def polygons_of(self, rows: IntArray) -> PolygonArray:
         """Polygons of some shapes, those that are boxes included."""
@@ -170,7 +172,9 @@ def overlap_ratios_of(
     Returns:
         (P,) ratios in [0, 1].
     """
-    shared = intersection_areas(left.boxes[left_rows], right.boxes[right_rows])
+    shared = intersection_areas(
+        left.boxes.take(left_rows, axis=0), right.boxes.take(right_rows, axis=0)
+    )
     uneven = np.flatnonzero(left.are_uneven(left_rows) | right.are_uneven(right_rows))
     if len(uneven):
         mine = left.polygons_of(left_rows[uneven])

@@ -88,7 +88,7 @@ def _first_labels(side: Side, twins: Pairs, priorities: FloatArray) -> IntArray:
         priorities: (N,) the greatest decides which of identical boxes stays; the first of equals.
     """
     boxes, left, right = side.shapes.boxes, twins.left, twins.right
-    same = identical(boxes[left], boxes[right])
+    same = identical(boxes.take(left, axis=0), boxes.take(right, axis=0))
     gap = priorities[left] - priorities[right]
     left_stays = (gap > 0.0) | ((gap == 0.0) & (left < right))
     labels = np.full(len(boxes), STEADY, dtype=np.int64)
@@ -153,7 +153,7 @@ class _Clusters:
             pairs = overlapping_pairs(shapes, _some(side, loose), _at_all)
             taken, takers = loose[pairs.right], clusters[pairs.left]
             # Clusters that share a box both grow around it, and so are merged next.
-            extend_boxes(boxes, takers, side.shapes.boxes[taken])
+            extend_boxes(boxes, takers, side.shapes.boxes.take(taken, axis=0))
             labels[taken] = takers
             self._fresh[takers] = True
         self.shapes = boxes_as_shapes(self.shapes.group_starts, boxes)

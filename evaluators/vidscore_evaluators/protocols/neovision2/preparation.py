@@ -161,7 +161,7 @@ class _Preparation:
         rows = np.flatnonzero(wanted & self._selection.evaluated[frames])
         shapes = boxes_as_shapes(
             np.searchsorted(rows, annotations.frame_starts),
-            envelopes(annotations.coordinates[rows]),
+            envelopes(annotations.coordinates.take(rows, axis=0)),
         )
         self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
         inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE
@@ -178,7 +178,7 @@ class _Preparation:
         frames = self._truth.object_frames
         is_region = (self._truth.flags & ObjectFlag.REGION) != 0
         rows = np.flatnonzero(is_region & self._selection.evaluated[frames])
-        corners = self._truth.coordinates[rows]
+        corners = self._truth.coordinates.take(rows, axis=0)
         if self._truth.arity == BOX:
             x1, y1, x2, y2 = corners.T
             corners = np.stack([x1, y1, x2, y1, x2, y2, x1, y2], axis=1)

@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import text
 from tests.server.store import records as r
 from tests.server.store.contract import StoreContract, populate, put
+from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
 from vidscore_server.store.contract import Store, StoreError, Transaction
@@ -43,7 +44,7 @@ def stores(database: str) -> Iterator[list[Store]]:
         store.close()
 
 
-class TestPostgresqlStore(StoreContract):
+class TestPostgresqlStore(StoreContract, SharingContract):
     """The contract."""
 
 

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import text
 from tests.server.store import records as r
 from tests.server.store.contract import StoreContract, populate, put
+from tests.server.store.sharing import SharingContract
 
 from vidscore_server.store.contract import Store, StoreError, StoreInUseError
 from vidscore_server.store.sql.sqlite import open_sqlite_store
@@ -40,7 +41,7 @@ def store(path: Path) -> Iterator[Store]:
     opened.close()
 
 
-class TestSqliteStore(StoreContract):
+class TestSqliteStore(StoreContract, SharingContract):
     """The contract."""
 
 

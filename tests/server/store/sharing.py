@@ -1,0 +1,71 @@
+"""What every store promises to the servers that share it; a part of the contract, as tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from tests.server.store import records as r
+from tests.server.store.contract import append, populate, put
+
+from vidscore_server.store.contract import Store
+
+
+class SharingContract:
+    """Also held by a store that only one server may open."""
+
+    def test_the_store_has_a_clock(self, store: Store) -> None:
+        before = datetime.now(UTC)
+        with store.read() as reader:
+            times = [reader.time(), reader.time()]
+        assert times == sorted(times)
+        assert abs(times[0] - before) < timedelta(minutes=1)
+        assert times[0].tzinfo is UTC
+
+    def test_work_is_leased_to_one_owner_until_he_ends_it(self, store: Store) -> None:
+        minute = timedelta(minutes=1)
+        assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
+        assert not store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
+        assert store.submit(lambda t: t.take_lease("v", "b", minute)).result(60)
+        with store.read() as reader:
+            assert [(x.work, x.owner) for x in reader.leases()] == [("v", "b"), ("w", "a")]
+        assert not store.submit(lambda t: t.end_lease("w", "b")).result(60)
+        assert store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
+
+    def test_a_lease_that_has_run_out_holds_nothing(self, store: Store) -> None:
+        assert store.submit(lambda t: t.take_lease("w", "a", timedelta(0))).result(60)
+        with store.read() as reader:
+            assert reader.leases() == []
+        assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
+        assert store.submit(lambda t: t.take_lease("w", "b", timedelta(minutes=1))).result(60)
+        put(store, lambda t: t.purge(r.NOON))
+        with store.read() as reader:
+            assert [x.owner for x in reader.leases()] == ["b"]
+
+    def test_revisions_of_submissions_are_told_of_those_that_are_there(self, store: Store) -> None:
+        put(store, populate, lambda t: t.update_submission(replace(r.submission(), revision=7)))
+        with store.read() as reader:
+            names = [("b", "s"), ("b", "none"), *(("none", str(n)) for n in range(500))]
+            assert reader.submission_revisions(names) == {("b", "s"): 7}
+            assert reader.submission_revisions([]) == {}
+
+    def test_a_command_about_some_submissions_runs_as_any_other(self, store: Store) -> None:
+        put(store, populate)
+        futures = [store.submit(append(n, n), about=[("b", "s")]) for n in range(20)]
+        for future in futures:
+            future.result(60)
+        with store.read() as reader:
+            assert [s.next_offset for s in reader.streams("b", "s")] == [20]
+
+    def test_names_are_ordered_by_their_characters_whatever_the_language(
+        self, store: Store
+    ) -> None:
+        names = ["a-z", "a0", "a-b", "ab", "a-0", "b", "aa"]
+        records = [replace(r.benchmark(), benchmark=name) for name in names]
+        put(store, lambda t: [t.insert_benchmark(record) for record in records])
+        with store.read() as reader:
+            assert [b.benchmark for b in reader.benchmarks("", 9)] == sorted(names)
+            assert [b.benchmark for b in reader.benchmarks("a-b", 9)] == sorted(names)[2:]

@@ -1,0 +1,36 @@
+"""Where a store is shows no secret, however it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_server.store.locations import is_address, shown_location
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("site.db", "site.db"),
+        ("/var/lib/a@b?c/site.db", "/var/lib/a@b?c/site.db"),
+        ("postgresql:///site", "postgresql:///site"),
+        ("postgres://me@host/site", "postgresql://host/site"),
+        ("postgresql://me:hidden@host:5432/site", "postgresql://host:5432/site"),
+        ("postgresql://me:hidden@one,two:1/site?x=y", "postgresql://one,two:1/site"),
+        ("postgresql://host?password=hidden", "postgresql://host"),
+        ("postgresql://host/site?password=hid@den", "postgresql://"),
+        ("postgresql://me:hid?den@host/site", "postgresql://"),
+        ("postgresql://me:hid/den@host/site", "postgresql://"),
+        ("postgresql://me:hid@den@host/site", "postgresql://"),
+    ],
+)
+def test_of_an_address_host_and_database_are_shown_and_nothing_else(
+    location: str, shown: str
+) -> None:
+    assert shown_location(location) == shown
+
+
+def test_what_begins_with_the_scheme_is_an_address() -> None:
+    assert is_address("postgresql://")
+    assert is_address("postgres://x")
+    assert not is_address("postgresql.db")
+    assert not is_address("./postgresql://x")

@@ -28,7 +28,7 @@ def version(stage: Stage) -> None:
 @scenario
 def evaluators(stage: Stage) -> None:
     """Every evaluator of the server is listed with its measures."""
-    options = {"address": stage.site.address}
+    options = stage.anyone
     expected = stage.reference.run("evaluators", **options).result()
     equal(stage.runner.run("evaluators", **options).result(), expected, "evaluators")
 
@@ -36,7 +36,7 @@ def evaluators(stage: Stage) -> None:
 @scenario
 def health(stage: Stage) -> None:
     """A server that serves says so."""
-    found = stage.runner.run("health", address=stage.site.address).result()
+    found = stage.runner.run("health", **stage.anyone).result()
     equal(found, {"status": "SERVING"}, "health")
 
 
@@ -44,7 +44,7 @@ def health(stage: Stage) -> None:
 def score(stage: Stage) -> None:
     """Reports are the golden ones, and the Python client's bit for bit."""
     for case in CASES:
-        options = {"address": stage.site.address, "frames": case.frames_file}
+        options = {**stage.anyone, "frames": case.frames_file}
         found = stage.runner.run("score", **options).result()
         close(found["reports"], case.golden_reports(), f"{case.name}.reports")
         equal(found, stage.reference.run("score", **options).result(), case.name)
@@ -53,7 +53,7 @@ def score(stage: Stage) -> None:
 @scenario
 def score_frame_by_frame(stage: Stage) -> None:
     """A message for each frame gives the same report."""
-    options = {"address": stage.site.address, "frames": BOXES.frames_file}
+    options = {**stage.anyone, "frames": BOXES.frames_file}
     found = stage.runner.run("score", **options, batch_frames=1).result()
     equal(found, stage.reference.run("score", **options).result(), "score")
 
@@ -61,7 +61,7 @@ def score_frame_by_frame(stage: Stage) -> None:
 @scenario
 def live_reports(stage: Stage) -> None:
     """Live reports cover more and more frames, and the final report is as without them."""
-    options = {"address": stage.site.address, "frames": STREETS.frames_file}
+    options = {**stage.anyone, "frames": STREETS.frames_file}
     with ChaosProxy(stage.site.address) as proxy:
         # A client that has sent everything at once is told the final report alone.
         proxy.throttle(SLOW_BYTES_PER_S, Direction.TO_SERVER)
@@ -82,7 +82,7 @@ def refused(stage: Stage) -> None:
     """What the server refuses comes with reason, violations and their number, as in Python."""
     for name, (kind, document) in _refused_documents().items():
         frames = stage.reference.write_frames(name, document)
-        options = {"address": stage.site.address, "frames": frames}
+        options = {**stage.anyone, "frames": frames}
         expected = stage.reference.run("score", **options).refusal(kind)
         same_error(stage.runner.run("score", **options).refusal(kind), expected)
 
@@ -93,7 +93,7 @@ def wrong_shape(stage: Stage) -> None:
     document = deepcopy(BOXES.document)
     document["detections"][0]["objects"][0]["coordinates"] = [1.0, 2.0, 3.0]
     options = {
-        "address": stage.site.address,
+        **stage.anyone,
         "frames": stage.reference.write_frames("odd", document),
     }
     error = stage.runner.run("score", **options).refusal("input")["error"]
@@ -127,7 +127,7 @@ def deadline(stage: Stage) -> None:
 @scenario
 def cancel_stream(stage: Stage) -> None:
     """A caller that cancels its stream is let go of, and the server goes on."""
-    options = {"address": stage.site.address, "frames": STREETS.frames_file}
+    options = {**stage.anyone, "frames": STREETS.frames_file}
     found = stage.runner.run("score", **options, cancel_after_frames=150).result()
     equal(found, {"cancelled": True}, "cancelled")
 
@@ -136,7 +136,7 @@ def cancel_stream(stage: Stage) -> None:
 def tls_and_token(stage: Stage) -> None:
     """Encryption trusts the named authority alone, and the token goes with each call."""
     encrypted = stage.encrypted
-    at_site = {"address": encrypted.address, "server_name": SERVER_NAME}
+    at_site = {"address": encrypted.address, "server_name": SERVER_NAME, "timeout_s": 60}
     trusting = {**at_site, "ca": encrypted.authority}
     equal(stage.runner.run("health", **trusting).result(), {"status": "SERVING"}, "health")
     asking: dict[str, Any] = {**trusting, "submission": "none/at-all"}
@@ -150,7 +150,7 @@ def wrong_token(stage: Stage) -> None:
     """A token that is unknown, or none, is denied access as in Python."""
     for token in ("vidscore-nonsense", None):
         options = {
-            "address": stage.site.address,
+            **stage.at_site,
             "token": token,
             "submission": f"{BENCHMARK}/reference",
         }

@@ -130,9 +130,10 @@ class PlayedStage:
     def __init__(self, runner: PlayedRunner) -> None:
         self.runner = runner
         self.reference = PlayedRunner()
-        self.site = self
 
-    address = "127.0.0.1:1"
+    @property
+    def anyone(self) -> dict[str, Any]:
+        return {"address": "127.0.0.1:1"}
 
 
 def _one_bit(case: Any, document: Document) -> None:

@@ -7,7 +7,7 @@ from tools.docs_pages import headings
 
 from vidscore_evaluators import specification_reading
 from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.formats import FORMATS, generic_csv, manifest, neovision2_csv, spotgeo_json
+from vidscore_evaluators.formats import FORMATS, generic_csv, manifest, neovision2_csv, spotgeo_text
 
 PAGE = page("formats.md")
 
@@ -22,7 +22,7 @@ def test_every_format_is_in_the_first_table_and_no_other() -> None:
 
 
 def test_the_keys_of_spotgeo_json_are_listed() -> None:
-    assert tuple(first_cells(section(PAGE, "## spotgeo-json"))) == spotgeo_json.KEYS
+    assert tuple(first_cells(section(PAGE, "## spotgeo-json"))) == spotgeo_text.KEYS
 
 
 def test_the_columns_of_neovision2_are_listed() -> None:

@@ -6,8 +6,9 @@ number of coordinates, no (sequence, frame) comes twice, and detections have an 
 the frames of the truth. What values may be (image size, objects a frame, five frames) are rules
 of the evaluator.
 
-The common case is checked as whole columns; only where something is wrong are entries looked at
-one by one, to say what.
+The usual text is read as flat columns (`vidscore_evaluators.formats.spotgeo_text`). Others are
+parsed and checked as whole columns; only where something is wrong are entries looked at one by
+one, to say what.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +58,12 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     sequence_name,
 )
+from vidscore_evaluators.formats.spotgeo_text import GREATEST_WHOLE, KEYS, read_flat_columns
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "spotgeo-json"
-KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
-_GREATEST_ID = 2**53 - 1
 _COORDINATE = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
 
 
@@ -89,6 +89,9 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
 
 def _read_entries(data: bytes, name: str) -> tuple[_Entries, IntArray, FaultList, int]:
     """Columns of the entries that keep the rules, their indices, and what is wrong with others."""
+    flat = _flat_entries(data)
+    if flat is not None:
+        return flat, np.arange(len(flat.frames), dtype=np.int64), FaultList(), 0
     document = parse_json(data, name)
     if not isinstance(document, list):
         raise InputError([Fault(type_name(document), "an array of entries", source=name)])
@@ -165,12 +168,12 @@ class _Entries:
             )
         except (KeyError, TypeError, OverflowError):
             raise ValueError from None
-        entries._check_values()
+        entries.check_values()
         return entries
 
-    def _check_values(self) -> None:
+    def check_values(self) -> None:
         _require((self.frames >= 0) & (self.frames <= MAXIMUM_FRAME_NUMBER))
-        _require(np.abs(self.sequence_ids) <= _GREATEST_ID)
+        _require(np.abs(self.sequence_ids) <= GREATEST_WHOLE)
         _require(np.abs(self.coordinates) <= MAXIMUM_COORDINATE_PX)
         _require(self._stand_once())
 
@@ -186,7 +189,7 @@ class _Entries:
         ids, frame_sequences = np.unique(self.sequence_ids, return_inverse=True)
         count = len(self.coordinates)
         return Annotations(
-            sequences=tuple(SequenceKey("", str(number)) for number in ids.tolist()),
+            sequences=tuple(map(SequenceKey, repeat(""), map(str, ids.tolist()))),
             labels=("",),
             frame_sequences=frame_sequences.reshape(-1).astype(np.int64),
             frame_numbers=self.frames,
@@ -219,6 +222,19 @@ def _coordinates(lists: list[Any], counts: IntArray) -> FloatArray:
 def _require(holds: BoolArray | bool) -> None:
     if not np.all(holds):
         raise ValueError
+
+
+def _flat_entries(data: bytes) -> _Entries | None:
+    """Entries in the usual text that keep every rule; None for all others."""
+    columns = read_flat_columns(data)
+    if columns is None:
+        return None
+    entries = _Entries(*columns)
+    try:
+        entries.check_values()
+    except ValueError:
+        return None
+    return entries
 
 
 # --- parsing ---------------------------------------------------------------------------------
@@ -276,7 +292,7 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
     for key in entry:
         if key not in KEYS:
             yield None, f"the key {show_value(key)}", "no other keys than " + ", ".join(KEYS)
-    bounds = {"sequence_id": (-_GREATEST_ID, _GREATEST_ID), "frame": (0, MAXIMUM_FRAME_NUMBER)}
+    bounds = {"sequence_id": (-GREATEST_WHOLE, GREATEST_WHOLE), "frame": (0, MAXIMUM_FRAME_NUMBER)}
     for key, (least, greatest) in bounds.items():
         if key in entry and not is_whole(entry[key], least, greatest):
             yield key, show_value(entry[key]), f"a whole number from {least} to {greatest}"

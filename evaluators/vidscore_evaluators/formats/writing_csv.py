@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import neovision2_csv, spotgeo_json
+from vidscore_evaluators.formats import neovision2_csv, spotgeo_text
 from vidscore_evaluators.formats.generic_csv import COORDINATES, FRAME_FLAG
 from vidscore_evaluators.formats.texts import read_whole
 from vidscore_evaluators.formats.writing import (
@@ -165,7 +165,7 @@ def _write_spotgeo(annotations: Annotations, side: Side, numbers: Numbers) -> Fi
         (_sequence_id(key.sequence), number, own) for (key, number), own in found.items()
     )
     document = [
-        dict(zip(spotgeo_json.KEYS, (sequence, number, len(own), own), strict=True))
+        dict(zip(spotgeo_text.KEYS, (sequence, number, len(own), own), strict=True))
         for sequence, number, own in entries
     ]
     return {"": orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)}

@@ -18,7 +18,10 @@ PAGES = [
 
 NEEDS_A_NETWORK_OR_NO_END = re.compile(
     r"docker |make |pip install |vidscore serve\b|vidscore health --tls-root |createdb "
-    r"|vidscore (init --store|store copy) .*postgresql://"
+    r"|vidscore (init --store|store copy|restore) .*postgresql://"
+    # Deployment, which its page says: root, systemd, and another machine.
+    r"|(systemctl|systemd-run|install) -|systemctl |/opt/vidscore/bin/pip |python3 -m venv /opt/"
+    r"|\(umask 077; |export VIDSCORE_SERVER=scores\.example\.org|vidscore .* --tls-root ca\.pem"
 )
 """The only commands that may be left out of the run."""
 

@@ -61,7 +61,8 @@ async def test_the_health_of_an_unknown_service_is_not_found(running: Running) -
 
 async def test_reflection_can_be_switched_off() -> None:
     async with serving(PlayedWorkers(), reflection=False) as running:
-        stub: Any = reflection_pb2_grpc.ServerReflectionStub(running.channel)
+        channel: Any = running.channel
+        stub: Any = reflection_pb2_grpc.ServerReflectionStub(channel)
         asked = stub.ServerReflectionInfo(
             iter([reflection_pb2.ServerReflectionRequest(list_services="")])
         )

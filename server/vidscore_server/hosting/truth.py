@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
@@ -46,6 +47,27 @@ class UploadPlan:
     merge: bool
     complete: bool
     comment: str
+
+
+class _BaseMovedError(Exception):
+    """What was merged with is not the newest revision any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MergedUpload:
+    """A revision that is ready to be kept.
+
+    Attributes:
+        base: What it was merged with: when the benchmark was created, and its newest revision.
+        payloads: Batches as they are kept.
+        frame_count: Frames that it has.
+        digest: Fingerprint of its annotations.
+    """
+
+    base: tuple[datetime, int]
+    payloads: list[bytes]
+    frame_count: int
+    digest: str
 
 
 class TruthUpload:
@@ -144,47 +166,59 @@ class TruthKeeper:
             LimitError: If the merged truth has too many frames.
         """
         checked_text(plan.comment, "header.comment")
-
-        def make(transaction: Transaction) -> str:
-            benchmark = required_benchmark(transaction, plan.benchmark)
-            number = benchmark.truth_revision + 1
-            payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
-            if plan.merge and benchmark.truth_revision:
-                kept = _without(
-                    self._stored(transaction, plan.benchmark, number - 1, arity), upload
+        while True:
+            merged = await self._site.read(lambda reader: self._merge(reader, plan, upload, arity))
+            try:
+                return await self._site.write(
+                    lambda transaction: self._commit(transaction, request, plan, merged)  # noqa: B023 - it has run when the loop goes on
                 )
-                payloads = [pack(write_batch(kept))[0], *payloads]
-                frames += kept.frame_count
-                digest += fingerprint(kept)
+            except _BaseMovedError:
+                continue  # another upload was faster: merge with what it has made
+
+    def _merge(
+        self, reader: Reader, plan: UploadPlan, upload: TruthUpload, arity: int
+    ) -> _MergedUpload:
+        """What the upload makes of the newest revision; aside, so that no writer waits for it."""
+        benchmark = required_benchmark(reader, plan.benchmark)
+        base = (benchmark.create_time, benchmark.truth_revision)
+        payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
+        if plan.merge and benchmark.truth_revision:
+            stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
+            kept = _without(stored, upload)
+            payloads = [pack(write_batch(kept))[0], *payloads]
+            frames += kept.frame_count
+            digest += fingerprint(kept)
+        return _MergedUpload(base, payloads, frames, str(digest))
+
+    def _commit(
+        self, transaction: Transaction, request: Request, plan: UploadPlan, merged: _MergedUpload
+    ) -> TruthRevisionRecord:
+        def make() -> str:
+            benchmark = required_benchmark(transaction, plan.benchmark)
+            if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
+                raise _BaseMovedError
             maximum = self._site.settings.maximum_frames
-            if frames > maximum:
-                raise LimitError(f"{frames} frames of truth", "maximum_frames", maximum)
+            if merged.frame_count > maximum:
+                found = f"{merged.frame_count} frames of truth"
+                raise LimitError(found, "maximum_frames", maximum)
+            number = benchmark.truth_revision + 1
             revision = TruthRevisionRecord(
                 benchmark=plan.benchmark,
                 revision=number,
-                digest=str(digest),
+                digest=merged.digest,
                 create_time=request.time,
-                frame_count=frames,
+                frame_count=merged.frame_count,
                 complete=plan.complete,
                 comment=plan.comment,
             )
-            transaction.insert_truth_revision(revision, payloads)
-            transaction.update_benchmark(
-                replace(
-                    benchmark,
-                    truth_revision=number,
-                    update_time=request.time,
-                    revision=benchmark.revision + 1,
-                )
-            )
+            transaction.insert_truth_revision(revision, merged.payloads)
+            changed = replace(benchmark, truth_revision=number, update_time=request.time)
+            transaction.update_benchmark(replace(changed, revision=benchmark.revision + 1))
             request.audit(transaction, benchmark_name(plan.benchmark), f"revision {number}")
             return str(number)
 
-        def command(transaction: Transaction) -> TruthRevisionRecord:
-            number = int(request.once(transaction, lambda: make(transaction)))
-            return required_revision(transaction, plan.benchmark, number)
-
-        return await self._site.write(command)
+        number = int(request.once(transaction, make))
+        return required_revision(transaction, plan.benchmark, number)
 
     def load(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         """The columns of a revision.

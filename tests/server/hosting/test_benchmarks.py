@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import grpc
 import pytest
 from google.protobuf.duration_pb2 import Duration
@@ -263,3 +265,17 @@ async def test_submissions_that_were_opened_before_do_not_get_round_the_days_quo
     await hosted.red.seal("todays")
     hosted.clock.pass_by(days=1)
     await hosted.red.seal("yesterdays")
+
+
+async def test_uploads_that_are_merged_at_the_same_time_are_all_in_the_last_revision(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(points({1: []}))
+    uploads = (points({number: [(1.0, 2.0)]}) for number in range(2, 6))
+    made = await asyncio.gather(
+        *(hosted.organiser.upload(upload, merge=True) for upload in uploads)
+    )
+    assert sorted(revision.revision for revision in made) == list(range(2, 6))
+    newest = max(made, key=lambda revision: revision.revision)
+    assert newest.frame_count == 5

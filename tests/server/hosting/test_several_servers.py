@@ -15,11 +15,12 @@ import pytest_asyncio
 from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
 from tests.crash.servers import KilledServer, new_site
-from tests.server.hosting.hosted import BENCHMARK, Client, _client, refusal
-from tests.server.hosting.sky import batch, batch_report, detections_of, place, truth
+from tests.server.hosting.hosted import BENCHMARK, Client, _client, refusal, values
+from tests.server.hosting.sky import batch, batch_report, detections_of, place, truth, truth_of
+from tests.server.hosting.test_scoring import library_report
 from tests.support.postgresql import Cluster
 
-from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore.v1 import benchmark_service_pb2, report_pb2, submission_service_pb2
 from vidscore_client import Batching, Delivery, Retry, connect
 
 FRAME_COUNT = 20
@@ -74,7 +75,7 @@ async def clients(trio: Trio) -> AsyncIterator[tuple[Client, Client, Client]]:
         yield first, second, third
 
 
-async def _host(organiser: Client) -> None:
+async def _host(organiser: Client, **policy: Any) -> None:
     """Host the benchmark, without anything that was there before."""
     request = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     try:
@@ -83,7 +84,7 @@ async def _host(organiser: Client) -> None:
         if error.code() is not grpc.StatusCode.NOT_FOUND:
             raise
     quiet_timeout = Duration(seconds=HOUR_S)
-    await organiser.create_benchmark(quiet_timeout=quiet_timeout)
+    await organiser.create_benchmark(quiet_timeout=quiet_timeout, **policy)
     await organiser.upload(truth(FRAME_COUNT))
 
 
@@ -134,6 +135,23 @@ async def test_whoever_watches_at_another_server_sees_every_state(
         counts = await watching
     assert counts == sorted(counts)
     assert counts[-1] == FRAME_COUNT
+
+
+async def test_live_scores_follow_a_stream_to_another_server(
+    clients: tuple[Client, Client, Client],
+) -> None:
+    """Whoever watches at the third server sees scores of what came to the first and the second."""
+    first, second, third = clients
+    await _host(first, visibility=benchmark_service_pb2.VISIBILITY_LIVE, minimum_frames=5)
+    sent = range(FRAME_COUNT - 5)
+    stream = await first.submission()
+    expected = library_report(batch(sent, truth_of), batch(sent))
+    watching = asyncio.create_task(_live_scores(third, report_pb2.Report.FromString(expected)))
+    async with asyncio.timeout(TIMEOUT_S):
+        await first.append(stream, 0, batch(sent[:10]))
+        await second.open(f"{BENCHMARK}/submissions/one")
+        await second.append(stream, 10, batch(sent[10:]), epoch=2)
+        await watching
 
 
 async def test_a_server_killed_in_mid_stream_loses_nothing_and_another_one_takes_the_rest(
@@ -244,6 +262,17 @@ async def _frame_counts(client: Client) -> list[int]:
     request = submission_service_pb2.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     call = client.submissions.WatchSubmission(request, metadata=client.metadata)
     return [message.submission.frame_count async for message in call]
+
+
+async def _live_scores(client: Client, expected: report_pb2.Report) -> None:
+    """Watch until there are these live scores."""
+    request = submission_service_pb2.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+    call = client.submissions.WatchSubmission(request, metadata=client.metadata)
+    async for message in call:
+        if any(values(score.report) == values(expected) for score in message.scores):
+            call.cancel()
+            return
+    raise AssertionError("the watch has ended")
 
 
 def _send_while_the_server_dies(trio: Trio) -> None:

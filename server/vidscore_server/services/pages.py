@@ -46,12 +46,17 @@ def read_page_token(request: Any, *kinds: type) -> Any:
         data = base64.b64decode(request.page_token, altchars=b"-_", validate=True)
         key = orjson.loads(data)
         fits = isinstance(key, list) and [type(part) for part in key] == list(kinds)
-        if fits and all(0 <= part < LARGEST for part in key if isinstance(part, int)):
+        if fits and all(_is_storable(part) for part in key):
             return tuple(key)
     except (ValueError, binascii.Error):
         pass
     found = repr(request.page_token)[:80]
     raise InputError([Fault(found, "a token of the page before", field="page_token")])
+
+
+def _is_storable(part: str | int) -> bool:
+    """Whether a store can be asked for it: databases end texts at the character 0."""
+    return "\0" not in part if isinstance(part, str) else 0 <= part < LARGEST
 
 
 def write_page_token(*key: str | int) -> str:

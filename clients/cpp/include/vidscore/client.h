@@ -1,0 +1,99 @@
+/// @file
+/// The client: everything begins here.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vidscore/errors.h"
+#include "vidscore/evaluators.h"
+#include "vidscore/frames.h"
+#include "vidscore/hosting.h"
+#include "vidscore/reports.h"
+#include "vidscore/score_stream.h"
+#include "vidscore/settings.h"
+#include "vidscore/specification.h"
+#include "vidscore/submission_stream.h"
+#include "vidscore/submissions.h"
+#include "vidscore/version.h"
+
+/// The client of vidscore, the evaluation server for video detection benchmarks.
+namespace vidscore {
+
+/// How a client talks to its server.
+struct ClientOptions {
+  std::optional<Tls> tls;  ///< Certificates of an encrypted connection; nullopt: plain.
+  std::string token;       ///< Sent with each call as `authorization: Bearer`; empty: none.
+  Duration timeout = std::chrono::seconds(10);  ///< Time of a call, or of opening a stream.
+  bool allow_plaintext_token = false;  ///< Whether the token may go unencrypted to another machine.
+};
+
+/// Whether a server takes calls, as the standard health protocol has it.
+enum class Health {
+  unknown,          ///< The server does not say.
+  serving,          ///< It does.
+  not_serving,      ///< It does not.
+  service_unknown,  ///< It does not know the service.
+};
+
+/// A connection to a server.
+///
+/// It is cheap to copy, and copies share the connection; streams keep it open. Every method may be
+/// called from any thread, and a client may have any number of streams open.
+class Client {
+ public:
+  /// Make a client; the connection itself is made by the first call. Proxies that the environment
+  /// names (`https_proxy`, `no_proxy`) are used for other machines.
+  /// @param target Address: `host:port`, `[address]:port` or `unix:path`.
+  /// @param options Encryption, token and deadline.
+  /// @throws InputError if the address is none, a certificate cannot be read, or the token cannot
+  /// be
+  ///   a header or would go unencrypted to another machine.
+  explicit Client(const std::string& target, const ClientOptions& options = {});
+
+  /// Every evaluator of the server, built-in ones first.
+  std::vector<EvaluatorDescription> evaluators() const;
+
+  /// One evaluator.
+  /// @throws NotFoundError if the server has none of that name.
+  EvaluatorDescription evaluator(const std::string& name) const;
+
+  /// Whether the server takes calls: as a whole, or the service of that full name.
+  /// @throws NotFoundError if the server does not know the service.
+  Health health(const std::string& service = "") const;
+
+  /// Open a stream that takes truth and detections frame by frame.
+  /// @throws InputError if an option is wrong.
+  /// @throws InvalidArgumentError if the server refuses the configuration.
+  /// @throws Error if the stream cannot be opened for another reason.
+  ScoreStream score_stream(ScoreOptions options) const;
+
+  /// Send everything and wait for the final reports, one for each evaluator. Frames are sent as
+  /// fast as the server takes them, whatever the options' batching.
+  /// @throws Error if the server refuses it or fails.
+  std::vector<Report> score(ScoreOptions options, const std::vector<Frame>& truth,
+                            const std::vector<Frame>& detections) const;
+
+  /// Find or create a submission, and open one of its append streams: an older writer of it is shut
+  /// out.
+  /// @throws InputError if an option is wrong.
+  /// @throws NotFoundError if there is no such benchmark.
+  /// @throws QuotaExceededError if the team may have no more submissions.
+  /// @throws SubmissionEndedError if it takes no more frames.
+  SubmissionStream submit(SubmitOptions options) const;
+
+  /// Submissions to hosted benchmarks.
+  Submissions submissions() const;
+
+  /// Submissions to a benchmark in rank order.
+  /// @throws ConflictError if the policy does not release such a board.
+  Leaderboard leaderboard(const LeaderboardQuery& query) const;
+
+ private:
+  std::shared_ptr<const detail::Connection> connection_;
+};
+
+}  // namespace vidscore

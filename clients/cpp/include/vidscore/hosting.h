@@ -1,0 +1,106 @@
+/// @file
+/// Hosted benchmarks as a client sees them.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vidscore/reports.h"
+
+namespace vidscore {
+
+/// A point in time of the server's.
+using Time = std::chrono::system_clock::time_point;
+
+/// Where a submission stands.
+enum class SubmissionState {
+  unknown,            ///< A state that this client does not know.
+  open,               ///< Created; nothing has come.
+  receiving,          ///< Frames have come.
+  sealed,             ///< No more frames are taken; scoring has not begun.
+  waiting_for_truth,  ///< Sealed, and waiting for truth that is not there yet.
+  scoring,            ///< Being scored.
+  scored,             ///< Scored.
+  failed,             ///< Could not be scored; the reason says why.
+  cancelled,          ///< Given up.
+};
+
+/// Whether nothing more happens by itself.
+bool has_ended(SubmissionState state) noexcept;
+
+/// The name of a state, such as `waiting_for_truth`.
+const char* to_string(SubmissionState state) noexcept;
+
+/// An append stream of a submission.
+struct StreamInfo {
+  std::string stream;             ///< Its name within the submission.
+  std::int64_t epoch = 0;         ///< Epoch of its present writer.
+  std::uint64_t next_offset = 0;  ///< Offset of its next frame: how many frames are durable.
+};
+
+/// One system's detections for a benchmark.
+struct Submission {
+  std::string name;                                  ///< `benchmarks/{b}/submissions/{s}`.
+  std::string team;                                  ///< Team that it belongs to.
+  std::string title;                                 ///< Title for people.
+  SubmissionState state = SubmissionState::unknown;  ///< Where it stands.
+  std::string state_reason;                          ///< Why it stands there: a stable code.
+  std::string state_message;                         ///< The same for people.
+  std::optional<Time> state_time;                    ///< Since when it stands there.
+  std::optional<Time> create_time;                   ///< When it was created.
+  std::optional<Time> seal_time;                     ///< When it was sealed; nullopt: it is not.
+  std::uint64_t frame_count = 0;                     ///< Durable frames in all streams together.
+  std::vector<StreamInfo> streams;                   ///< Its append streams.
+  std::int64_t revision = 0;                         ///< Goes up whenever anything changes.
+
+  /// One of its streams; nullptr where it is not there.
+  const StreamInfo* find_stream(const std::string& stream) const noexcept;
+};
+
+/// A score of a submission; it never changes.
+struct SubmissionScore {
+  std::string name;                 ///< Full name; empty for a live score.
+  std::optional<Time> create_time;  ///< When it was made.
+  std::int64_t truth_revision = 0;  ///< Revision of the truth, for organisers; otherwise 0.
+  Report report;                    ///< The report, as far as the caller may see it.
+  bool partial = false;             ///< Whether frames without truth were left out.
+  bool current = false;             ///< Whether it is the newest of its evaluator.
+};
+
+/// A submission at a revision, and the scores that may be seen then.
+struct SubmissionUpdate {
+  Submission submission;                ///< The submission.
+  std::vector<SubmissionScore> scores;  ///< The scores.
+};
+
+/// Which board of a benchmark is wanted.
+struct LeaderboardQuery {
+  std::string benchmark;                  ///< The benchmark.
+  std::string evaluator;                  ///< Evaluator; empty: the first of the specification.
+  std::optional<std::string> domain;      ///< Domain; nullopt: all together.
+  std::optional<std::string> class_name;  ///< Class; nullopt: all together.
+};
+
+/// One submission on the board.
+struct LeaderboardRow {
+  std::int32_t rank = 0;                                ///< From 1 on; equal scores share one.
+  std::string team;                                     ///< Team.
+  std::string submission;                               ///< Full name, where it may be seen.
+  std::string title;                                    ///< Its title.
+  std::optional<Time> seal_time;                        ///< When it was sealed.
+  std::map<std::string, std::optional<double>> scores;  ///< Released measures by name.
+};
+
+/// Submissions in rank order.
+struct Leaderboard {
+  std::vector<LeaderboardRow> rows;  ///< The rows, best rank first.
+  std::vector<std::string> ranking;  ///< Measures that rank, first one first.
+  std::int64_t truth_revision = 0;   ///< Revision of the truth, for organisers; otherwise 0.
+};
+
+}  // namespace vidscore

@@ -1,0 +1,87 @@
+/// @file
+/// Reports: scores with everything needed to know what they are scores of.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "vidscore/specification.h"
+
+namespace vidscore {
+
+/// A score or a coordinate of a curve: a count, a figure, or nothing where it is undefined.
+using Value = std::variant<std::monostate, std::int64_t, double>;
+
+/// A value as a number; nullopt where it is undefined.
+std::optional<double> as_number(const Value& value) noexcept;
+
+/// One score and what it is of; nullopt stands for "all of them".
+struct Row {
+  std::optional<std::string> domain;      ///< Domain.
+  std::optional<std::string> class_name;  ///< Class.
+  std::optional<std::string> sequence;    ///< Sequence.
+  std::string measure;                    ///< Name of the measure.
+  Value value;                            ///< The score.
+};
+
+/// One coordinate of every point of a curve.
+struct CurveColumn {
+  std::string name;           ///< Name of the coordinate.
+  std::vector<Value> values;  ///< Its value at each point.
+};
+
+/// Points in order.
+struct Curve {
+  std::optional<std::string> domain;      ///< Domain; nullopt for all.
+  std::optional<std::string> class_name;  ///< Class; nullopt for all.
+  std::string name;                       ///< Name of the curve.
+  std::vector<CurveColumn> columns;       ///< Coordinates, column by column, all of one length.
+};
+
+/// Something that a reader of the scores should know.
+struct Warning {
+  std::string code;        ///< Stable code, lower case with underscores.
+  std::string message;     ///< One sentence.
+  std::int64_t count = 0;  ///< How often it happened.
+};
+
+/// Scores of one evaluator.
+struct Report {
+  std::string evaluator;                        ///< Name of the evaluator.
+  std::string version;                          ///< Its version.
+  Parameters parameters;                        ///< Every parameter with the value that was used.
+  std::string truth_digest;                     ///< Fingerprint of the truth.
+  std::string detections_digest;                ///< Fingerprint of the detections.
+  std::map<std::string, std::string> software;  ///< Versions that the last bits may depend on.
+  Specification specification;                  ///< Specification that was scored under.
+  std::vector<Row> scores;                      ///< Every score.
+  std::vector<Curve> curves;                    ///< Every curve.
+  std::vector<Warning> warnings;                ///< Every warning.
+
+  /// One score: a measure of a domain, a class and a sequence, each nullopt for all of them;
+  /// nullptr where the report has no such row.
+  const Row* find(const std::string& measure,
+                  const std::optional<std::string>& domain = std::nullopt,
+                  const std::optional<std::string>& class_name = std::nullopt,
+                  const std::optional<std::string>& sequence = std::nullopt) const noexcept;
+};
+
+/// How far both sides have come.
+struct Coverage {
+  std::int64_t paired_frames = 0;                  ///< Frames that both sides have sent.
+  std::int64_t frames_waiting_for_detections = 0;  ///< Frames of the truth alone.
+  std::int64_t frames_waiting_for_truth = 0;       ///< Frames of the detections alone.
+};
+
+/// Scores over exactly the frames that both sides have sent.
+struct LiveReport {
+  std::vector<Report> reports;  ///< A report for each evaluator, in the order of the question.
+  Coverage coverage;            ///< How far both sides have come.
+};
+
+}  // namespace vidscore

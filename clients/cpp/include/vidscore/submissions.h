@@ -1,0 +1,98 @@
+/// @file
+/// The submissions of a client.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vidscore/hosting.h"
+#include "vidscore/settings.h"
+
+namespace vidscore {
+
+class Client;
+
+/// @cond
+namespace detail {
+class Connection;
+}
+/// @endcond
+
+/// Called with a submission as it is and whenever it changes; false to be told no more.
+using OnUpdate = std::function<bool(const SubmissionUpdate&)>;
+
+/// Submissions; Client::submissions. One is named `{benchmark}/{submission}` or by its full name.
+///
+/// Every method may be called from any thread. They throw InputError for a name that is none, and
+/// the Error that a call failed with.
+class Submissions {
+ public:
+  /// Open a submission of the caller's team.
+  /// @param benchmark The benchmark.
+  /// @param submission Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
+  ///   letter first; empty: the server chooses.
+  /// @param title Title for people.
+  /// @throws ConflictError if the name is taken, or the benchmark takes no submissions now.
+  /// @throws QuotaExceededError if the team may have no more.
+  Submission create(const std::string& benchmark, const std::string& submission = "",
+                    const std::string& title = "") const;
+
+  /// One submission.
+  /// @throws NotFoundError if there is none of that name, or it may not be seen.
+  Submission get(const std::string& submission) const;
+
+  /// The submissions that may be seen, newest first.
+  std::vector<Submission> list(const std::string& benchmark) const;
+
+  /// Take no more frames; the submission is scored then. Sealing again changes nothing.
+  /// @param submission The submission.
+  /// @param expected_frame_count Frames that must be durable in all streams together; nullopt for
+  ///   whatever is there.
+  /// @param retry What happens after a break of the connection.
+  /// @throws ConflictError if another number of frames is durable, with reason
+  ///   `FRAME_COUNT_DIFFERS`; nothing is sealed.
+  Submission seal(const std::string& submission,
+                  std::optional<std::uint64_t> expected_frame_count = std::nullopt,
+                  const Retry& retry = {}) const;
+
+  /// Give a submission up.
+  Submission cancel(const std::string& submission) const;
+
+  /// Follow a submission until it has ended, or the callback wants no more. Breaks of the
+  /// connection are gone over by themselves. The callback is called on the calling thread.
+  /// @param submission The submission.
+  /// @param on_update Called with the submission as it is and whenever it changes.
+  /// @param timeout Time that it may take; nullopt for no limit.
+  /// @param retry What happens after a break.
+  /// @throws DeadlineError if it has not ended in time; it goes on.
+  void watch(const std::string& submission, const OnUpdate& on_update,
+             std::optional<Duration> timeout = std::nullopt, const Retry& retry = {}) const;
+
+  /// Wait until a submission has ended: it is scored, has failed, or was cancelled.
+  /// @param submission The submission.
+  /// @param timeout Time to wait; nullopt for no limit.
+  /// @param retry What happens after a break of the connection.
+  /// @throws DeadlineError if it has not ended in time; it goes on.
+  Submission wait(const std::string& submission, std::optional<Duration> timeout = std::nullopt,
+                  const Retry& retry = {}) const;
+
+  /// What may be seen of a submission's scores, newest first.
+  std::vector<SubmissionScore> scores(const std::string& submission) const;
+
+ private:
+  friend class Client;
+  friend class SubmissionStream;
+  explicit Submissions(std::shared_ptr<const detail::Connection> connection);
+  Submission find_or_create(const std::string& benchmark,
+                            const std::optional<std::string>& submission,
+                            const std::string& title) const;
+
+  std::shared_ptr<const detail::Connection> connection_;
+};
+
+}  // namespace vidscore

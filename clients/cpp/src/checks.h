@@ -1,0 +1,28 @@
+// What of settings is refused before anything is sent.
+
+#pragma once
+
+#include "vidscore/frames.h"
+#include "vidscore/settings.h"
+
+namespace vidscore::detail {
+
+/// Refuse numbers with which nothing would ever be sent.
+void check(const Batching& batching);
+
+/// Refuse settings with which no report would ever come.
+void check(const Live& live);
+
+/// Refuse times that are none.
+void check(const Retry& retry);
+
+/// Refuse numbers with which nothing would ever be delivered.
+void check(const Delivery& delivery);
+
+/// Refuse a time that is none.
+void check_positive(const char* name, Duration time);
+
+/// Refuse objects of another shape than a stream was opened for.
+void check(const Frame& frame, Geometry geometry);
+
+}  // namespace vidscore::detail

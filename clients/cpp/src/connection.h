@@ -1,0 +1,64 @@
+// Where a server is, how to talk to it, and how unary calls are made.
+
+#pragma once
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clock.h"
+#include "failing.h"
+#include "status.h"
+#include "vidscore/client.h"
+#include "vidscore/v1/benchmark_service.grpc.pb.h"
+#include "vidscore/v1/evaluator_service.grpc.pb.h"
+#include "vidscore/v1/scoring_service.grpc.pb.h"
+#include "vidscore/v1/submission_service.grpc.pb.h"
+#include "wire.h"
+
+namespace vidscore::detail {
+
+/// A server with everything that each call to it needs.
+class Connection {
+ public:
+  Connection(const std::string& target, const ClientOptions& options);
+
+  /// Time of a call, or of opening a stream.
+  Duration timeout() const { return timeout_; }
+
+  /// Prepare a call that may take some time, or any time.
+  void prepare(grpc::ClientContext* context, const std::optional<Duration>& timeout) const;
+
+  /// Make a unary call and give its answer. `call` takes the context and where the answer goes.
+  template <typename Answer, typename Call>
+  Answer answer(Call call) const {
+    grpc::ClientContext context;
+    prepare(&context, timeout_);
+    Answer answer;
+    const grpc::Status status = call(&context, &answer);
+    if (!status.ok()) raise(error_of(status));
+    return answer;
+  }
+
+  /// Call of the standard health protocol.
+  int health(const std::string& service) const;
+
+  wire::BenchmarkService::Stub* benchmarks() const { return benchmarks_.get(); }
+  wire::EvaluatorService::Stub* evaluators() const { return evaluators_.get(); }
+  wire::ScoringService::Stub* scoring() const { return scoring_.get(); }
+  wire::SubmissionService::Stub* submissions() const { return submissions_.get(); }
+
+ private:
+  std::string authorization_;
+  Duration timeout_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<wire::BenchmarkService::Stub> benchmarks_;
+  std::unique_ptr<wire::EvaluatorService::Stub> evaluators_;
+  std::unique_ptr<wire::ScoringService::Stub> scoring_;
+  std::unique_ptr<wire::SubmissionService::Stub> submissions_;
+};
+
+}  // namespace vidscore::detail

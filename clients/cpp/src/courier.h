@@ -1,0 +1,78 @@
+// Delivers the frames of an append stream: connects, sends, and goes on after breaks.
+
+#pragma once
+
+#include <grpcpp/client_context.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "append_state.h"
+#include "connection.h"
+#include "monitor.h"
+
+namespace vidscore::detail {
+
+/// An append stream that was opened for this writer.
+struct OpenedStream {
+  Submission submission;
+  StreamInfo stream;
+  Geometry geometry = Geometry::box;
+};
+
+/// Delivers frames from its own thread, and with another one while it is connected.
+class Courier {
+ public:
+  Courier(std::shared_ptr<const Connection> connection, OpenedStream opened, SubmitOptions options);
+  ~Courier();
+  Courier(const Courier&) = delete;
+  Courier& operator=(const Courier&) = delete;
+
+  const OpenedStream& opened() const { return opened_; }
+  std::uint64_t acknowledged() const;
+  std::uint64_t reconnections() const;
+
+  /// Queue frames, as the policy says where the queue is full.
+  void put(Item item);
+  /// Wait until every frame is durable.
+  std::uint64_t flush(const std::optional<Duration>& timeout);
+  /// Wait until every frame is durable, and end.
+  void close(const std::optional<Duration>& timeout);
+  /// End at once.
+  void detach();
+
+ private:
+  class Sender;
+
+  void wait_for_room(Lock& lock, Item* item);
+  void run();
+  void deliver_all();
+  bool await_work();
+  void pause(const Error& error);
+  void deliver();
+  void resume();
+  void deliver_one_by_one();
+  void deliver_over_a_call();
+  void read(grpc::ClientReaderWriter<wire::AppendFramesRequest, wire::AppendFramesResponse>* call,
+            grpc::ClientContext* context);
+  std::optional<Sent> next_batch(std::uint64_t connection);
+  void watch_for_stall(Lock& lock);
+  void sleep(Lock& lock, const std::optional<Instant>& limit);
+  void append(const Sent& batch, wire::Append* message) const;
+  void acknowledge(std::int64_t next_offset);
+  void tell(bool grown);
+  void end(const std::optional<Error>& error);
+
+  const std::shared_ptr<const Connection> connection_;
+  const OpenedStream opened_;
+  const SubmitOptions options_;
+  Monitor monitor_;
+  AppendState state_;
+  grpc::ClientContext* context_ = nullptr;  // of the present call, if there is one
+  bool stalled_ = false;                    // whether that call was given up for its silence
+  std::thread thread_;
+};
+
+}  // namespace vidscore::detail

@@ -1,0 +1,83 @@
+// What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+//
+// Pure: whoever drives it passes the time and does the waiting, the locking and the sending.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "clock.h"
+#include "vidscore/frames.h"
+#include "vidscore/settings.h"
+
+namespace vidscore::detail {
+
+/// What a caller gives at once.
+struct Item {
+  std::vector<Frame> frames;  ///< The frames, at least one.
+  bool single = false;        ///< Whether it is one frame that may wait for others.
+};
+
+/// Bytes of the message that frames would make, at most, without its tables.
+std::size_t total_size(const std::vector<Frame>& frames);
+
+/// Frames of one side that go into one message.
+struct Batch {
+  Side side;
+  std::vector<Frame> frames;
+};
+
+/// A bounded queue that turns frames into batches.
+class Outbox {
+ public:
+  explicit Outbox(const Batching& batching) : batching_(batching) {}
+
+  /// Frames that wait.
+  std::size_t frames() const { return frames_; }
+
+  /// When `take` has something.
+  Due due() const;
+
+  /// Make no larger batches than a server takes.
+  void limit(std::size_t batch_frames, std::size_t batch_bytes);
+
+  /// Take in an item where there is room for it; whether it was taken in.
+  bool offer(Side side, Item* item, Instant now);
+
+  /// Let nothing wait for others any longer.
+  void flush();
+
+  /// The next batch that is due, of at most the size of a message.
+  std::optional<Batch> take(Instant now);
+
+ private:
+  /// Frames of one side that need not wait for others.
+  struct Ready {
+    Side side;
+    std::deque<Frame> frames;
+  };
+
+  /// Single frames of one side that wait for others.
+  struct Gathering {
+    std::deque<Frame> frames;
+    std::size_t size = 0;
+    Instant since;
+  };
+
+  void gather(Side side, Frame frame, std::size_t size, Instant now);
+  void seal(Side side);
+  std::size_t frames_that_fit(const std::deque<Frame>& frames) const;
+  Gathering& gathering(Side side) { return gathering_[static_cast<std::size_t>(side)]; }
+
+  Batching batching_;
+  std::array<Gathering, 2> gathering_;
+  std::deque<Ready> ready_;
+  std::size_t frames_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace vidscore::detail

@@ -1,0 +1,110 @@
+#include "vidscore/submission_stream.h"
+
+#include <utility>
+
+#include "checks.h"
+#include "connection.h"
+#include "courier.h"
+#include "decoding.h"
+#include "failing.h"
+#include "names.h"
+
+namespace vidscore {
+namespace {
+
+Geometry detection_geometry(const detail::Connection& connection, const std::string& benchmark) {
+  detail::wire::GetBenchmarkRequest request;
+  request.set_name(benchmark);
+  const auto answer =
+      connection.answer<detail::wire::GetBenchmarkResponse>([&](auto* context, auto* response) {
+        return connection.benchmarks()->GetBenchmark(context, request, response);
+      });
+  const auto geometry = detail::decode_geometry(answer.benchmark().detection_geometry());
+  if (!geometry) {
+    detail::raise(detail::local_error(
+        ErrorKind::internal,
+        "the benchmark's detections have a shape that this client cannot send"));
+  }
+  return *geometry;
+}
+
+StreamInfo open_stream(const detail::Connection& connection, const std::string& submission,
+                       const std::string& stream) {
+  detail::wire::OpenStreamRequest request;
+  request.set_submission(submission);
+  request.set_stream(stream);
+  const auto answer =
+      connection.answer<detail::wire::OpenStreamResponse>([&](auto* context, auto* response) {
+        return connection.submissions()->OpenStream(context, request, response);
+      });
+  return detail::decode_stream(answer.stream());
+}
+
+}  // namespace
+
+SubmissionStream::SubmissionStream(std::shared_ptr<const detail::Connection> connection,
+                                   SubmitOptions options)
+    : submissions_(connection), retry_(options.delivery.retry) {
+  detail::check(options.batching);
+  detail::check(options.delivery);
+  const std::string benchmark = detail::benchmark_name(options.benchmark);
+  detail::OpenedStream opened;
+  opened.geometry = detection_geometry(*connection, benchmark);
+  opened.submission = submissions_.find_or_create(benchmark, options.submission, options.title);
+  opened.stream = open_stream(*connection, opened.submission.name, options.stream);
+  courier_ = std::make_unique<detail::Courier>(std::move(connection), std::move(opened),
+                                               std::move(options));
+}
+
+SubmissionStream::SubmissionStream(SubmissionStream&&) noexcept = default;
+SubmissionStream& SubmissionStream::operator=(SubmissionStream&&) noexcept = default;
+SubmissionStream::~SubmissionStream() = default;
+
+const std::string& SubmissionStream::submission() const noexcept {
+  return courier_->opened().submission.name;
+}
+
+std::uint64_t SubmissionStream::next_offset() const noexcept {
+  return courier_->opened().stream.next_offset;
+}
+
+std::uint64_t SubmissionStream::acknowledged_frames() const { return courier_->acknowledged(); }
+
+std::uint64_t SubmissionStream::reconnections() const { return courier_->reconnections(); }
+
+void SubmissionStream::send(Frame frame) {
+  detail::check(frame, courier_->opened().geometry);
+  detail::Item item;
+  item.single = true;
+  item.frames.push_back(std::move(frame));
+  courier_->put(std::move(item));
+}
+
+void SubmissionStream::send_batch(std::vector<Frame> frames) {
+  for (const Frame& frame : frames) detail::check(frame, courier_->opened().geometry);
+  if (!frames.empty()) courier_->put({std::move(frames), false});
+}
+
+std::uint64_t SubmissionStream::flush(std::optional<Duration> timeout) {
+  return courier_->flush(timeout);
+}
+
+void SubmissionStream::close(std::optional<Duration> timeout) { courier_->close(timeout); }
+
+void SubmissionStream::detach() { courier_->detach(); }
+
+Submission SubmissionStream::seal(std::optional<std::uint64_t> expected_frame_count,
+                                  std::optional<Duration> timeout) {
+  close(timeout);
+  return submissions_.seal(submission(), expected_frame_count, retry_);
+}
+
+Submission SubmissionStream::wait(std::optional<Duration> timeout) {
+  return submissions_.wait(submission(), timeout, retry_);
+}
+
+std::vector<SubmissionScore> SubmissionStream::scores() {
+  return submissions_.scores(submission());
+}
+
+}  // namespace vidscore

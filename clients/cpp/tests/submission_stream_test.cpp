@@ -1,0 +1,272 @@
+// Submission streams against a server that follows the offset protocol, and breaks.
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "fake_submissions.h"
+#include "frames.h"
+
+namespace vidscore::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr Duration kWait = std::chrono::seconds(60);
+
+/// Batches of 10 frames, and a client that comes back soon.
+SubmitOptions options_of() {
+  SubmitOptions options;
+  options.benchmark = "streets";
+  options.submission = "run";
+  options.batching.batch_frames = 10;
+  options.delivery.retry.initial = milliseconds(5);
+  options.delivery.retry.maximum = milliseconds(5);
+  return options;
+}
+
+std::uint64_t send_all(SubmissionStream* stream, std::int64_t count) {
+  for (std::int64_t number = 0; number < count; ++number) stream->send(boxes(number));
+  return stream->flush(kWait);
+}
+
+TEST(SubmissionStream, StoresAcknowledgesAndSealsFrames) {
+  FakeSubmissions server;
+  SubmitOptions options = options_of();
+  std::mutex mutex;
+  std::vector<std::uint64_t> told;
+  options.delivery.on_acknowledged = [&](std::uint64_t frames) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    told.push_back(frames);
+  };
+  SubmissionStream stream = server.client().submit(options);
+  EXPECT_EQ(stream.submission(), kRun);
+  EXPECT_EQ(stream.next_offset(), 0u);
+  EXPECT_EQ(send_all(&stream, 25), 25u);
+  stream.seal(25, kWait);
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{10, 20, 25}));
+  EXPECT_EQ(server.stored, count_to(25));
+  EXPECT_EQ(server.sealed_with, (std::vector<std::int64_t>{25}));
+  EXPECT_EQ(stream.scores().size(), 1u);
+  EXPECT_THROW(stream.send(boxes(25)), ClosedError);
+}
+
+/// Over one call, and with a call for each batch.
+TEST(SubmissionStream, LosesNoFrameAndStoresNoneTwiceWhateverBreaks) {
+  for (const bool unary : {false, true}) {
+    FakeSubmissions server;
+    server.faults = {Fault::none,      Fault::break_after, Fault::break_before, Fault::none,
+                     Fault::take_half, Fault::fall_behind, Fault::break_after,  Fault::take_half};
+    SubmitOptions options = options_of();
+    options.delivery.unary = unary;
+    SubmissionStream stream = server.client().submit(options);
+    EXPECT_EQ(send_all(&stream, 205), 205u);
+    const detail::Lock lock = server.lock();
+    EXPECT_EQ(server.stored, count_to(205)) << unary;
+    EXPECT_TRUE(server.faults.empty());
+    for (const auto& [offset, epoch] : server.offsets) EXPECT_EQ(epoch, 1) << offset;
+    EXPECT_GE(stream.reconnections(), 4u);
+  }
+}
+
+TEST(SubmissionStream, TakesAServerThatAnswersNothingForABrokenConnection) {
+  FakeSubmissions server;
+  server.faults = {Fault::none, Fault::say_nothing};
+  SubmitOptions options = options_of();
+  options.delivery.acknowledge_timeout = milliseconds(200);
+  SubmissionStream stream = server.client().submit(options);
+  EXPECT_EQ(send_all(&stream, 30), 30u);
+  EXPECT_EQ(server.stored, count_to(30));
+}
+
+TEST(SubmissionStream, SendsWhatIsNotDurableWhereAProgramStartsAgain) {
+  FakeSubmissions server;
+  {
+    SubmissionStream stream = server.client().submit(options_of());
+    send_all(&stream, 15);
+  }
+  SubmitOptions options = options_of();
+  options.replay = true;
+  SubmissionStream stream = server.client().submit(options);
+  EXPECT_EQ(stream.next_offset(), 15u);
+  EXPECT_EQ(send_all(&stream, 40), 40u);
+  EXPECT_EQ(server.stored, count_to(40));
+  EXPECT_EQ(server.creations, (std::vector<std::string>{"run"}));
+}
+
+TEST(SubmissionStream, ShutsAnOlderWriterOut) {
+  FakeSubmissions server;
+  SubmissionStream older = server.client().submit(options_of());
+  send_all(&older, 10);
+  SubmissionStream younger = server.client().submit(options_of());
+  try {
+    send_all(&older, 10);
+    FAIL();
+  } catch (const SupersededError& error) {
+    EXPECT_EQ(error.reason(), "EPOCH_STALE");
+  }
+  EXPECT_NO_THROW(younger.flush(kWait));
+}
+
+TEST(SubmissionStream, TellsWhatAnotherTryWouldNotMendAndDoesNotTryAgain) {
+  FakeSubmissions server;
+  server.faults = {Fault::refuse};
+  SubmissionStream stream = server.client().submit(options_of());
+  stream.send_batch(frames(0, 10));
+  EXPECT_THROW(stream.flush(kWait), LimitExceededError);
+  EXPECT_THROW(stream.send(boxes(10)), LimitExceededError);
+  EXPECT_EQ(server.offsets.size(), 1u);
+}
+
+TEST(SubmissionStream, GivesUpWhereTheServerStaysAway) {
+  FakeSubmissions server;
+  SubmitOptions options = options_of();
+  options.delivery.retry.give_up_after = milliseconds(50);
+  SubmissionStream stream = server.client().submit(options);
+  send_all(&stream, 10);
+  server.stop();
+  stream.send_batch(frames(10, 20));
+  EXPECT_THROW(stream.flush(kWait), UnavailableError);
+}
+
+TEST(SubmissionStream, RefusesFramesAtOnceOrAfterAWhileWhereTheQueueIsFull) {
+  for (const Policy policy : {Policy::raise, Policy::block}) {
+    FakeSubmissions server;
+    server.faults = {Fault::say_nothing};
+    SubmitOptions options = options_of();
+    options.batching.batch_frames = 1;
+    options.batching.queue_frames = 3;
+    options.batching.policy = policy;
+    options.batching.block_timeout = milliseconds(50);
+    options.delivery.window_frames = 1;
+    SubmissionStream stream = server.client().submit(options);
+    EXPECT_THROW(send_all(&stream, 6), BackPressureError);
+  }
+}
+
+TEST(SubmissionStream, EndsWhereACallbackThrowsOrWaitsForItself) {
+  for (const bool waits : {false, true}) {
+    FakeSubmissions server;
+    SubmitOptions options = options_of();
+    SubmissionStream* itself = nullptr;
+    std::mutex mutex;
+    options.delivery.on_acknowledged = [&](std::uint64_t) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (waits) itself->flush();
+      throw std::runtime_error("on purpose");
+    };
+    SubmissionStream stream = server.client().submit(options);
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      itself = &stream;
+    }
+    stream.send_batch(frames(0, 30));
+    EXPECT_THROW(stream.flush(kWait), CallbackError);
+  }
+}
+
+TEST(SubmissionStream, MakesASealAgainWhoseAnswerIsLost) {
+  FakeSubmissions server;
+  server.lose_seals = 1;
+  SubmissionStream stream = server.client().submit(options_of());
+  send_all(&stream, 3);
+  stream.seal(3, kWait);
+  EXPECT_EQ(server.sealed_with, (std::vector<std::int64_t>{3, 3}));
+  try {
+    server.client().submissions().seal("streets/run", 4);
+    FAIL();
+  } catch (const ConflictError& error) {
+    EXPECT_EQ(error.reason(), "FRAME_COUNT_DIFFERS");
+  }
+}
+
+TEST(SubmissionStream, DeliversNoMoreWhenItIsDetached) {
+  FakeSubmissions server;
+  server.faults = {Fault::say_nothing};
+  SubmissionStream stream = server.client().submit(options_of());
+  stream.send_batch(frames(0, 10));
+  stream.detach();
+  EXPECT_THROW(stream.flush(kWait), ClosedError);
+  EXPECT_TRUE(server.stored.empty());
+}
+
+TEST(SubmissionStream, GoesOnWhereAFlushWasGivenUp) {
+  FakeSubmissions server;
+  server.faults = {Fault::say_nothing};
+  SubmitOptions options = options_of();
+  options.delivery.acknowledge_timeout = milliseconds(300);
+  SubmissionStream stream = server.client().submit(options);
+  stream.send_batch(frames(0, 10));
+  EXPECT_THROW(stream.flush(milliseconds(20)), DeadlineError);
+  EXPECT_EQ(stream.flush(kWait), 10u);
+}
+
+TEST(SubmissionStream, SaysThatANameIsAnotherTeams) {
+  FakeSubmissions server;
+  server.refuse_creation = "NAME_TAKEN";
+  try {
+    server.client().submit(options_of());
+    FAIL();
+  } catch (const ConflictError& error) {
+    EXPECT_EQ(error.reason(), "NAME_TAKEN");
+  }
+}
+
+TEST(SubmissionStream, RefusesNamesThatAreNoneAndObjectsOfAnotherShape) {
+  FakeSubmissions server;
+  const Client client = server.client();
+  SubmitOptions options = options_of();
+  options.benchmark = "nowhere";
+  EXPECT_THROW(client.submit(options), NotFoundError);
+  options.benchmark = "a/b";
+  EXPECT_THROW(client.submit(options), InputError);
+  for (const char* name : {"run", "a/b/c", "/run", "benchmarks/a/submissions/"}) {
+    EXPECT_THROW(client.submissions().get(name), InputError) << name;
+  }
+  SubmissionStream stream = client.submit(options_of());
+  const Frame point{"a", 0, {Object::point(1, 2)}, "", false};
+  EXPECT_THROW(stream.send(point), InputError);
+  EXPECT_THROW(stream.send_batch({point}), InputError);
+}
+
+TEST(Submissions, GoOnWatchingFromTheRevisionThatIsKnown) {
+  FakeSubmissions server;
+  server.watch_script = {{{wire::SUBMISSION_STATE_SEALED, 4}, {wire::SUBMISSION_STATE_SEALED, 0}},
+                         {},
+                         {{wire::SUBMISSION_STATE_SCORING, 5}, {wire::SUBMISSION_STATE_SCORED, 6}}};
+  std::vector<std::int64_t> revisions;
+  Retry soon;
+  soon.initial = soon.maximum = milliseconds(5);
+  const auto keep = [&revisions](const SubmissionUpdate& update) {
+    revisions.push_back(update.submission.revision);
+    return true;
+  };
+  server.client().submissions().watch("streets/run", keep, kWait, soon);
+  EXPECT_EQ(revisions, (std::vector<std::int64_t>{4, 5, 6}));
+  EXPECT_EQ(server.watches, (std::vector<std::int64_t>{0, 4, 4}));
+}
+
+TEST(Submissions, AreNotWaitedForLongerThanWanted) {
+  FakeSubmissions server;
+  const Submissions submissions = server.client().submissions();
+  EXPECT_THROW(submissions.wait("streets/run", milliseconds(50)), DeadlineError);
+}
+
+TEST(Client, ReadsSubmissionsAndBoardsPageByPage) {
+  FakeSubmissions server;
+  const Client client = server.client();
+  EXPECT_EQ(client.submissions().list("streets").size(), 2u);
+  LeaderboardQuery query;
+  query.benchmark = "streets";
+  const Leaderboard board = client.leaderboard(query);
+  ASSERT_EQ(board.rows.size(), 2u);
+  EXPECT_EQ(board.rows[0].scores.at("f1"), std::nullopt);
+  EXPECT_EQ(board.rows[1].scores.at("f1"), std::optional<double>(0.5));
+  EXPECT_EQ(board.ranking, (std::vector<std::string>{"f1"}));
+  EXPECT_TRUE(has_ended(client.submissions().cancel("streets/run").state));
+}
+
+}  // namespace
+}  // namespace vidscore::testing

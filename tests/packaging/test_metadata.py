@@ -32,7 +32,8 @@ def test_both_distributions_have_one_version() -> None:
 
 
 def test_vidscore_needs_the_client_of_exactly_its_own_version() -> None:
-    pins = [text for text in importlib.metadata.requires("vidscore") or [] if "vidscore-client" in text]
+    needed = importlib.metadata.requires("vidscore") or []
+    pins = [text for text in needed if "vidscore-client" in text]
     assert pins == [f"vidscore-client=={VERSION}"]
 
 

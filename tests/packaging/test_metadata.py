@@ -62,6 +62,12 @@ def test_every_other_requirement_has_a_lower_bound() -> None:
     assert unbounded == set()
 
 
+def test_psycopg_comes_only_with_the_postgresql_extra() -> None:
+    [psycopg] = [text for text in requirements() if "psycopg" in text]
+    assert psycopg.startswith("psycopg[binary]>=")
+    assert "extra == 'postgresql'" in psycopg.replace('"', "'")
+
+
 def test_opencv_comes_only_with_the_video_extra() -> None:
     opencv = [text for text in requirements() if "opencv" in text]
     assert len(opencv) == 1

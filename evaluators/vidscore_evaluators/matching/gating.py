@@ -31,7 +31,7 @@ Gate = Callable[[IntArray, IntArray], BoolArray]
 Measure = Callable[[IntArray, IntArray], FloatArray]
 """Measures each of K pairs, of (K,) left rows and (K,) right rows."""
 
-PAIRS_A_CHUNK = 1 << 17
+PAIRS_A_CHUNK = 1 << 15
 """Pairs that are unrolled at a time: few enough for the processor's own cache."""
 
 SWEEP_FROM = 8

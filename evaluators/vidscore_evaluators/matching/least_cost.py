@@ -23,6 +23,7 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    numbered,
     run_starts,
     starts_from_counts,
 )
@@ -50,6 +51,10 @@ class Objects:
 
     frames: IntArray
     sort_keys: tuple[FloatArray, ...]
+
+    def take(self, rows: IntArray) -> Objects:
+        """Some of the objects, by ascending rows."""
+        return Objects(self.frames[rows], tuple(key[rows] for key in self.sort_keys))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,15 +100,33 @@ def least_cost_matching(
         (P,) which pairs are matched. Sums of costs are compared in binary64: sums that are nearer
         to each other than its rounding count as equal or not as it falls, but always alike.
     """
-    partners = np.full(len(left.frames), _NOBODY, dtype=np.int64)
-    blocks = left.frames[pairs.left]
-    problem = _Problem(pairs, costs, blocks, _count(blocks))
-    for step in (_match_lone_pairs, _match_stars, _match_cheapest):
-        settled = step(problem, partners, len(right.frames))
+    matched = _are_lone(pairs, len(left.frames), len(right.frames))
+    rest = np.flatnonzero(~matched)
+    if len(rest):
+        matched[rest] = _match_rest(pairs.take(rest), costs[rest], left, right)
+    return matched
+
+
+def _are_lone(pairs: Pairs, left_count: int, right_count: int) -> BoolArray:
+    """(P,) pairs neither of whose objects has another, which are matched in any case."""
+    lone: BoolArray = np.bincount(pairs.left, minlength=left_count)[pairs.left] == 1
+    lone &= np.bincount(pairs.right, minlength=right_count)[pairs.right] == 1
+    return lone
+
+
+def _match_rest(pairs: Pairs, costs: FloatArray, left: Objects, right: Objects) -> BoolArray:
+    """Match pairs that may stand in each other's way, without the objects that have none."""
+    lefts, left_rows, _ = numbered(pairs.left)
+    rights, right_rows, _ = numbered(pairs.right)
+    left, right, pairs = left.take(lefts), right.take(rights), Pairs(left_rows, right_rows)
+    partners = np.full(len(lefts), _NOBODY, dtype=np.int64)
+    problem = _Problem(pairs, costs, left.frames[left_rows], 0).numbered()
+    for step in (_match_stars, _match_cheapest):
+        settled = step(problem, partners, len(rights))
         problem = problem.take(np.flatnonzero(~settled))
     if len(problem.pairs):
         _match_blocks(problem.numbered(), partners, left, right)
-    matched: BoolArray = partners[pairs.left] == pairs.right
+    matched: BoolArray = partners[left_rows] == right_rows
     return matched
 
 
@@ -116,15 +139,6 @@ def _numbered(ascending: IntArray) -> IntArray:
 
 def _count(blocks: IntArray) -> int:
     return int(blocks[-1]) + 1 if len(blocks) else 0
-
-
-def _match_lone_pairs(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
-    """Match pairs neither of whose objects has another; tells which these are."""
-    left, right = problem.pairs.left, problem.pairs.right
-    lone: BoolArray = np.bincount(left, minlength=len(partners))[left] == 1
-    lone &= np.bincount(right, minlength=right_count)[right] == 1
-    partners[left[lone]] = right[lone]
-    return lone
 
 
 def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:

@@ -87,7 +87,9 @@ class _Points:
         return Objects(frames, (self.coordinates[0], self.coordinates[1]))
 
     def take(self, frames: IntArray) -> _Points:
-        """Some of the frames."""
+        """Some of the frames, given in ascending order."""
+        if len(frames) == len(self.counts):
+            return self
         counts = self.counts[frames]
         rows = expand_runs(self.starts[frames], counts)
         return _Points(counts, starts_from_counts(counts), self.coordinates.take(rows, axis=1))
@@ -112,7 +114,7 @@ def find_true_positives(parameters: SpotGeoParameters, aligned: Aligned) -> True
     truth, detections = _Points.of(aligned.truth), _Points.of(aligned.detections)
     cells = truth.counts * detections.counts
     crowded = (cells > CROWDED_FRAME_CELLS) & (cells <= LARGE_FRAME_CELLS)
-    others = np.flatnonzero((cells > 0) & ~crowded)
+    others = np.flatnonzero(~crowded)
     first = run_starts(starts_from_counts(cells[others])[:-1] // PAIRS_A_CHUNK).tolist()
     found = [
         _by_pairs(parameters, truth, detections, others[start:stop])

@@ -1,0 +1,254 @@
+package io.github.vidscore.client;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What an append stream knows, without any input or output.
+ *
+ * <p>Frames go from the outbox into the window when they are sent, and stay there until the server
+ * has acknowledged them. After a break the window is sent again from the server's next offset on,
+ * under the epoch of the first opening: a younger writer is never shut out by an older one that
+ * comes back.
+ */
+final class AppendState {
+  /** A batch of frames, and the offset of the first of them in the stream. */
+  record Sent(long offset, List<Frame> frames) {
+    long end() {
+      return offset + frames.size();
+    }
+  }
+
+  private final StreamInfo opened;
+  private final int arity;
+  private final Delivery delivery;
+  private final Outbox outbox;
+  private final Retrying retrying;
+  private final List<Sent> window = new ArrayList<>();
+  private long acknowledged;
+  private boolean broken;
+  private boolean ended;
+  private VidscoreException failure;
+  private long toSkip; // frames that the caller sends again and that are durable already
+  private int windowFrames;
+  private long windowBytes;
+  private int sent; // how many batches of the window were sent over the present connection
+  private long taken; // offset after the last frame that entered the window
+  private long quietSinceNs;
+
+  AppendState(StreamInfo opened, int arity, Batching batching, Delivery delivery, boolean replay) {
+    this.opened = opened;
+    this.arity = arity;
+    this.delivery = delivery;
+    this.outbox = new Outbox(batching, Map.of(Side.DETECTIONS, arity));
+    this.retrying = new Retrying(delivery.retry());
+    this.acknowledged = opened.nextOffset();
+    this.taken = opened.nextOffset();
+    this.toSkip = replay ? opened.nextOffset() : 0;
+  }
+
+  long acknowledged() {
+    return acknowledged;
+  }
+
+  /** Whether the server has to be asked where to go on. */
+  boolean broken() {
+    return broken;
+  }
+
+  boolean ended() {
+    return ended;
+  }
+
+  Retrying retrying() {
+    return retrying;
+  }
+
+  /** Whether there is nothing to deliver, so that no connection is needed. */
+  boolean idle() {
+    return window.isEmpty() && outbox.frames() == 0;
+  }
+
+  /** Whether every frame is durable, or the stream has failed. */
+  boolean settled() {
+    return ended || idle();
+  }
+
+  /** When the connection counts as broken; never where no answer is due. */
+  long stalledAtNs() {
+    return sent == 0 ? Outbox.NEVER : quietSinceNs + delivery.acknowledgeTimeout().toNanos();
+  }
+
+  /** When {@link #take} has something; never where nothing waits or the window is full. */
+  long dueNs() {
+    if (sent < window.size()) {
+      return Outbox.AT_ONCE;
+    }
+    return hasRoom() ? outbox.dueNs() : Outbox.NEVER;
+  }
+
+  /**
+   * Takes in frames where there is room; whether it did, or they are durable already. A frame that
+   * comes alone may wait for others.
+   */
+  boolean admit(List<Frame> frames, boolean alone, long nowNs) {
+    check();
+    if (frames.size() <= toSkip) {
+      toSkip -= frames.size();
+      return true;
+    }
+    List<Frame> rest = frames.subList((int) toSkip, frames.size());
+    boolean admitted =
+        alone
+            ? outbox.offer(Side.DETECTIONS, rest.get(0), nowNs)
+            : outbox.offerAll(Side.DETECTIONS, rest);
+    toSkip = admitted ? 0 : toSkip;
+    return admitted;
+  }
+
+  /** The error for frames that were not taken in, after a wait; null where there was none. */
+  VidscoreException refusal(Object waited) {
+    return Failure.backPressure(
+        "the queue has been full%s: %d frames wait to be sent and %d to be acknowledged, "
+                .formatted(waited == null ? "" : " for " + waited, outbox.frames(), windowFrames)
+            + "queueFrames is %d, windowFrames is %d"
+                .formatted(outbox.batching().queueFrames(), delivery.windowFrames()));
+  }
+
+  /** The next batch to send; null where none is due or the window is full. */
+  Sent take(long nowNs) {
+    if (ended || (sent == window.size() && !fill(nowNs))) {
+      return null;
+    }
+    if (sent == 0) {
+      quietSinceNs = nowNs;
+    }
+    return window.get(sent++);
+  }
+
+  /** Lets go of the frames before an offset, which are durable; whether more are than was known. */
+  boolean acknowledge(long nextOffset, long nowNs) {
+    if (nextOffset > taken) {
+      throw Failure.internal(
+          "the server acknowledged %d frames of which %d were sent".formatted(nextOffset, taken));
+    }
+    quietSinceNs = nowNs;
+    if (nextOffset <= acknowledged) {
+      return false;
+    }
+    retrying.progress();
+    acknowledged = nextOffset;
+    while (!window.isEmpty() && window.get(0).end() <= nextOffset) {
+      release();
+    }
+    if (!window.isEmpty() && window.get(0).offset() < nextOffset) {
+      cut(nextOffset);
+    }
+    return true;
+  }
+
+  /**
+   * Goes on over a new connection from what the server knows of the stream, null where it knows
+   * nothing; whether more frames are durable than was known.
+   */
+  boolean resume(StreamInfo known, long nowNs) {
+    StreamInfo found = known == null ? new StreamInfo(opened.stream(), opened.epoch(), 0) : known;
+    if (found.epoch() != opened.epoch()) {
+      throw Failure.of(
+              "another writer has opened stream \"%s\" under epoch %d; this one has epoch %d and may not go on"
+                  .formatted(found.stream(), found.epoch(), opened.epoch()))
+          .withCode("ABORTED")
+          .withReason("EPOCH_STALE")
+          .exception(SupersededException.class);
+    }
+    if (found.nextOffset() < acknowledged) {
+      throw Failure.of(
+              "the server has %d frames of the stream and had acknowledged %d: it was set back"
+                  .formatted(found.nextOffset(), acknowledged))
+          .withReason("STREAM_SET_BACK")
+          .exception(ConflictException.class);
+    }
+    boolean grown = acknowledge(found.nextOffset(), nowNs);
+    sent = 0;
+    broken = false;
+    return grown;
+  }
+
+  /** Notes that nothing more comes over the connection there was. */
+  void disconnect() {
+    sent = 0;
+  }
+
+  /** Notes a break: nanoseconds to wait before going on; throws where there is no going on. */
+  long delayNs(VidscoreException problem, long nowNs) {
+    broken = true;
+    sent = 0;
+    if (idle() && Retrying.isBreak(problem)) {
+      return 0; // there is nothing to try again until there are frames
+    }
+    return retrying.delayNs(problem, nowNs);
+  }
+
+  /** Lets nothing wait for others any longer. */
+  void flush() {
+    outbox.flush();
+  }
+
+  /** Notes that nothing more is delivered, and why; the first one to say so is right. */
+  void end(VidscoreException problem) {
+    if (!ended) {
+      ended = true;
+      failure = problem;
+    }
+  }
+
+  /** Throws what the stream failed with, or that it has ended. */
+  void check() {
+    if (failure != null) {
+      throw failure.again();
+    }
+    if (ended) {
+      throw Failure.closed("the stream is closed and takes no more frames");
+    }
+  }
+
+  private boolean hasRoom() {
+    return window.isEmpty()
+        || (windowFrames < delivery.windowFrames() && windowBytes < delivery.windowBytes());
+  }
+
+  /** Moves the batch that is due, if there is one, into the window. */
+  private boolean fill(long nowNs) {
+    Outbox.Batch batch = hasRoom() ? outbox.take(nowNs) : null;
+    if (batch == null) {
+      return false;
+    }
+    enter(window.size(), new Sent(taken, batch.frames()));
+    taken += batch.frames().size();
+    return true;
+  }
+
+  private void enter(int place, Sent batch) {
+    window.add(place, batch);
+    windowFrames += batch.frames().size();
+    windowBytes += Outbox.sizeOf(batch.frames(), arity);
+  }
+
+  private Sent release() {
+    Sent oldest = window.remove(0);
+    windowFrames -= oldest.frames().size();
+    windowBytes -= Outbox.sizeOf(oldest.frames(), arity);
+    sent = Math.max(0, sent - 1);
+    return oldest;
+  }
+
+  /** Keeps of the oldest batch what comes from an offset on. */
+  private void cut(long offset) {
+    int known = sent;
+    Sent oldest = release();
+    int gone = (int) (offset - oldest.offset());
+    enter(0, new Sent(offset, oldest.frames().subList(gone, oldest.frames().size())));
+    sent = known;
+  }
+}

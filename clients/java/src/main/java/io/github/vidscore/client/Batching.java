@@ -1,0 +1,126 @@
+package io.github.vidscore.client;
+
+import java.time.Duration;
+
+/**
+ * How frames are put together into messages, and how many may wait.
+ *
+ * <p>A frame is on its way {@code batchInterval} after it was given at the latest, unless the server
+ * takes no more; then frames wait in the queue. What one call sends enters the queue where it fits
+ * or the queue is empty, so memory is bounded by the queue and one call.
+ *
+ * @param batchFrames most frames of a message
+ * @param batchBytes most bytes of a message, unless one frame alone is larger
+ * @param batchInterval longest time that a frame waits for others
+ * @param queueFrames most frames that wait to be sent, both sides together
+ * @param queueBytes most bytes that wait to be sent
+ * @param policy what happens to the caller where the queue is full
+ * @param blockTimeout longest time that {@link Policy#BLOCK} waits before it throws {@link
+ *     BackPressureException}; null for no limit
+ */
+public record Batching(
+    int batchFrames,
+    int batchBytes,
+    Duration batchInterval,
+    int queueFrames,
+    long queueBytes,
+    Policy policy,
+    Duration blockTimeout) {
+
+  /** The usual settings. */
+  public static final Batching DEFAULT =
+      new Batching(
+          256,
+          1 << 20,
+          Duration.ofMillis(100),
+          4096,
+          64L << 20,
+          Policy.BLOCK,
+          Duration.ofSeconds(30));
+
+  /**
+   * Checks the settings.
+   *
+   * @throws InputException for settings with which nothing would be sent
+   */
+  public Batching {
+    Checks.atLeast("batchFrames", batchFrames, 1);
+    Checks.atLeast("batchBytes", batchBytes, 1);
+    Checks.atLeast("batchInterval", batchInterval, Duration.ZERO);
+    Checks.atLeast("queueFrames", queueFrames, 1);
+    Checks.atLeast("queueBytes", queueBytes, 1);
+    Checks.given("policy", policy);
+    Checks.atLeastOrNull("blockTimeout", blockTimeout, Duration.ZERO);
+  }
+
+  /**
+   * These settings with another batchFrames.
+   *
+   * @param value most frames of a message
+   * @return the settings
+   */
+  public Batching withBatchFrames(int value) {
+    return new Batching(value, batchBytes, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
+  }
+
+  /**
+   * These settings with another batchBytes.
+   *
+   * @param value most bytes of a message, unless one frame alone is larger
+   * @return the settings
+   */
+  public Batching withBatchBytes(int value) {
+    return new Batching(batchFrames, value, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
+  }
+
+  /**
+   * These settings with another batchInterval.
+   *
+   * @param value longest time that a frame waits for others
+   * @return the settings
+   */
+  public Batching withBatchInterval(Duration value) {
+    return new Batching(batchFrames, batchBytes, value, queueFrames, queueBytes, policy, blockTimeout);
+  }
+
+  /**
+   * These settings with another queueFrames.
+   *
+   * @param value most frames that wait to be sent, both sides together
+   * @return the settings
+   */
+  public Batching withQueueFrames(int value) {
+    return new Batching(batchFrames, batchBytes, batchInterval, value, queueBytes, policy, blockTimeout);
+  }
+
+  /**
+   * These settings with another queueBytes.
+   *
+   * @param value most bytes that wait to be sent
+   * @return the settings
+   */
+  public Batching withQueueBytes(long value) {
+    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, value, policy, blockTimeout);
+  }
+
+  /**
+   * These settings with another policy.
+   *
+   * @param value what happens to the caller where the queue is full
+   * @return the settings
+   */
+  public Batching withPolicy(Policy value) {
+    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, value, blockTimeout);
+  }
+
+  /**
+   * These settings with another blockTimeout.
+   *
+   * @param value longest time that {@link Policy#BLOCK} waits before it throws {@link
+ *     BackPressureException}; null for no limit
+   * @return the settings
+   */
+  public Batching withBlockTimeout(Duration value) {
+    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, policy, value);
+  }
+}

@@ -1,0 +1,10 @@
+package io.github.vidscore.client;
+
+/** The call was cancelled, by this side or by the server. */
+public final class CallCancelledException extends VidscoreException {
+  private static final long serialVersionUID = 1L;
+
+  CallCancelledException(Failure failure) {
+    super(failure);
+  }
+}

@@ -1,0 +1,49 @@
+package io.github.vidscore.client;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** Checks of arguments. */
+final class Checks {
+  private Checks() {}
+
+  static <T> T given(String argument, T found) {
+    if (found == null) {
+      throw Failure.input(argument, "null", "a value");
+    }
+    return found;
+  }
+
+  static void atLeast(String argument, long found, long least) {
+    if (found < least) {
+      throw Failure.input(argument, found, "at least " + least);
+    }
+  }
+
+  static void atLeast(String argument, Duration found, Duration least) {
+    if (found == null || found.compareTo(least) < 0) {
+      throw Failure.input(argument, found, least + " or more");
+    }
+  }
+
+  static void atLeastOrNull(String argument, Duration found, Duration least) {
+    if (found != null) {
+      atLeast(argument, found, least);
+    }
+  }
+
+  static void length(String argument, int found, int expected) {
+    if (found != expected) {
+      throw Failure.input(
+          argument, found + " values", expected + " values, one for each object");
+    }
+  }
+
+  /** A text that can be sent: half of a surrogate pair is no Unicode text. */
+  static String text(String argument, String found) {
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(given(argument, found))) {
+      throw Failure.input(argument, "half of a surrogate pair", "a text");
+    }
+    return found;
+  }
+}

@@ -1,0 +1,180 @@
+package io.github.vidscore.client;
+
+import io.grpc.ChannelCredentials;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.Metadata;
+import io.grpc.TlsChannelCredentials;
+import io.grpc.stub.MetadataUtils;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Takes the settings of a client; made by {@link VidscoreClient#builder}. */
+public final class ClientBuilder {
+  private static final String USER_AGENT = "vidscore-java/" + VidscoreClient.VERSION;
+
+  /** A report of a million rows; grpc's own limit of 4 MiB is too small for many sequences. */
+  private static final int MAXIMUM_RESPONSE_BYTES = 256 << 20;
+
+  private static final Pattern TARGET =
+      Pattern.compile("(?:[a-z][a-z0-9+.-]*://[^/\\s]*/)?(\\[[^\\]\\s]+\\]|[^\\s:/]+):(\\d{1,5})");
+
+  private final String target;
+  private final String host; // name or address of the machine; empty for a socket of this one
+  private Tls tls;
+  private String token;
+  private boolean plaintextToken;
+  private Duration timeout = Duration.ofSeconds(10);
+  private Retry retry = Retry.DEFAULT;
+  private Function<ChannelCredentials, ManagedChannelBuilder<?>> channels;
+
+  ClientBuilder(String target) {
+    this.target = target;
+    this.host = hostOf(target);
+    this.channels = credentials -> Grpc.newChannelBuilder(target, credentials);
+  }
+
+  /**
+   * Encrypts the connection.
+   *
+   * @param settings certificates; {@link Tls#SYSTEM} trusts the system's authorities
+   * @return this
+   */
+  public ClientBuilder tls(Tls settings) {
+    tls = Checks.given("tls", settings);
+    return this;
+  }
+
+  /**
+   * Sends a token with each call, as {@code authorization: Bearer}. It never goes unencrypted to
+   * another machine, unless {@link #allowPlaintextToken} allows it.
+   *
+   * @param secret the token
+   * @return this
+   * @throws InputException if it cannot be a header
+   */
+  public ClientBuilder token(String secret) {
+    // The text never shows the token: errors end up in logs.
+    if (secret == null || !secret.matches("[!-~]+")) {
+      throw Failure.input("token", "something else", "printable ASCII without spaces");
+    }
+    token = secret;
+    return this;
+  }
+
+  /**
+   * Allows that the token goes unencrypted to another machine, on a network that nobody else can
+   * read.
+   *
+   * @return this
+   */
+  public ClientBuilder allowPlaintextToken() {
+    plaintextToken = true;
+    return this;
+  }
+
+  /**
+   * Sets the longest that a unary call, or the opening of a stream, may take; 10 s by default.
+   *
+   * @param limit the time
+   * @return this
+   */
+  public ClientBuilder timeout(Duration limit) {
+    Checks.atLeast("timeout", limit, Duration.ofNanos(1));
+    timeout = limit;
+    return this;
+  }
+
+  /**
+   * Sets what sealing, watching and awaiting do after a break of the connection. Streams have their
+   * own in {@link Delivery}.
+   *
+   * @param settings the settings
+   * @return this
+   */
+  public ClientBuilder retry(Retry settings) {
+    retry = Checks.given("retry", settings);
+    return this;
+  }
+
+  /** Makes channels in another way. */
+  ClientBuilder channels(Function<ChannelCredentials, ManagedChannelBuilder<?>> factory) {
+    channels = factory;
+    return this;
+  }
+
+  /**
+   * Makes the client; the connection itself is made by the first call. Proxies that the system
+   * properties of Java name are used for other machines.
+   *
+   * @return the client
+   * @throws InputException if a certificate cannot be read, or the token would go unencrypted to
+   *     another machine
+   */
+  public VidscoreClient build() {
+    if (token != null && tls == null && !plaintextToken && !isLoopback()) {
+      throw Failure.input(
+          "token",
+          "an unencrypted connection to " + host,
+          "tls, or allowPlaintextToken on a network that nobody else can read");
+    }
+    ManagedChannelBuilder<?> channel =
+        channels
+            .apply(credentials())
+            .userAgent(USER_AGENT)
+            .maxInboundMessageSize(MAXIMUM_RESPONSE_BYTES);
+    if (isLoopback()) {
+      channel.proxyDetector(address -> null); // a proxy is for the network, not for this machine
+    }
+    if (tls != null && tls.serverName() != null) {
+      channel.overrideAuthority(tls.serverName());
+    }
+    if (token != null) {
+      Metadata headers = new Metadata();
+      headers.put(
+          Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
+      channel.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
+    }
+    return new VidscoreClient(channel.build(), timeout, retry);
+  }
+
+  private boolean isLoopback() {
+    return host.isEmpty()
+        || host.equals("localhost")
+        || host.matches("127(\\.\\d{1,3}){3}")
+        || host.equals("::1");
+  }
+
+  private ChannelCredentials credentials() {
+    if (tls == null) {
+      return InsecureChannelCredentials.create();
+    }
+    TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
+    try {
+      if (tls.rootCertificates() != null) {
+        credentials.trustManager(tls.rootCertificates().toFile());
+      }
+      if (tls.certificate() != null) {
+        credentials.keyManager(tls.certificate().toFile(), tls.privateKey().toFile());
+      }
+    } catch (IOException problem) {
+      throw Failure.input("tls", problem.getMessage(), "PEM files that can be read");
+    }
+    return credentials.build();
+  }
+
+  private static String hostOf(String target) {
+    if (target != null && target.matches("unix:\\S+")) {
+      return "";
+    }
+    Matcher matcher = TARGET.matcher(target == null ? "" : target);
+    if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > 65535) {
+      throw Failure.input("target", target, "host:port, [address]:port or unix:path");
+    }
+    return matcher.group(1).replaceAll("^\\[|\\]$", "");
+  }
+}

@@ -1,0 +1,10 @@
+package io.github.vidscore.client;
+
+/** The stream is finished, or the client closed. */
+public final class ClosedException extends VidscoreException {
+  private static final long serialVersionUID = 1L;
+
+  ClosedException(Failure failure) {
+    super(failure);
+  }
+}

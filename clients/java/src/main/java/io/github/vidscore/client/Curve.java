@@ -1,0 +1,17 @@
+package io.github.vidscore.client;
+
+import java.util.List;
+
+/**
+ * Points in order, as columns of equal length.
+ *
+ * @param name name of the curve
+ * @param domain domain that it is of; null for all
+ * @param className class that it is of; null for all
+ * @param columns coordinates of the points
+ */
+public record Curve(
+    String name,
+    String domain,
+    String className,
+    List<Column> columns) {}

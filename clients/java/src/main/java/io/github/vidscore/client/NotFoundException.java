@@ -1,0 +1,10 @@
+package io.github.vidscore.client;
+
+/** There is nothing of that name. */
+public final class NotFoundException extends VidscoreException {
+  private static final long serialVersionUID = 1L;
+
+  NotFoundException(Failure failure) {
+    super(failure);
+  }
+}

@@ -1,0 +1,213 @@
+package io.github.vidscore.client;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A bounded queue that turns frames into batches by size and time. Pure: whoever drives it passes
+ * the time, in nanoseconds of any steady clock, and does the waiting, the locking and the sending.
+ */
+final class Outbox {
+  /** The time of something that is due at once. */
+  static final long AT_ONCE = Long.MIN_VALUE;
+
+  /** The time of something that is never due. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  /** Bytes that a frame adds to a message, at most, without its objects. */
+  private static final int FRAME_BYTES = 24;
+
+  /**
+   * Bytes that an object adds besides its coordinates and further columns, at most: confidence 8,
+   * track id 10, label 5, flags 1.
+   */
+  private static final int OBJECT_BYTES = 24;
+
+  /** Frames of one side that go into one message. */
+  record Batch(Side side, List<Frame> frames) {}
+
+  private static final class Gathering {
+    final List<Frame> frames = new ArrayList<>();
+    long bytes;
+    long sinceNs;
+  }
+
+  private static final class Ready {
+    final Side side;
+    final List<Frame> frames;
+    int taken;
+
+    Ready(Side side, List<Frame> frames) {
+      this.side = side;
+      this.frames = frames;
+    }
+  }
+
+  private final Map<Side, Integer> arities;
+  private final Map<Side, Gathering> gathering = new EnumMap<>(Side.class);
+  private final Deque<Ready> ready = new ArrayDeque<>();
+  private Batching batching;
+  private int frames;
+  private long bytes;
+
+  Outbox(Batching batching, Map<Side, Integer> arities) {
+    this.batching = batching;
+    this.arities = arities;
+    for (Side side : Side.values()) {
+      gathering.put(side, new Gathering());
+    }
+  }
+
+  static long sizeOf(Frame frame, int arity) {
+    long object = OBJECT_BYTES + 8L * (arity + frame.columns.size());
+    return FRAME_BYTES + object * frame.objects(arity);
+  }
+
+  static long sizeOf(List<Frame> frames, int arity) {
+    return frames.stream().mapToLong(frame -> sizeOf(frame, arity)).sum();
+  }
+
+  int frames() {
+    return frames;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  Batching batching() {
+    return batching;
+  }
+
+  /** When {@link #take} has something. */
+  long dueNs() {
+    if (!ready.isEmpty()) {
+      return AT_ONCE;
+    }
+    long due = NEVER;
+    for (Gathering waiting : gathering.values()) {
+      if (!waiting.frames.isEmpty()) {
+        long own = waiting.sinceNs + batching.batchInterval().toNanos();
+        due = due == NEVER || own - due < 0 ? own : due;
+      }
+    }
+    return due;
+  }
+
+  /** Makes no larger batches than a server takes. */
+  void limit(long batchFrames, long batchBytes) {
+    batching =
+        batching
+            .withBatchFrames((int) Math.min(batching.batchFrames(), batchFrames))
+            .withBatchBytes((int) Math.min(batching.batchBytes(), batchBytes));
+  }
+
+  /** Takes in one frame, which waits for others, where there is room; whether it did. */
+  boolean offer(Side side, Frame frame, long nowNs) {
+    long size = sizeOf(frame, arities.get(side));
+    if (!enter(1, size)) {
+      return false;
+    }
+    gather(side, frame, size, nowNs);
+    return true;
+  }
+
+  /** Takes in frames that do not wait for others, where there is room for all; whether it did. */
+  boolean offerAll(Side side, List<Frame> items) {
+    if (!enter(items.size(), sizeOf(items, arities.get(side)))) {
+      return false;
+    }
+    seal(side);
+    ready.add(new Ready(side, items));
+    return true;
+  }
+
+  /** Lets nothing wait for others any longer. */
+  void flush() {
+    gathering.keySet().forEach(this::seal);
+  }
+
+  /** The next batch that is due, of at most the size of a message; null where none is. */
+  Batch take(long nowNs) {
+    long interval = batching.batchInterval().toNanos();
+    gathering.forEach(
+        (side, waiting) -> {
+          if (!waiting.frames.isEmpty() && nowNs - waiting.sinceNs >= interval) {
+            seal(side);
+          }
+        });
+    Ready head = ready.peek();
+    if (head == null) {
+      return null;
+    }
+    int end = head.taken + fitting(head);
+    List<Frame> taken = List.copyOf(head.frames.subList(head.taken, end));
+    head.taken = end;
+    if (end == head.frames.size()) {
+      ready.remove();
+    }
+    frames -= taken.size();
+    bytes -= sizeOf(taken, arities.get(head.side));
+    return new Batch(head.side, taken);
+  }
+
+  private boolean enter(int count, long size) {
+    boolean full = frames + count > batching.queueFrames() || bytes + size > batching.queueBytes();
+    if (frames > 0 && full) {
+      return false;
+    }
+    frames += count;
+    bytes += size;
+    return true;
+  }
+
+  private void gather(Side side, Frame frame, long size, long nowNs) {
+    Gathering waiting = gathering.get(side);
+    if (!waiting.frames.isEmpty() && waiting.bytes + size > batching.batchBytes()) {
+      seal(side);
+    }
+    if (waiting.frames.isEmpty()) {
+      waiting.sinceNs = nowNs;
+    }
+    waiting.frames.add(frame);
+    waiting.bytes += size;
+    if (waiting.frames.size() >= batching.batchFrames()) {
+      seal(side);
+    }
+  }
+
+  private void seal(Side side) {
+    Gathering waiting = gathering.get(side);
+    if (!waiting.frames.isEmpty()) {
+      ready.add(new Ready(side, List.copyOf(waiting.frames)));
+      waiting.frames.clear();
+      waiting.bytes = 0;
+    }
+  }
+
+  /**
+   * Frames that fit into a message; at least one. Those after it must have the further columns of
+   * the first one that has objects.
+   */
+  private int fitting(Ready head) {
+    int arity = arities.get(head.side);
+    Frame pattern = head.frames.get(head.taken);
+    long size = 0;
+    for (int index = head.taken; index < head.frames.size(); index++) {
+      Frame frame = head.frames.get(index);
+      int count = index - head.taken;
+      size += sizeOf(frame, arity);
+      pattern = pattern.coordinates.length == 0 ? frame : pattern;
+      boolean fits =
+          count < batching.batchFrames() && size <= batching.batchBytes() && frame.joins(pattern);
+      if (count > 0 && !fits) {
+        return count;
+      }
+    }
+    return head.frames.size() - head.taken;
+  }
+}

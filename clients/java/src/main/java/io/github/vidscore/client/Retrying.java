@@ -1,0 +1,76 @@
+package io.github.vidscore.client;
+
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.DoubleSupplier;
+
+/** Counts tries. Pure: whoever drives it passes the time and does the waiting. */
+final class Retrying {
+  /** Codes of a connection that broke, of whatever hop, and of a server that is restarted. */
+  private static final Set<String> BREAKS =
+      Set.of("UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL");
+
+  /** Reasons of a server that go with another offset, or with time. */
+  private static final Set<String> PASSING_REASONS =
+      Set.of("OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL");
+
+  private final Retry retry;
+  private final DoubleSupplier chance;
+  private int breaks;
+  private long sinceNs;
+
+  Retrying(Retry retry) {
+    this(retry, () -> ThreadLocalRandom.current().nextDouble());
+  }
+
+  /** With numbers from 0 to 1, so that many clients do not come back all at once. */
+  Retrying(Retry retry, DoubleSupplier chance) {
+    this.retry = retry;
+    this.chance = chance;
+  }
+
+  /** Whether the same may succeed over another connection, or later. */
+  static boolean isBreak(VidscoreException failure) {
+    if (failure instanceof InternalException && failure.metadata().containsKey("incident")) {
+      return false; // the server itself failed at this very request, and would again
+    }
+    return BREAKS.contains(failure.code()) || PASSING_REASONS.contains(failure.reason());
+  }
+
+  /** The break of a call that the server ended well, but before it was done. */
+  static VidscoreException endedEarly() {
+    return Failure.unavailable("the server ended the call");
+  }
+
+  /** Tries since the last progress. */
+  int breaks() {
+    return breaks;
+  }
+
+  /** Notes that something has succeeded. */
+  void progress() {
+    breaks = 0;
+  }
+
+  /** Nanoseconds before the next try; throws where another one makes no sense or takes too long. */
+  long delayNs(VidscoreException failure, long nowNs) {
+    if (!isBreak(failure)) {
+      throw failure.again();
+    }
+    if (breaks == 0) {
+      sinceNs = nowNs;
+    }
+    boolean patient =
+        retry.giveUpAfter() == null || nowNs - sinceNs < retry.giveUpAfter().toNanos();
+    if (!patient && breaks > 0) {
+      throw failure.again();
+    }
+    breaks++;
+    if (breaks == 1) {
+      return 0;
+    }
+    int doublings = Math.min(breaks - 2, 60); // bounded, so that the power stays a number
+    double whole = Math.min(retry.maximum().toNanos(), retry.initial().toNanos() * Math.pow(2, doublings));
+    return (long) (whole * (1 + chance.getAsDouble()) / 2);
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.vidscore.client;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.protobuf.ProtoUtils;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Turns the status that a call ended with into an exception. */
+final class Statuses {
+  private static final String ERROR_DOMAIN = "vidscore";
+
+  /** Key of the error's metadata that tells how many violations there are in all. */
+  private static final String VIOLATION_COUNT = "violations";
+
+  private static final Metadata.Key<com.google.rpc.Status> DETAILS =
+      Metadata.Key.of(
+          "grpc-status-details-bin",
+          ProtoUtils.metadataMarshaller(com.google.rpc.Status.getDefaultInstance()));
+
+  private static final Map<Status.Code, Class<?>> KINDS =
+      Map.ofEntries(
+          Map.entry(Status.Code.CANCELLED, CallCancelledException.class),
+          Map.entry(Status.Code.UNKNOWN, InternalException.class),
+          Map.entry(Status.Code.INVALID_ARGUMENT, InvalidArgumentException.class),
+          Map.entry(Status.Code.DEADLINE_EXCEEDED, DeadlineException.class),
+          Map.entry(Status.Code.NOT_FOUND, NotFoundException.class),
+          Map.entry(Status.Code.ALREADY_EXISTS, ConflictException.class),
+          Map.entry(Status.Code.PERMISSION_DENIED, AccessDeniedException.class),
+          Map.entry(Status.Code.RESOURCE_EXHAUSTED, LimitExceededException.class),
+          Map.entry(Status.Code.FAILED_PRECONDITION, ConflictException.class),
+          Map.entry(Status.Code.ABORTED, ConflictException.class),
+          Map.entry(Status.Code.OUT_OF_RANGE, ConflictException.class),
+          Map.entry(Status.Code.UNIMPLEMENTED, UnsupportedException.class),
+          Map.entry(Status.Code.INTERNAL, InternalException.class),
+          Map.entry(Status.Code.UNAVAILABLE, UnavailableException.class),
+          Map.entry(Status.Code.DATA_LOSS, InternalException.class),
+          Map.entry(Status.Code.UNAUTHENTICATED, AccessDeniedException.class));
+
+  /** Reasons that have a kind of their own, a special case of the code's. */
+  private static final Map<String, Class<?>> SPECIAL_KINDS =
+      Map.of(
+          "EPOCH_STALE", SupersededException.class,
+          "QUOTA_EXCEEDED", QuotaExceededException.class,
+          "SUBMISSION_ENDED", SubmissionEndedException.class);
+
+  private Statuses() {}
+
+  static VidscoreException exceptionOf(Throwable thrown) {
+    if (thrown instanceof VidscoreException known) {
+      return known;
+    }
+    Status status = Status.fromThrowable(thrown);
+    String code = status.getCode().name();
+    ErrorInfo information = ErrorInfo.getDefaultInstance();
+    List<FieldViolation> violations = new ArrayList<>();
+    for (Any detail : details(Status.trailersFromThrowable(thrown))) {
+      information = informationOf(detail, information);
+      addViolations(detail, violations);
+    }
+    String description = status.getDescription();
+    return new Failure(
+            description == null || description.isEmpty()
+                ? "the call ended with " + code
+                : description,
+            code,
+            information.getReason(),
+            List.copyOf(violations),
+            count(information.getMetadataMap(), violations.size()),
+            Map.copyOf(information.getMetadataMap()),
+            thrown)
+        .exception(
+            SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(status.getCode())));
+  }
+
+  private static List<Any> details(Metadata trailers) {
+    if (trailers == null) {
+      return List.of();
+    }
+    try {
+      com.google.rpc.Status details = trailers.get(DETAILS);
+      return details == null ? List.of() : details.getDetailsList();
+    } catch (IllegalArgumentException foreign) {
+      return List.of(); // a proxy's own idea of details: the code and the text still hold
+    }
+  }
+
+  private static ErrorInfo informationOf(Any detail, ErrorInfo known) {
+    try {
+      ErrorInfo found = detail.is(ErrorInfo.class) ? detail.unpack(ErrorInfo.class) : known;
+      return found.getDomain().equals(ERROR_DOMAIN) ? found : known;
+    } catch (InvalidProtocolBufferException foreign) {
+      return known;
+    }
+  }
+
+  private static void addViolations(Any detail, List<FieldViolation> violations) {
+    try {
+      if (detail.is(BadRequest.class)) {
+        for (BadRequest.FieldViolation violation :
+            detail.unpack(BadRequest.class).getFieldViolationsList()) {
+          violations.add(new FieldViolation(violation.getField(), violation.getDescription()));
+        }
+      }
+    } catch (InvalidProtocolBufferException foreign) {
+      // The code and the text still hold.
+    }
+  }
+
+  private static int count(Map<String, String> metadata, int known) {
+    String text = metadata.getOrDefault(VIOLATION_COUNT, "");
+    return text.matches("\\d{1,9}") ? Math.max(known, Integer.parseInt(text)) : known;
+  }
+}

@@ -1,0 +1,151 @@
+package io.github.vidscore.client;
+
+import io.github.vidscore.v1.ScoreResponse;
+import io.github.vidscore.v1.ScoreStarted;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+
+/** What a scoring stream knows, without any input or output. */
+final class StreamState {
+  private final Outbox outbox;
+  private final int keepReports;
+  private final Deque<LiveReport> unread = new ArrayDeque<>();
+  private ScoreStarted started;
+  private LiveReport latest;
+  private List<Report> finalReports;
+  private boolean closing;
+  private boolean ended;
+  private VidscoreException failure;
+
+  StreamState(ScoreOptions options) {
+    Map<Side, Integer> arities =
+        Map.of(
+            Side.TRUTH, options.truthGeometry().arity(),
+            Side.DETECTIONS, options.detectionGeometry().arity());
+    outbox = new Outbox(options.batching(), arities);
+    keepReports = options.live() == null ? 1 : options.live().keepReports();
+  }
+
+  /** What the server said when it accepted the stream; null before. */
+  ScoreStarted started() {
+    return started;
+  }
+
+  LiveReport latest() {
+    return latest;
+  }
+
+  boolean ended() {
+    return ended;
+  }
+
+  /** Whether this side of the stream may be closed. */
+  boolean nothingToSend() {
+    return ended || (closing && outbox.frames() == 0);
+  }
+
+  /** Whether {@link #nextReport} need not wait. */
+  boolean readable() {
+    return !unread.isEmpty() || ended;
+  }
+
+  long dueNs() {
+    return outbox.dueNs();
+  }
+
+  /** Takes in frames where there is room; whether it did. */
+  boolean admit(Side side, List<Frame> frames, boolean alone, long nowNs) {
+    check();
+    if (closing || ended) {
+      throw Failure.closed("the stream is finished and takes no more frames");
+    }
+    return alone ? outbox.offer(side, frames.get(0), nowNs) : outbox.offerAll(side, frames);
+  }
+
+  /** The error for frames that were not taken in, after a wait; null where there was none. */
+  VidscoreException refusal(Object waited) {
+    return Failure.backPressure(
+        "the queue has been full%s: %d frames wait to be sent, queueFrames is %d, queueBytes is %d"
+            .formatted(
+                waited == null ? "" : " for " + waited,
+                outbox.frames(),
+                outbox.batching().queueFrames(),
+                outbox.batching().queueBytes()));
+  }
+
+  /** The next batch to send; null where none is due. */
+  Outbox.Batch take(long nowNs) {
+    return ended ? null : outbox.take(nowNs);
+  }
+
+  /** Takes in no more frames, and sends the rest without delay. */
+  void close() {
+    closing = true;
+    outbox.flush();
+  }
+
+  /** Keeps what the server has said; the live report, if it is one. */
+  LiveReport receive(ScoreResponse response) {
+    switch (response.getMessageCase()) {
+      case STARTED -> {
+        started = response.getStarted();
+        outbox.limit(
+            limit("maximum_batch_frames"),
+            // The other half is for the tables of names, which the outbox does not count.
+            limit("maximum_message_bytes") / 2);
+      }
+      case LIVE -> {
+        latest = Decoding.live(response.getLive());
+        unread.add(latest);
+        if (unread.size() > keepReports) {
+          unread.remove();
+        }
+        return latest;
+      }
+      case FINAL -> finalReports = Decoding.reports(response.getFinal().getReportsList());
+      default -> throw Failure.internal("the server sent a message that this client does not know");
+    }
+    return null;
+  }
+
+  /** Notes that the call is over, null for well; the first one to say so is right. */
+  void end(VidscoreException problem) {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    failure = problem;
+    if (problem == null && finalReports == null) {
+      failure = Failure.internal("the server ended the stream without a final report");
+    }
+  }
+
+  /** Throws what the stream failed with, if it did. */
+  void check() {
+    if (failure != null) {
+      throw failure.again();
+    }
+  }
+
+  /** The oldest unread live report; null where the stream has ended and there is none. */
+  LiveReport nextReport() {
+    LiveReport report = unread.poll();
+    if (report == null) {
+      check();
+    }
+    return report;
+  }
+
+  /** The final reports of a stream that has ended. */
+  List<Report> finalReports() {
+    check();
+    return finalReports;
+  }
+
+  private long limit(String name) {
+    long limit = started.getLimitsMap().getOrDefault(name, 0L);
+    return limit > 0 ? limit : Integer.MAX_VALUE;
+  }
+}

@@ -1,0 +1,147 @@
+package io.github.vidscore.client;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A stream of detections into a submission; made by {@link VidscoreClient#submit}.
+ *
+ * <p>Every method may be called from any thread; frames of one thread are sent in its order.
+ * Closing ends the stream at once: flush or seal before.
+ */
+public final class SubmissionStream implements AutoCloseable {
+  private final VidscoreClient client;
+  private final Courier.Opened opened;
+  private final Retry retry;
+  private final Courier courier;
+
+  SubmissionStream(
+      VidscoreClient client, Calls calls, Courier.Opened opened, SubmitOptions options) {
+    this.client = client;
+    this.opened = opened;
+    this.retry = options.delivery().retry();
+    this.courier = new Courier(calls, opened, options);
+  }
+
+  /**
+   * Full name of the submission.
+   *
+   * @return the name
+   */
+  public String submission() {
+    return opened.submission().name();
+  }
+
+  /**
+   * Frames of the stream that were durable when it was opened; where to go on from.
+   *
+   * @return the number of frames
+   */
+  public long nextOffset() {
+    return opened.stream().nextOffset();
+  }
+
+  /**
+   * Frames of the stream that are known to be durable.
+   *
+   * @return the number of frames
+   */
+  public long acknowledgedFrames() {
+    return courier.acknowledged();
+  }
+
+  /**
+   * Sends one whole frame of detections; returns as soon as it is queued. A frame is sent once, over
+   * all streams of the submission.
+   *
+   * @param frame the frame
+   * @throws InputException if its columns have the wrong length
+   * @throws BackPressureException if the queue is full, as the policy says
+   * @throws SupersededException if a younger writer has opened the stream
+   * @throws VidscoreException what the stream failed with
+   */
+  public void send(Frame frame) {
+    courier.put(List.of(Checks.given("frame", frame)), true);
+  }
+
+  /**
+   * Sends many whole frames, which do not wait for others. The exceptions are those of {@link #send}.
+   *
+   * @param frames the frames
+   */
+  public void sendBatch(List<Frame> frames) {
+    if (!frames.isEmpty()) {
+      courier.put(List.copyOf(frames), false);
+    }
+  }
+
+  /**
+   * Waits until every frame that was sent is durable.
+   *
+   * @return frames of the stream that are durable
+   * @throws VidscoreException what the stream failed with
+   */
+  public long flush() {
+    return flush(null);
+  }
+
+  /**
+   * Waits until every frame that was sent is durable.
+   *
+   * @param timeout longest time to wait; null for no limit but that of the retry
+   * @return frames of the stream that are durable
+   * @throws DeadlineException if they are not in time; the stream goes on
+   * @throws CallbackException in {@code onAcknowledged}, which would wait for itself
+   * @throws VidscoreException what the stream failed with
+   */
+  public long flush(Duration timeout) {
+    return courier.flush(timeout);
+  }
+
+  /**
+   * Waits until every frame is durable, ends the stream and seals the submission.
+   *
+   * @param expectedFrames frames that must be durable in all streams together; negative for whatever
+   *     is there
+   * @return the sealed submission
+   * @throws ConflictException if another number of frames is durable, with reason {@code
+   *     FRAME_COUNT_DIFFERS}; nothing is sealed
+   * @throws VidscoreException if it cannot be sealed for another reason
+   */
+  public Submission seal(long expectedFrames) {
+    flush();
+    close();
+    return client.seal(submission(), expectedFrames, retry);
+  }
+
+  /**
+   * Waits until the submission has ended: it is scored, has failed, or was cancelled.
+   *
+   * @param timeout longest time to wait; null for no limit
+   * @return the submission
+   * @throws DeadlineException if it has not ended in time; it goes on
+   * @throws VidscoreException if it cannot be watched
+   */
+  public Submission await(Duration timeout) {
+    return client.await(submission(), timeout, retry);
+  }
+
+  /**
+   * What may be seen of the submission's scores.
+   *
+   * @return the scores, newest first
+   */
+  public List<SubmissionScore> scores() {
+    return client.scores(submission());
+  }
+
+  /** Ends the stream at once; frames that are not durable are given up. May be called again. */
+  @Override
+  public void close() {
+    courier.end(null);
+  }
+
+  Courier courier() {
+    return courier;
+  }
+}

@@ -1,0 +1,110 @@
+package io.github.vidscore.client;
+
+/**
+ * How detections go into a submission.
+ *
+ * @param submission last part of the submission's name: 1 to 63 lower-case letters, digits and
+ *     hyphens, a letter first; empty: the server chooses
+ * @param stream which of the submission's streams this program writes. Programs that send at once
+ *     each take one of their own; opening one that another program writes shuts that program out
+ * @param title title for people, of a new submission
+ * @param replay whether the same frames are sent again from the first one on, in the same order, so
+ *     that those that are durable already are left out
+ * @param batching how frames are put together, and what happens where the server is slow
+ * @param delivery how frames are held until they are acknowledged, and what happens after a break
+ */
+public record SubmitOptions(
+    String submission,
+    String stream,
+    String title,
+    boolean replay,
+    Batching batching,
+    Delivery delivery) {
+
+  /** A submission that the server names, and its default stream. */
+  public static final SubmitOptions DEFAULT =
+      new SubmitOptions("", "default", "", false, Batching.DEFAULT, Delivery.DEFAULT);
+
+  /**
+   * Checks the options.
+   *
+   * @throws InputException if something is missing or no text
+   */
+  public SubmitOptions {
+    Checks.text("submission", submission);
+    Checks.text("stream", stream);
+    Checks.text("title", title);
+    Checks.given("batching", batching);
+    Checks.given("delivery", delivery);
+  }
+
+  /**
+   * Detections for a submission of a name.
+   *
+   * @param submission last part of its name
+   * @return the options
+   */
+  public static SubmitOptions named(String submission) {
+    return DEFAULT.withSubmission(submission);
+  }
+
+  /**
+   * These options for another submission.
+   *
+   * @param value last part of its name
+   * @return the options
+   */
+  public SubmitOptions withSubmission(String value) {
+    return new SubmitOptions(value, stream, title, replay, batching, delivery);
+  }
+
+  /**
+   * These options for another stream.
+   *
+   * @param value name of the stream
+   * @return the options
+   */
+  public SubmitOptions withStream(String value) {
+    return new SubmitOptions(submission, value, title, replay, batching, delivery);
+  }
+
+  /**
+   * These options with another title.
+   *
+   * @param value title for people
+   * @return the options
+   */
+  public SubmitOptions withTitle(String value) {
+    return new SubmitOptions(submission, stream, value, replay, batching, delivery);
+  }
+
+  /**
+   * These options with or without replay.
+   *
+   * @param value whether frames that are durable already are left out
+   * @return the options
+   */
+  public SubmitOptions withReplay(boolean value) {
+    return new SubmitOptions(submission, stream, title, value, batching, delivery);
+  }
+
+  /**
+   * These options with another batching.
+   *
+   * @param value how frames are put together
+   * @return the options
+   */
+  public SubmitOptions withBatching(Batching value) {
+    return new SubmitOptions(submission, stream, title, replay, value, delivery);
+  }
+
+  /**
+   * These options with another delivery.
+   *
+   * @param value how frames are held until they are acknowledged
+   * @return the options
+   */
+  public SubmitOptions withDelivery(Delivery value) {
+    return new SubmitOptions(submission, stream, title, replay, batching, value);
+  }
+}

@@ -1,0 +1,39 @@
+package io.github.vidscore.client;
+
+import java.nio.file.Path;
+
+/**
+ * An encrypted connection; all files are PEM.
+ *
+ * @param rootCertificates file of the authorities to trust; null for the system's own
+ * @param certificate file of this client's certificate chain, where the server wants one; or null
+ * @param privateKey file of the private key of the certificate; or null
+ * @param serverName name that the server's certificate is for, where it is not the one of the
+ *     address; or null
+ */
+public record Tls(Path rootCertificates, Path certificate, Path privateKey, String serverName) {
+  /** Trusts the system's authorities. */
+  public static final Tls SYSTEM = new Tls(null, null, null, null);
+
+  /**
+   * Checks the settings.
+   *
+   * @throws InputException for half of a client certificate
+   */
+  public Tls {
+    if ((certificate == null) != (privateKey == null)) {
+      String missing = certificate == null ? "certificate" : "privateKey";
+      throw Failure.input(missing, "none", "certificate and privateKey together, or neither");
+    }
+  }
+
+  /**
+   * Trusts the authorities of a file.
+   *
+   * @param rootCertificates the file
+   * @return the settings
+   */
+  public static Tls trusting(Path rootCertificates) {
+    return new Tls(rootCertificates, null, null, null);
+  }
+}

@@ -1,0 +1,10 @@
+package io.github.vidscore.client;
+
+/** The server does not have this call: it may be older than this client. */
+public final class UnsupportedException extends VidscoreException {
+  private static final long serialVersionUID = 1L;
+
+  UnsupportedException(Failure failure) {
+    super(failure);
+  }
+}

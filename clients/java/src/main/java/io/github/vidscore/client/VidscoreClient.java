@@ -1,0 +1,479 @@
+package io.github.vidscore.client;
+
+import io.github.vidscore.v1.CancelSubmissionRequest;
+import io.github.vidscore.v1.CreateSubmissionRequest;
+import io.github.vidscore.v1.GetBenchmarkRequest;
+import io.github.vidscore.v1.GetEvaluatorRequest;
+import io.github.vidscore.v1.GetLeaderboardRequest;
+import io.github.vidscore.v1.GetLeaderboardResponse;
+import io.github.vidscore.v1.ListBenchmarksRequest;
+import io.github.vidscore.v1.ListEvaluatorsRequest;
+import io.github.vidscore.v1.ListScoresRequest;
+import io.github.vidscore.v1.ListSubmissionsRequest;
+import io.github.vidscore.v1.OpenStreamRequest;
+import io.github.vidscore.v1.SealSubmissionRequest;
+import io.grpc.ManagedChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.WeakHashMap;
+
+/**
+ * A connection to a server.
+ *
+ * <pre>{@code
+ * try (VidscoreClient client = VidscoreClient.connect("localhost:50051");
+ *     ScoreStream stream = client.scoreStream(ScoreOptions.of("neovision2").build())) {
+ *   stream.sendTruth(Frame.of("walk", 0).coordinates(10, 10, 50, 90).labels("Person").build());
+ *   stream.send(Frame.of("walk", 0).coordinates(12, 9, 51, 88).labels("Person").build());
+ *   Report report = stream.finish().get(0);
+ * }
+ * }</pre>
+ *
+ * <p>Every method may be called from any thread, and a client may have any number of streams open.
+ * Closing it closes them.
+ */
+public final class VidscoreClient implements AutoCloseable {
+  /** Version of this client; it is that of the server of the same release. */
+  public static final String VERSION = "0.1.0";
+
+  private static final String NAME_TAKEN = "NAME_TAKEN";
+
+  private final ManagedChannel channel;
+  private final Calls calls;
+  private final Duration timeout;
+  private final Retry retry;
+  private final Set<AutoCloseable> streams =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+  VidscoreClient(ManagedChannel channel, Duration timeout, Retry retry) {
+    this.channel = channel;
+    this.calls = new Calls(channel, timeout);
+    this.timeout = timeout;
+    this.retry = retry;
+  }
+
+  /**
+   * Makes a client of a server, without encryption and without a token.
+   *
+   * @param target address: {@code host:port} or {@code [address]:port}
+   * @return the client; the connection itself is made by the first call
+   * @throws InputException if the address is none
+   */
+  public static VidscoreClient connect(String target) {
+    return builder(target).build();
+  }
+
+  /**
+   * Begins a client of a server.
+   *
+   * @param target address: {@code host:port} or {@code [address]:port}
+   * @return what takes the settings
+   * @throws InputException if the address is none
+   */
+  public static ClientBuilder builder(String target) {
+    return new ClientBuilder(target);
+  }
+
+  /**
+   * Every evaluator of the server, built-in ones first.
+   *
+   * @return the evaluators
+   */
+  public List<EvaluatorDescription> evaluators() {
+    return Calls.pages(
+        token -> {
+          var request = ListEvaluatorsRequest.newBuilder().setPageToken(token).build();
+          var page = calls.evaluators(stub -> stub.listEvaluators(request));
+          return new Calls.Page<>(
+              page.getEvaluatorsList().stream().map(Decoding::evaluator).toList(),
+              page.getNextPageToken());
+        });
+  }
+
+  /**
+   * One evaluator.
+   *
+   * @param name its name
+   * @return the evaluator
+   * @throws NotFoundException if the server has none of that name
+   */
+  public EvaluatorDescription evaluator(String name) {
+    var request =
+        GetEvaluatorRequest.newBuilder().setName("evaluators/" + Checks.text("name", name)).build();
+    return Decoding.evaluator(calls.evaluators(stub -> stub.getEvaluator(request)).getEvaluator());
+  }
+
+  /**
+   * Whether the server as a whole takes calls, by the standard health protocol.
+   *
+   * @return its state
+   */
+  public Health health() {
+    return health("");
+  }
+
+  /**
+   * Whether a service takes calls, by the standard health protocol.
+   *
+   * @param service full name of the service; empty for the server as a whole
+   * @return its state
+   * @throws NotFoundException if the server does not know the service
+   */
+  public Health health(String service) {
+    int number = calls.checkHealth(Checks.text("service", service));
+    boolean known = number >= 0 && number < Health.values().length;
+    return known ? Health.values()[number] : Health.UNKNOWN;
+  }
+
+  /**
+   * Opens a stream that takes truth and detections frame by frame.
+   *
+   * @param options what the score is of
+   * @return the stream, which the server has accepted
+   * @throws InvalidArgumentException if the server refuses the configuration
+   * @throws UnavailableException if the server cannot be reached
+   * @throws VidscoreException if the stream cannot be opened for another reason
+   */
+  public ScoreStream scoreStream(ScoreOptions options) {
+    ScoreStream stream = calls.score(options);
+    streams.add(stream);
+    try {
+      stream.awaitStart(timeout);
+      return stream;
+    } catch (RuntimeException failure) {
+      stream.close();
+      throw failure;
+    }
+  }
+
+  /**
+   * Sends everything and waits for the final reports.
+   *
+   * @param truth frames of the truth
+   * @param detections frames of detections
+   * @param options what the score is of
+   * @return a report for each evaluator, in the order in which they were asked for
+   * @throws VidscoreException if the server refuses it or fails
+   */
+  public List<Report> score(List<Frame> truth, List<Frame> detections, ScoreOptions options) {
+    Batching unhurried =
+        options.batching().withPolicy(io.github.vidscore.client.Policy.BLOCK).withBlockTimeout(null);
+    int piece = unhurried.batchFrames();
+    try (ScoreStream stream = scoreStream(options.withBatching(unhurried))) {
+      // Both sides in turns, so that few frames wait for the other side.
+      for (int first = 0; first < Math.max(truth.size(), detections.size()); first += piece) {
+        stream.sendBatch(Side.TRUTH, part(truth, first, piece));
+        stream.sendBatch(Side.DETECTIONS, part(detections, first, piece));
+      }
+      return stream.finish();
+    }
+  }
+
+  /**
+   * Opens a stream of detections into a submission to a hosted benchmark.
+   *
+   * <p>The submission is created where it is not there. A program that dies and starts again goes on
+   * by naming the same submission and stream: {@link SubmissionStream#nextOffset} tells how many
+   * frames are durable, and replay leaves exactly these out of what is sent.
+   *
+   * @param benchmark the benchmark
+   * @param options how the detections go there
+   * @return the stream
+   * @throws NotFoundException if there is no such benchmark
+   * @throws QuotaExceededException if the team may have no more submissions
+   * @throws SubmissionEndedException if the submission takes no more frames
+   * @throws VidscoreException if the stream cannot be opened for another reason
+   */
+  public SubmissionStream submit(String benchmark, SubmitOptions options) {
+    Benchmark hosted = benchmark(benchmark);
+    Submission found = findOrCreate(hosted.name(), options);
+    var request =
+        OpenStreamRequest.newBuilder()
+            .setSubmission(found.name())
+            .setStream(options.stream())
+            .build();
+    StreamInfo info =
+        Decoding.stream(calls.submissions(stub -> stub.openStream(request)).getStream());
+    Courier.Opened opened = new Courier.Opened(found, info, hosted.detectionGeometry());
+    SubmissionStream stream = new SubmissionStream(this, calls, opened, options);
+    streams.add(stream);
+    return stream;
+  }
+
+  /**
+   * One hosted benchmark, as far as the caller may see it.
+   *
+   * @param benchmark the benchmark
+   * @return the benchmark
+   * @throws NotFoundException if there is none of that name
+   */
+  public Benchmark benchmark(String benchmark) {
+    var request = GetBenchmarkRequest.newBuilder().setName(Names.benchmark(benchmark)).build();
+    return Decoding.benchmark(calls.benchmarks(stub -> stub.getBenchmark(request)).getBenchmark());
+  }
+
+  /**
+   * Every hosted benchmark.
+   *
+   * @return the benchmarks, in the order of their names
+   */
+  public List<Benchmark> benchmarks() {
+    return Calls.pages(
+        token -> {
+          var request = ListBenchmarksRequest.newBuilder().setPageToken(token).build();
+          var page = calls.benchmarks(stub -> stub.listBenchmarks(request));
+          return new Calls.Page<>(
+              page.getBenchmarksList().stream().map(Decoding::benchmark).toList(),
+              page.getNextPageToken());
+        });
+  }
+
+  /**
+   * Submissions to a benchmark in rank order, by its first evaluator and over everything.
+   *
+   * @param benchmark the benchmark
+   * @return the board
+   */
+  public Leaderboard leaderboard(String benchmark) {
+    return leaderboard(benchmark, "", null, null);
+  }
+
+  /**
+   * Submissions to a benchmark in rank order.
+   *
+   * @param benchmark the benchmark
+   * @param evaluator evaluator that ranks; empty for the first of the specification
+   * @param domain domain; null for all together
+   * @param className class; null for all together
+   * @return the board
+   * @throws ConflictException if the policy does not release such a board
+   */
+  public Leaderboard leaderboard(
+      String benchmark, String evaluator, String domain, String className) {
+    GetLeaderboardRequest.Builder request =
+        GetLeaderboardRequest.newBuilder()
+            .setBenchmark(Names.benchmark(benchmark))
+            .setEvaluator(Checks.text("evaluator", evaluator));
+    if (domain != null) {
+      request.setDomain(Checks.text("domain", domain));
+    }
+    if (className != null) {
+      request.setClassName(Checks.text("className", className));
+    }
+    List<GetLeaderboardResponse> pages = new ArrayList<>();
+    List<LeaderboardRow> rows =
+        Calls.pages(
+            token -> {
+              var asked = request.setPageToken(token).build();
+              var page = calls.benchmarks(stub -> stub.getLeaderboard(asked));
+              pages.add(page);
+              return new Calls.Page<>(
+                  page.getRowsList().stream().map(Decoding::leaderboardRow).toList(),
+                  page.getNextPageToken());
+            });
+    GetLeaderboardResponse last = pages.get(pages.size() - 1);
+    return new Leaderboard(rows, List.copyOf(last.getRankingList()), last.getTruthRevision());
+  }
+
+  /**
+   * Opens a submission.
+   *
+   * @param benchmark the benchmark
+   * @param name last part of its name: 1 to 63 lower-case letters, digits and hyphens, a letter
+   *     first; empty: the server chooses
+   * @param title title for people
+   * @return the submission
+   * @throws ConflictException if the name is taken, or the benchmark takes no submissions now
+   * @throws QuotaExceededException if the team may have no more
+   */
+  public Submission createSubmission(String benchmark, String name, String title) {
+    var request =
+        CreateSubmissionRequest.newBuilder()
+            .setBenchmark(Names.benchmark(benchmark))
+            .setSubmissionId(Checks.text("name", name))
+            .setTitle(Checks.text("title", title))
+            .setRequestId(UUID.randomUUID().toString())
+            .build();
+    return Decoding.submission(
+        calls.submissions(stub -> stub.createSubmission(request)).getSubmission());
+  }
+
+  /**
+   * One submission.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @return the submission
+   * @throws NotFoundException if there is none of that name, or it may not be seen
+   */
+  public Submission getSubmission(String submission) {
+    return calls.getSubmission(submission);
+  }
+
+  /**
+   * The submissions that may be seen.
+   *
+   * @param benchmark the benchmark
+   * @return the submissions, newest first
+   */
+  public List<Submission> listSubmissions(String benchmark) {
+    String name = Names.benchmark(benchmark);
+    return Calls.pages(
+        token -> {
+          var request =
+              ListSubmissionsRequest.newBuilder().setBenchmark(name).setPageToken(token).build();
+          var page = calls.submissions(stub -> stub.listSubmissions(request));
+          return new Calls.Page<>(
+              page.getSubmissionsList().stream().map(Decoding::submission).toList(),
+              page.getNextPageToken());
+        });
+  }
+
+  /**
+   * Takes no more frames; the submission is scored then. Sealing again changes nothing.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @param expectedFrames frames that must be durable in all streams together; negative for whatever
+   *     is there
+   * @return the submission
+   * @throws ConflictException if another number of frames is durable, with reason {@code
+   *     FRAME_COUNT_DIFFERS}; nothing is sealed
+   */
+  public Submission sealSubmission(String submission, long expectedFrames) {
+    return seal(submission, expectedFrames, retry);
+  }
+
+  /**
+   * Gives a submission up.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @return the submission
+   */
+  public Submission cancelSubmission(String submission) {
+    var request =
+        CancelSubmissionRequest.newBuilder().setName(Names.submission(submission)).build();
+    return Decoding.submission(
+        calls.submissions(stub -> stub.cancelSubmission(request)).getSubmission());
+  }
+
+  /**
+   * Follows a submission until it has ended.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @param timeout longest time that it may take; null for no limit
+   * @return the updates as they come
+   */
+  public SubmissionWatch watchSubmission(String submission, Duration timeout) {
+    return new SubmissionWatch(calls, Names.submission(submission), timeout, retry);
+  }
+
+  /**
+   * Waits until a submission has ended: it is scored, has failed, or was cancelled.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @param timeout longest time to wait; null for no limit
+   * @return the submission
+   * @throws DeadlineException if it has not ended in time; it goes on
+   */
+  public Submission awaitSubmission(String submission, Duration timeout) {
+    return await(submission, timeout, retry);
+  }
+
+  /**
+   * What may be seen of a submission's scores.
+   *
+   * @param submission its name, {@code benchmark/submission} or in full
+   * @return the scores, newest first
+   */
+  public List<SubmissionScore> scores(String submission) {
+    String name = Names.submission(submission);
+    return Calls.pages(
+        token -> {
+          var request = ListScoresRequest.newBuilder().setSubmission(name).setPageToken(token).build();
+          var page = calls.submissions(stub -> stub.listScores(request));
+          return new Calls.Page<>(
+              page.getScoresList().stream().map(Decoding::score).toList(), page.getNextPageToken());
+        });
+  }
+
+  /** Ends every open stream at once and closes the connection; may be called again. */
+  @Override
+  public void close() {
+    List<AutoCloseable> open;
+    synchronized (streams) {
+      open = List.copyOf(streams);
+    }
+    for (AutoCloseable stream : open) {
+      closeQuietly(stream);
+    }
+    channel.shutdownNow();
+  }
+
+  Submission seal(String submission, long expectedFrames, Retry patience) {
+    SealSubmissionRequest.Builder request =
+        SealSubmissionRequest.newBuilder().setName(Names.submission(submission));
+    if (expectedFrames >= 0) {
+      request.setExpectedFrameCount(expectedFrames);
+    }
+    return calls.retrying(
+        patience,
+        again ->
+            Decoding.submission(
+                again.submissions(stub -> stub.sealSubmission(request.build())).getSubmission()));
+  }
+
+  Submission await(String submission, Duration limit, Retry patience) {
+    Submission last = null;
+    try (SubmissionWatch watch =
+        new SubmissionWatch(calls, Names.submission(submission), limit, patience)) {
+      while (watch.hasNext()) {
+        last = watch.next().submission();
+      }
+    }
+    return last;
+  }
+
+  private Submission findOrCreate(String benchmark, SubmitOptions options) {
+    if (options.submission().isEmpty()) {
+      return createSubmission(benchmark, "", options.title());
+    }
+    String name = benchmark + "/" + options.submission();
+    try {
+      return getSubmission(name);
+    } catch (NotFoundException absent) {
+      return createOrFind(benchmark, options, name);
+    }
+  }
+
+  private Submission createOrFind(String benchmark, SubmitOptions options, String name) {
+    try {
+      return createSubmission(benchmark, options.submission(), options.title());
+    } catch (ConflictException taken) {
+      if (!taken.reason().equals(NAME_TAKEN)) {
+        throw taken;
+      }
+      try {
+        // Another process of the same submission may just have created it.
+        return getSubmission(name);
+      } catch (NotFoundException foreign) {
+        throw taken; // it is another team's
+      }
+    }
+  }
+
+  private static List<Frame> part(List<Frame> frames, int first, int piece) {
+    return frames.subList(
+        Math.min(first, frames.size()), Math.min(first + piece, frames.size()));
+  }
+
+  private static void closeQuietly(AutoCloseable stream) {
+    try {
+      stream.close();
+    } catch (Exception impossible) {
+      throw new AssertionError("closing a stream throws nothing", impossible);
+    }
+  }
+}

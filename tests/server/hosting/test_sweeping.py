@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.server.hosting.hosted import Hosted
 from tests.server.store import records as r
 
 from vidscore_server.hosting.policy import Policy
@@ -34,3 +35,23 @@ def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
 def test_what_came_last_counts_and_not_what_came_first() -> None:
     active = replace(r.submission(), activity_time=r.later(20))
     assert due_event(active, r.benchmark(), SEAL, r.later(49)) is None
+
+
+async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:
+    assert hosted.server.hosting is not None
+    site = hosted.server.hosting.site
+    now = hosted.clock()
+    await site.write(lambda t: t.put_response("t", "old", "digest", b"answer", now))
+    await _swept(hosted)
+    hosted.clock.pass_by(days=6)
+    await _swept(hosted)
+    assert await site.read(lambda reader: reader.response("t", "old")) is not None
+    hosted.clock.pass_by(days=2)
+    await _swept(hosted)
+    assert await site.read(lambda reader: reader.response("t", "old")) is None
+
+
+async def _swept(hosted: Hosted) -> None:
+    """Look at what is due, now."""
+    assert hosted.server.hosting is not None
+    await hosted.server.hosting.sweeper.sweep()

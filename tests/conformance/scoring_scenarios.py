@@ -161,7 +161,7 @@ def wrong_token(stage: Stage) -> None:
 def _refused_documents() -> dict[str, tuple[str, Document]]:
     """Frames and configurations that break the rules, each in one message."""
     several = deepcopy(POINTS.document)
-    several["configuration"]["evaluators"][0]["parameters"] = {"tau": -1.5, "profile": "nobody's"}
+    several["configuration"]["evaluators"][0]["parameters"] = {"profile": "nobody's", "tau": -1.5}
     unknown = deepcopy(POINTS.document)
     unknown["configuration"]["evaluators"] = [{"name": "no-such-evaluator", "parameters": {}}]
     field = deepcopy(POINTS.document)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,26 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
         packed += column - low
     # Numbers of 16 bits are sorted by their digits, in one pass or two.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
+
+
+def equal_shapes(
+    heights: IntArray, widths: IntArray, cells_a_part: int
+) -> Iterator[tuple[IntArray, int, int]]:
+    """Bring groups of equal shape together.
+
+    Args:
+        heights: (G,) rows of each group.
+        widths: (G,) columns of each group.
+        cells_a_part: Most cells that groups given together have, unless one alone has more.
+
+    Yields:
+        Numbers of groups, and their height and width; each group once, a part at a time.
+    """
+    order = np.lexsort((widths, heights))
+    heights, widths = heights[order], widths[order]
+    bounds = np.append(run_starts(heights, widths), len(order)).tolist()
+    for first, last in pairwise(bounds):
+        height, width = int(heights[first]), int(widths[first])
+        step = max(1, cells_a_part // max(1, height * width))
+        for start in range(first, last, step):
+            yield order[start : min(last, start + step)], height, width

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import (
+    equal_shapes,
     expand_runs,
     numbered,
     packed_columns,
@@ -73,3 +74,20 @@ def test_keys_are_numbered_in_ascending_order_without_gaps(keys: list[int]) -> N
     assert found.tolist() == sorted(set(keys))
     assert [found[number] for number in numbers.tolist()] == keys
     assert times.tolist() == [keys.count(key) for key in found.tolist()]
+
+
+SHAPES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
+
+
+@given(SHAPES, st.integers(1, 20))
+def test_every_group_comes_once_with_its_shape_and_few_enough_cells(
+    shapes: list[tuple[int, int]], cells: int
+) -> None:
+    heights = np.array([shape[0] for shape in shapes], dtype=np.int64)
+    widths = np.array([shape[1] for shape in shapes], dtype=np.int64)
+    seen: list[int] = []
+    for groups, height, width in equal_shapes(heights, widths, cells):
+        assert all(shapes[group] == (height, width) for group in groups)
+        assert len(groups) == 1 or len(groups) * height * width <= cells
+        seen.extend(groups.tolist())
+    assert sorted(seen) == list(range(len(shapes)))

@@ -31,7 +31,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray, IntArray, equal_shapes
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -44,7 +44,6 @@ from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.matching.stacks import equal_shapes
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores

@@ -19,11 +19,11 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    equal_shapes,
     expand_runs,
     packed_columns,
     starts_from_counts,
 )
-from vidscore_evaluators.matching.stacks import equal_shapes
 
 Gate = Callable[[IntArray, IntArray], BoolArray]
 """Says of (K,) left rows and (K,) right rows which of the K pairs count."""

@@ -5,36 +5,10 @@ Where most pairs of a frame come into question, its whole matrix costs less than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
-
-
-def equal_shapes(
-    heights: IntArray, widths: IntArray, cells_a_part: int
-) -> Iterator[tuple[IntArray, int, int]]:
-    """Bring groups of equal shape together.
-
-    Args:
-        heights: (G,) rows of each group.
-        widths: (G,) columns of each group.
-        cells_a_part: Most cells that groups given together have, unless one alone has more.
-
-    Yields:
-        Numbers of groups, and their height and width; each group once, a part at a time.
-    """
-    order = np.lexsort((widths, heights))
-    heights, widths = heights[order], widths[order]
-    bounds = np.append(run_starts(heights, widths), len(order)).tolist()
-    for first, last in pairwise(bounds):
-        height, width = int(heights[first]), int(widths[first])
-        step = max(1, cells_a_part // max(1, height * width))
-        for start in range(first, last, step):
-            yield order[start : min(last, start + step)], height, width
+from vidscore_evaluators.arrays import FloatArray, IntArray
 
 
 def least_cost_columns(costs: FloatArray) -> IntArray:

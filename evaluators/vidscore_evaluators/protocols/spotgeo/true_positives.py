@@ -17,6 +17,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import (
     FloatArray,
     IntArray,
+    equal_shapes,
     expand_runs,
     run_starts,
     starts_from_counts,
@@ -29,7 +30,7 @@ from vidscore_evaluators.matching.least_cost import (
     forbidden_costs,
     least_cost_matching,
 )
-from vidscore_evaluators.matching.stacks import equal_shapes, least_cost_columns
+from vidscore_evaluators.matching.stacks import least_cost_columns
 from vidscore_evaluators.protocols.spotgeo.parameters import (
     SpotGeoParameters,
     greatest_cost,

@@ -107,6 +107,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
         for path in cli.leaves(click.Context(cli))
         for example in examples_of(path)
         if path.split()[0] in SECTIONS["Hosted benchmarks"] or "--benchmark" in example
+        if "postgresql://" not in example  # somebody else's database
     }
 
     def examples(*beginnings: str) -> None:
@@ -127,7 +128,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
     examples("vidscore submission seal", "vidscore submission watch", "vidscore submission scores")
     examples("vidscore submit", "vidscore leaderboard", "vidscore benchmark rescore")
     examples("vidscore trust ranking")
-    examples("vidscore audit", "vidscore benchmark delete")
+    examples("vidscore backup", "vidscore audit", "vidscore benchmark delete", "vidscore restore")
     [revoke] = left
     made = json.loads(well(organiser("token", "list", "--format", "json")))[0]["name"]
     assert well(organiser(*shlex.split(revoke)[1:-1], made))

@@ -11,7 +11,7 @@ from vidscore_cli.server_choice import ServerChoice
 
 @command(
     "backup",
-    examples=("vidscore backup site.backup", "vidscore backup streets.backup --benchmark streets"),
+    examples=("vidscore backup site.backup", "vidscore backup sky.backup --benchmark sky"),
 )
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option("--benchmark", metavar="NAME", help="Back up this benchmark alone.")

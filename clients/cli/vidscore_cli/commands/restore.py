@@ -12,8 +12,8 @@ from vidscore_cli.server_choice import ServerChoice
 @command(
     "restore",
     examples=(
-        "vidscore restore site.backup --store site.db",
-        "vidscore restore streets.backup",
+        "vidscore restore site.backup --store new.db",
+        "vidscore restore sky.backup",
     ),
 )
 @click.argument("file", metavar="FILE", type=click.Path())

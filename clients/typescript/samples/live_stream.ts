@@ -32,8 +32,8 @@ async function main([address, benchmark, submission, frames = "300", ...rest]: s
       await sleep(number < stream.nextOffset ? 0 : FRAME_MS);
     }
     await stream.seal(Number(frames));
-    const { state, stateReason } = await stream.wait();
-    console.log(`the submission is ${state}${stateReason && ` (${stateReason})`}`);
+    const { state } = await stream.wait();
+    console.log(`the submission is ${state}`);
     printScores((await stream.scores()).map(({ report }) => report));
   } finally {
     client.close();

@@ -79,9 +79,11 @@ def test_no_crash_of_a_server_or_of_the_database_loses_or_doubles_a_frame(
         for server in (first, second):
             ending.callback(server.kill)
             server.start()
-        with capsys.disabled():
-            _crash_again_and_again(_Site(cluster, (first, second), Random(SEED)))
-        assert [*first.incidents(), *second.incidents()] == []
+        try:
+            with capsys.disabled():
+                _crash_again_and_again(_Site(cluster, (first, second), Random(SEED)))
+        finally:
+            assert [*first.incidents(), *second.incidents()] == []
 
 
 def _crash_again_and_again(site: _Site) -> None:

@@ -77,14 +77,14 @@ class Cluster:
         return psycopg.connect(self.address(database), autocommit=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [str(self._programs / program), f"--pgdata={self.folder / 'data'}", *arguments]
-        user: dict[str, Any] = {}
-        if self._user is not None:
-            user = {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
+        # By a program of its own, not by `subprocess`: that would fork this process, which gRPC's
+        # threads do not always outlive.
+        drop = [] if self._user is None else _dropping(self._user)
+        command = [*drop, str(self._programs / program), f"--pgdata={self.folder / 'data'}"]
         # Into a file: the server that pg_ctl leaves behind would hold a pipe open for ever.
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
-                command, stdout=said, stderr=said, cwd=self.folder, timeout=TIMEOUT_S, **user
+                [*command, *arguments], stdout=said, stderr=said, cwd=self.folder, timeout=TIMEOUT_S
             )
             said.seek(0)
             assert done.returncode == 0, said.read().decode()
@@ -115,6 +115,11 @@ def _programs() -> Path:
     if not installed:
         missing("PostgreSQL's programs are not installed (Debian: postgresql)")
     return installed[-1].parent
+
+
+def _dropping(user: pwd.struct_passwd) -> list[str]:
+    """What runs a command as a user."""
+    return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:

@@ -10,8 +10,10 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from tests.server.store import records as r
 from tests.server.store.contract import StoreContract, populate, put
 from tests.server.store.sharing import SharingContract
@@ -180,6 +182,21 @@ def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed
     with store.read() as reader:
         assert reader.submission("b", "s2") is None
     put(store, lambda t: t.insert_submission(r.submission("s2")))
+
+
+def test_a_connection_that_breaks_while_it_is_prepared_is_told_as_any_other(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise psycopg.OperationalError("the connection is closed")
+
+    put(store, populate)
+    with monkeypatch.context() as patch:
+        patch.setattr(PGDialect_psycopg, "set_readonly", broken)
+        with pytest.raises(StoreError, match="try again"), store.read():
+            pass
+    with store.read() as reader:
+        assert reader.submission("b", "s") == r.submission()
 
 
 def test_no_more_connections_are_made_than_allowed(

@@ -87,6 +87,8 @@ class SqlStore(Store):
         self._shared = sharing is not None
         self._sharing = sharing or Sharing(lock_nothing, engine, MAXIMUM_GROUP)
         self._engine = engine
+        # SQLAlchemy lets the driver's own errors through where it prepares a connection.
+        self._failures = (SQLAlchemyError, engine.dialect.loaded_dbapi.Error)
         self._release = release
         self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
         self._closed = False
@@ -129,7 +131,7 @@ class SqlStore(Store):
         try:
             with self._sharing.readers.connect() as connection, connection.begin():
                 yield SqlReader(connection)
-        except SQLAlchemyError as error:
+        except self._failures as error:
             raise store_error(error) from error
         finally:
             with self._lock:
@@ -184,7 +186,7 @@ class SqlStore(Store):
                 )
                 failpoint("before_commit")
             failpoint("after_commit")
-        except (SQLAlchemyError, OSError) as error:
+        except (*self._failures, OSError) as error:
             failure = store_error(error)
             outcomes = [(queued.future, None, failure) for queued in group]
         for future, result, failed in outcomes:

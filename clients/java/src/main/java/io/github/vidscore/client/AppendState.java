@@ -70,11 +70,6 @@ final class AppendState {
     return window.isEmpty() && outbox.frames() == 0;
   }
 
-  /** Whether every frame is durable, or the stream has failed. */
-  boolean settled() {
-    return ended || idle();
-  }
-
   /** When the connection counts as broken; never where no answer is due. */
   long stalledAtNs() {
     return sent == 0 ? Outbox.NEVER : quietSinceNs + delivery.acknowledgeTimeout().toNanos();

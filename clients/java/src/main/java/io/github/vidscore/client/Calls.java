@@ -10,6 +10,8 @@ import io.github.vidscore.v1.EvaluatorServiceGrpc;
 import io.github.vidscore.v1.EvaluatorServiceGrpc.EvaluatorServiceBlockingStub;
 import io.github.vidscore.v1.GetSubmissionRequest;
 import io.github.vidscore.v1.ScoringServiceGrpc;
+import io.github.vidscore.v1.ServerServiceGrpc;
+import io.github.vidscore.v1.ServerServiceGrpc.ServerServiceBlockingStub;
 import io.github.vidscore.v1.SubmissionServiceGrpc;
 import io.github.vidscore.v1.SubmissionServiceGrpc.SubmissionServiceBlockingStub;
 import io.github.vidscore.v1.WatchSubmissionRequest;
@@ -60,6 +62,10 @@ final class Calls {
       token = page.nextToken();
     } while (!token.isEmpty());
     return found;
+  }
+
+  <R> R servers(Function<ServerServiceBlockingStub, R> call) {
+    return unary(ServerServiceGrpc.newBlockingStub(channel), call);
   }
 
   <R> R evaluators(Function<EvaluatorServiceBlockingStub, R> call) {

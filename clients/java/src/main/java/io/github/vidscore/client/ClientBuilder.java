@@ -133,6 +133,7 @@ public final class ClientBuilder {
     if (tls != null && tls.serverName() != null) {
       channel.overrideAuthority(tls.serverName());
     }
+    channel.intercept(new Versions());
     if (token != null) {
       Metadata headers = new Metadata();
       headers.put(

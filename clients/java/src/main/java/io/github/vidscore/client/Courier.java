@@ -33,6 +33,7 @@ final class Courier {
   private final AppendState state;
   private final Thread thread;
   private volatile Thread teller; // the one that is in onAcknowledged
+  private long told; // what onAcknowledged was told last
   private Exchange<AppendFramesRequest, AppendFramesResponse> exchange; // the present call, if any
 
   Courier(Calls calls, Opened opened, SubmitOptions options) {
@@ -40,6 +41,7 @@ final class Courier {
     this.opened = opened;
     this.batching = options.batching();
     this.delivery = options.delivery();
+    this.told = opened.stream().nextOffset();
     this.state =
         new AppendState(
             opened.stream(), opened.geometry().arity(), batching, delivery, options.replay());
@@ -83,7 +85,7 @@ final class Courier {
         () -> {
           state.flush();
           monitor.signal();
-          if (!monitor.await(state::settled, timeout)) {
+          if (!monitor.await(() -> state.ended() || (state.idle() && isTold()), timeout)) {
             throw Failure.deadline(
                 "not every frame was durable within " + timeout + "; the stream goes on");
           }
@@ -92,6 +94,11 @@ final class Courier {
           }
           return state.acknowledged();
         });
+  }
+
+  /** Whether onAcknowledged has been told of every durable frame. */
+  private boolean isTold() {
+    return delivery.onAcknowledged() == null || told == state.acknowledged();
   }
 
   /** Notes that nothing more is delivered, and why; the first one to say so is right. */
@@ -262,7 +269,13 @@ final class Courier {
     }
     teller = Thread.currentThread();
     try {
-      delivery.onAcknowledged().accept(acknowledged());
+      long acknowledged = acknowledged();
+      delivery.onAcknowledged().accept(acknowledged);
+      monitor.holding(
+          () -> {
+            told = acknowledged;
+            monitor.signal();
+          });
     } catch (RuntimeException thrown) {
       throw Failure.callback("onAcknowledged threw " + thrown, thrown);
     } finally {

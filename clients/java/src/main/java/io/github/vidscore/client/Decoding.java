@@ -123,6 +123,16 @@ final class Decoding {
         Collections.unmodifiableMap(scores));
   }
 
+  static ServerInfo server(io.github.vidscore.v1.Server message) {
+    return new ServerInfo(
+        message.getVersion(),
+        message.getOldestClientVersion(),
+        message.getNewestClientVersion(),
+        time(message.getTime()),
+        message.getHosting(),
+        message.getDraining());
+  }
+
   private static Row row(io.github.vidscore.v1.Score score) {
     return new Row(
         score.hasDomain() ? score.getDomain() : null,

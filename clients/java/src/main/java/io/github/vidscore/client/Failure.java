@@ -27,6 +27,7 @@ record Failure(
           Map.entry(ConflictException.class, ConflictException::new),
           Map.entry(SupersededException.class, SupersededException::new),
           Map.entry(SubmissionEndedException.class, SubmissionEndedException::new),
+          Map.entry(VersionException.class, VersionException::new),
           Map.entry(UnsupportedException.class, UnsupportedException::new),
           Map.entry(InternalException.class, InternalException::new),
           Map.entry(InputException.class, InputException::new),
@@ -44,6 +45,10 @@ record Failure(
 
   Failure withReason(String word) {
     return new Failure(message, code, word, violations, violationCount, metadata, cause);
+  }
+
+  Failure withMetadata(Map<String, String> facts) {
+    return new Failure(message, code, reason, violations, violationCount, facts, cause);
   }
 
   Failure withCause(Throwable origin) {

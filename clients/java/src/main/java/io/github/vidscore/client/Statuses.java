@@ -47,7 +47,8 @@ final class Statuses {
       Map.of(
           "EPOCH_STALE", SupersededException.class,
           "QUOTA_EXCEEDED", QuotaExceededException.class,
-          "SUBMISSION_ENDED", SubmissionEndedException.class);
+          "SUBMISSION_ENDED", SubmissionEndedException.class,
+          "VERSION_UNSUPPORTED", VersionException.class);
 
   private Statuses() {}
 
@@ -56,6 +57,9 @@ final class Statuses {
       return known;
     }
     Status status = Status.fromThrowable(thrown);
+    if (status.getCause() instanceof VidscoreException own) {
+      return own.again();
+    }
     String code = status.getCode().name();
     ErrorInfo information = ErrorInfo.getDefaultInstance();
     List<FieldViolation> violations = new ArrayList<>();

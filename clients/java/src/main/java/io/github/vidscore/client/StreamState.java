@@ -90,6 +90,7 @@ final class StreamState {
   LiveReport receive(ScoreResponse response) {
     switch (response.getMessageCase()) {
       case STARTED -> {
+        Versions.check(response.getStarted().getServerVersion(), VidscoreClient.VERSION);
         started = response.getStarted();
         outbox.limit(
             limit("maximum_batch_frames"),

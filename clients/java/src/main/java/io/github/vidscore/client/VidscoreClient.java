@@ -6,6 +6,7 @@ import io.github.vidscore.v1.GetBenchmarkRequest;
 import io.github.vidscore.v1.GetEvaluatorRequest;
 import io.github.vidscore.v1.GetLeaderboardRequest;
 import io.github.vidscore.v1.GetLeaderboardResponse;
+import io.github.vidscore.v1.GetServerRequest;
 import io.github.vidscore.v1.ListBenchmarksRequest;
 import io.github.vidscore.v1.ListEvaluatorsRequest;
 import io.github.vidscore.v1.ListScoresRequest;
@@ -76,6 +77,16 @@ public final class VidscoreClient implements AutoCloseable {
    */
   public static ClientBuilder builder(String target) {
     return new ClientBuilder(target);
+  }
+
+  /**
+   * The server itself; it answers clients of any version.
+   *
+   * @return what it says of itself
+   */
+  public ServerInfo server() {
+    var request = GetServerRequest.getDefaultInstance();
+    return Decoding.server(calls.servers(stub -> stub.getServer(request)).getServer());
   }
 
   /**

@@ -1,0 +1,137 @@
+package io.github.vidscore.conformance;
+
+import io.github.vidscore.client.Column;
+import io.github.vidscore.client.Report;
+import io.github.vidscore.client.Row;
+import io.github.vidscore.client.Submission;
+import io.github.vidscore.client.SubmissionScore;
+import io.github.vidscore.client.Value;
+import io.github.vidscore.client.VidscoreException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What the runner prints, as maps and lists. */
+final class Output {
+  private Output() {}
+
+  /** A JSON object of names and values in turns; a value may be null. */
+  static Map<String, Object> document(Object... entries) {
+    Map<String, Object> document = new LinkedHashMap<>();
+    for (int index = 0; index < entries.length; index += 2) {
+      document.put((String) entries[index], entries[index + 1]);
+    }
+    return document;
+  }
+
+  static Map<String, Object> error(VidscoreException failure) {
+    // The kind is the name of the class in snake case.
+    String name = failure.getClass().getSimpleName().replaceFirst("Exception$", "");
+    String kind = name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase();
+    return document(
+        "kind", kind,
+        "code", failure.code(),
+        "reason", failure.reason(),
+        "message", failure.message(),
+        "retryable", failure.isRetryable(),
+        "violations",
+            failure.violations().stream()
+                .map(found -> document("field", found.field(), "description", found.description()))
+                .toList(),
+        "violation_count", failure.violationCount(),
+        "metadata", failure.metadata());
+  }
+
+  static List<?> reports(List<Report> reports) {
+    return reports.stream().map(Output::report).toList();
+  }
+
+  static Map<String, Object> report(Report report) {
+    return document(
+        "evaluator", report.evaluator(),
+        "version", report.version(),
+        "parameters", report.parameters(),
+        "truth_digest", report.truthDigest(),
+        "detections_digest", report.detectionsDigest(),
+        "scores", report.scores().stream().map(Output::row).toList(),
+        "curves",
+            report.curves().stream()
+                .map(
+                    curve ->
+                        document(
+                            "name", curve.name(),
+                            "domain", curve.domain(),
+                            "class", curve.className(),
+                            "columns", curve.columns().stream().map(Output::column).toList()))
+                .toList(),
+        "warnings",
+            report.warnings().stream()
+                .map(
+                    warning ->
+                        document(
+                            "code", warning.code(),
+                            "message", warning.message(),
+                            "count", warning.count()))
+                .toList());
+  }
+
+  static Map<String, Object> submission(Submission submission) {
+    return document(
+        "name", submission.name(),
+        "team", submission.team(),
+        "title", submission.title(),
+        "state", submission.state().name().toLowerCase(),
+        "state_reason", submission.stateReason(),
+        "frame_count", submission.frameCount(),
+        "streams",
+            submission.streams().stream()
+                .map(
+                    stream ->
+                        document(
+                            "stream", stream.stream(),
+                            "epoch", stream.epoch(),
+                            "next_offset", stream.nextOffset()))
+                .toList());
+  }
+
+  static List<?> scores(List<SubmissionScore> scores) {
+    return scores.stream()
+        .map(
+            score ->
+                document(
+                    "partial", score.partial(),
+                    "current", score.current(),
+                    "report", report(score.report())))
+        .toList();
+  }
+
+  private static Map<String, Object> row(Row row) {
+    return document(
+        "domain", row.domain(),
+        "class", row.className(),
+        "sequence", row.sequence(),
+        "measure", row.measure(),
+        "value", value(row.value()),
+        "kind", kind(row.value()));
+  }
+
+  private static Map<String, Object> column(Column column) {
+    // A list of Java's own holds no null.
+    Object[] values = column.values().stream().map(Output::value).toArray();
+    return document("name", column.name(), "values", values);
+  }
+
+  private static Object value(Value value) {
+    if (value.asCount().isPresent()) {
+      return value.asCount().getAsLong();
+    }
+    return value.isDefined() ? (Object) value.asDouble().getAsDouble() : null;
+  }
+
+  private static String kind(Value value) {
+    if (value.asCount().isPresent()) {
+      return "count";
+    }
+    return value.isDefined() ? "number" : "undefined";
+  }
+}

@@ -40,20 +40,19 @@ def _repeated(byte: int) -> np.uint64:
 
 _ZEROS = _repeated(ord("0"))
 _HIGH_BITS = _repeated(0x80)
-_ONES = _repeated(0x01)
+_FIFTH_BITS = _repeated(0x10)
 _ABOVE_NINE = _repeated(0x80 - 10)
-_DOTS = _repeated(ord(".") ^ ord("0"))
-_MINUS = np.uint64(ord("-") ^ ord("0"))
+_POINT = np.uint64(ord(".") ^ ord("0"))
+_MINUS = np.uint64(ord("-"))
 _BYTE = np.uint64(0xFF)
 _KEEP = np.array([(1 << 64) - (1 << (64 - 8 * size)) for size in range(9)], dtype=np.uint64)
 """By length of a field: the bytes of the word before its end that belong to it."""
 _FIRST = np.array([56, *(64 - 8 * size for size in range(1, 9))], dtype=np.uint64)
 """By length of a field: the shift that brings its first byte down."""
-_POWERS = 10.0 ** np.arange(_WORD)[::-1]
-"""By the byte in which the point stands: ten to the power of the digits after it."""
-_BYTE_INDEX = np.uint64(0x0001020304050607)
-"""Times 256**k, shifted down by 56: k."""
-_ONE, _SEVEN, _EIGHT, _TOP_BYTE = (np.uint64(number) for number in (1, 7, 8, 56))
+_POWERS = 10.0 ** np.arange(_WORD + 1)
+_PLACES = np.uint64(0x0807060504030201)
+"""Times 256**k, shifted down by 56: 8 - k."""
+_ONE, _FOUR, _EIGHT, _NINE, _TOP_BYTE = (np.uint64(number) for number in (1, 4, 8, 9, 56))
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
 
 
@@ -74,36 +73,39 @@ def parse_chunk(
     bounds = _field_bounds(buffer, len(kinds))
     if bounds is None:
         return None
-    starts, ends = bounds
     numeric = [index for index, kind in enumerate(kinds) if kind in (Kind.NUMBER, Kind.WHOLE)]
     is_whole = np.array([kinds[index] is Kind.WHOLE for index in numeric], dtype=np.bool_)
-    numbers = _parse_numbers(buffer, starts[numeric], ends[numeric], is_whole)
+    ends = bounds[1:][numeric]
+    numbers = _parse_numbers(buffer, ends, ends - bounds[numeric] - 1, is_whole)
     if numbers is None:
         return None
     columns: dict[int, ParsedColumn] = dict(zip(numeric, numbers, strict=True))
     for index, kind in enumerate(kinds):
         if kind is Kind.TEXT:
-            texts = _parse_texts(buffer, starts[index], ends[index])
+            texts = _parse_texts(buffer, bounds[index] + 1, bounds[index + 1])
             if texts is None:
                 return None
             columns[index] = texts
     return [columns[index] for index in sorted(columns)]
 
 
-def _field_bounds(buffer: Bytes, column_count: int) -> tuple[IntArray, IntArray] | None:
-    """(columns, rows) first byte of each field and the byte after it; None if rows are ragged."""
+def _field_bounds(buffer: Bytes, column_count: int) -> IntArray | None:
+    """(columns + 1, rows) the separators around the fields of each row; None if rows are ragged."""
     is_newline = buffer == _NEWLINE
-    separators = np.flatnonzero((buffer == _COMMA) | is_newline)[len(_PADDING) - 1 :]
+    is_separator = buffer == _COMMA
+    is_separator |= is_newline
+    separators = np.flatnonzero(is_separator)[len(_PADDING) - 1 :]
     row_count, rest = divmod(len(separators) - 1, column_count)
     if rest or np.count_nonzero(is_newline) != row_count + len(_PADDING):
         return None
-    ends = np.ascontiguousarray(separators[1:].reshape(row_count, column_count).T)
-    starts = np.ascontiguousarray(separators[:-1].reshape(row_count, column_count).T) + 1
-    if not is_newline[ends[-1]].all():
+    bounds = np.empty((column_count + 1, row_count), dtype=np.int64)
+    bounds[0] = separators[:-1:column_count]
+    bounds[1:] = separators[1:].reshape(row_count, column_count).T
+    if not is_newline[bounds[-1]].all():
         return None
-    if (ends[-1] - starts[0]).max(initial=0) > LONGEST_ROW_BYTES:
+    if (bounds[-1] - bounds[0]).max(initial=0) > LONGEST_ROW_BYTES:
         return None
-    return starts, ends
+    return bounds
 
 
 def _words_before(buffer: Bytes, ends: IntArray) -> Words:
@@ -116,19 +118,16 @@ def _words_before(buffer: Bytes, ends: IntArray) -> Words:
 
 
 def _parse_numbers(
-    buffer: Bytes, starts: IntArray, ends: IntArray, is_whole: BoolArray
+    buffer: Bytes, ends: IntArray, lengths: IntArray, is_whole: BoolArray
 ) -> list[ParsedColumn] | None:
     """Columns of numbers and whole numbers out of (columns, rows) fields."""
-    shape = ends.shape
-    lengths = ends - starts
-    words = _words_before(buffer, ends.reshape(-1))
-    flat, unread_rows = _short_numbers(words, lengths.reshape(-1))
-    values = flat.reshape(shape)
-    unread: BoolArray = np.zeros(shape, dtype=np.bool_)
+    flat, unread_rows = _short_numbers(_words_before(buffer, ends.reshape(-1)), lengths.reshape(-1))
+    values = flat.reshape(ends.shape)
+    unread: BoolArray = np.zeros(ends.shape, dtype=np.bool_)
     unread.reshape(-1)[unread_rows] = True
     columns: list[ParsedColumn] = []
     for index, whole in enumerate(is_whole.tolist()):
-        fields = (buffer, starts[index], lengths[index], unread[index])
+        fields = (buffer, ends[index], lengths[index], unread[index])
         column = (
             _as_wholes(values[index], *fields) if whole else _as_numbers(values[index], *fields)
         )
@@ -141,50 +140,61 @@ def _parse_numbers(
 def _short_numbers(words: Words, lengths: IntArray) -> tuple[FloatArray, IntArray]:
     """Fields of up to eight bytes: digits, with or without a minus and a point.
 
-    The digits are at most eight and the power of ten at most seven, so that both are exact in
-    binary64 and their quotient is the nearest number to the decimal one.
-
     Returns:
         The values, NaN for empty fields, and the rows that were not read.
     """
-    # Digits become 0 to 9, and every other byte more than 9.
-    digits = (words ^ _ZEROS) & _KEEP.take(lengths, mode="clip")
-    values = _join_digits(digits)
-    too_long = np.flatnonzero(lengths > _WORD)
-    values[lengths == 0] = np.nan
-    odd = np.flatnonzero(_not_digits(digits))
-    values[odd], plain = _decimals(digits[odd], lengths[odd])
-    return values, np.union1d(too_long, odd[~plain]) if len(too_long) else odd[~plain]
+    values, read = _unsigned(words, lengths)
+    rows = np.flatnonzero(~read)
+    if len(rows) == 0:
+        return values, rows
+    words, lengths = words[rows], lengths[rows]
+    empty = lengths == 0
+    first = (words >> _FIRST.take(lengths, mode="clip")) & _BYTE
+    minus = np.flatnonzero((first == _MINUS) & ~empty & (lengths <= _WORD))
+    numbers, read = _unsigned(words[minus], lengths[minus] - 1)
+    values[rows[minus]] = -numbers
+    values[rows[empty]] = np.nan
+    unread = ~empty
+    unread[minus[read]] = False
+    return values, rows[unread]
 
 
-def _decimals(digits: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Numbers with a minus or a point or both, and which of them are that indeed."""
-    first = _FIRST.take(lengths, mode="clip")
-    negative = ((digits >> first) & _BYTE) == _MINUS
-    signed = negative.any()
-    if signed:
-        digits = digits ^ ((negative * _MINUS) << first)
-    other = digits ^ _DOTS
-    dots = (other - _ONES) & ~other & _HIGH_BITS
-    unit = (dots & (~dots + _ONE)) >> _SEVEN  # 256**k for a point in byte k, 0 for no point
-    before = unit - _ONE
-    joined = ((digits & before) << _EIGHT) | (digits & ~(before | (unit * _BYTE)))
+def _unsigned(words: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Fields of one to eight digits, or of a point and one to seven; and which are that indeed.
+
+    The digits and the power of ten are exact in binary64, so that their quotient is the nearest
+    number to the decimal one.
+    """
+    # Digits become 0 to 9, the point has its fifth bit set, and every other byte is more than 9.
+    digits = words ^ _ZEROS
+    digits &= _KEEP.take(lengths, mode="clip")
+    point = (digits & _FIFTH_BITS) >> _FOUR  # 256**k for a point in byte k, 0 for no point
+    digits ^= point * _POINT
+    before = point - _ONE
+    read = _flaws(digits, point, before) == 0
+    read &= lengths <= _WORD
+    read &= lengths > (point != 0)
+    # The digits after the point move to its place, which leaves a zero after them.
+    joined = digits & before
+    digits -= joined
+    digits >>= _EIGHT
+    joined += digits
     # Signed, because numpy before 2 takes no unsigned 64-bit indices.
-    point_bytes = ((unit * _BYTE_INDEX) >> _TOP_BYTE).view(np.int64)
-    values = _join_digits(joined) / _POWERS.take(point_bytes)
-    plain = (_not_digits(joined) == 0) & (lengths > 1)
-    pointless = np.flatnonzero(unit == 0)
-    values[pointless] = _join_digits(digits[pointless])
-    plain[pointless] = (_not_digits(digits[pointless]) == 0) & (lengths[pointless] > 1)
-    if signed:
-        plain &= lengths > negative + (unit != 0).astype(np.int64)
-        values = np.where(negative, -values, values)
-    return values, plain
+    places = ((point * _PLACES) >> _TOP_BYTE).view(np.int64)
+    values = _join_digits(joined)
+    values /= _POWERS.take(places, mode="clip")
+    return values, read
 
 
-def _not_digits(digits: Words) -> Words:
-    """Nonzero where a byte is more than 9."""
-    return ((digits + _ABOVE_NINE) | digits) & _HIGH_BITS
+def _flaws(digits: Words, point: Words, before: Words) -> Words:
+    """Nonzero where a byte is more than 9, or more than 0 at the point, or points are several."""
+    flaws = point * _NINE
+    flaws += _ABOVE_NINE
+    flaws += digits
+    flaws |= digits
+    flaws &= _HIGH_BITS
+    flaws |= point & before
+    return flaws
 
 
 def _join_digits(digits: Words) -> FloatArray:
@@ -193,22 +203,28 @@ def _join_digits(digits: Words) -> FloatArray:
     Neighbours are joined to pairs, pairs to fours, fours to eight, as is well known from D. Lemire,
     "Quickly parsing eight digits" (2018).
     """
-    pairs = digits * np.uint64(10) + (digits >> np.uint64(8))
+    pairs = digits * np.uint64(10)
+    pairs += digits >> _EIGHT
     mask = np.uint64(0x000000FF000000FF)
-    high = (pairs & mask) * np.uint64(100 + (1_000_000 << 32))
-    low = ((pairs >> np.uint64(16)) & mask) * np.uint64(1 + (10_000 << 32))
+    high = pairs & mask
+    high *= np.uint64(100 + (1_000_000 << 32))
+    pairs >>= np.uint64(16)
+    pairs &= mask
+    pairs *= np.uint64(1 + (10_000 << 32))
+    high += pairs
+    high >>= np.uint64(32)
     # Signed integers become floats faster, and the number is below 2**27.
-    return ((high + low) >> np.uint64(32)).view(np.int64).astype(np.float64)
+    return high.view(np.int64).astype(np.float64)
 
 
 def _as_numbers(
-    values: FloatArray, buffer: Bytes, starts: IntArray, lengths: IntArray, unread: BoolArray
+    values: FloatArray, buffer: Bytes, ends: IntArray, lengths: IntArray, unread: BoolArray
 ) -> FloatArray | None:
     """Complete a column of numbers with the fields that are no short ones."""
     rows = np.flatnonzero(unread)
     if len(rows) == 0:
         return values
-    numbers = _long_numbers(buffer, starts[rows], lengths[rows])
+    numbers = _long_numbers(buffer, ends[rows], lengths[rows])
     if numbers is None or not np.isfinite(numbers).all():
         return None
     values[rows] = numbers
@@ -216,7 +232,7 @@ def _as_numbers(
 
 
 def _as_wholes(
-    values: FloatArray, buffer: Bytes, starts: IntArray, lengths: IntArray, unread: BoolArray
+    values: FloatArray, buffer: Bytes, ends: IntArray, lengths: IntArray, unread: BoolArray
 ) -> IntArray | None:
     """Whole numbers out of what was read as short numbers, and of the fields that were not."""
     empty = lengths == 0
@@ -227,16 +243,16 @@ def _as_wholes(
     wholes[empty] = EMPTY
     rows = np.flatnonzero(unread)
     if len(rows):
-        numbers = _long_numbers(buffer, starts[rows], lengths[rows])
+        numbers = _long_numbers(buffer, ends[rows], lengths[rows])
         if numbers is None or numbers.dtype != np.int64 or (numbers == EMPTY).any():
             return None
         wholes[rows] = numbers
     return wholes
 
 
-def _long_numbers(buffer: Bytes, starts: IntArray, lengths: IntArray) -> AnyArray | None:
+def _long_numbers(buffer: Bytes, ends: IntArray, lengths: IntArray) -> AnyArray | None:
     """Fields of any length through the JSON parser, all at once; None where it declines one."""
-    text = buffer[expand_runs(starts, lengths + 1)]
+    text = buffer[expand_runs(ends - lengths, lengths + 1)]
     text[np.cumsum(lengths + 1) - 1] = _COMMA
     if not _NUMBER_BYTES[text].all():
         return None

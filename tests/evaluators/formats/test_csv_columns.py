@@ -114,6 +114,42 @@ def test_short_decimals_are_the_nearest_binary_numbers(values: list[Any]) -> Non
     assert values_of(columns[1]) == [float(value) for value in values]
 
 
+@given(st.lists(st.from_regex(r"-?[0-9]*\.?[0-9]*", fullmatch=True), max_size=20))
+@example(["0.", "00.", "-0.", ".0", "-0", "0"])
+def test_numbers_of_up_to_eight_bytes_are_what_python_reads(fields: list[str]) -> None:
+    short = [field for field in fields if len(field) <= 8 and any(map(str.isdigit, field))]
+    columns = parse_chunk("".join(f"0,{field},\n" for field in short).encode(), KINDS)
+    assert columns is not None
+    assert [value.hex() for value in values_of(columns[1])] == [
+        float(field).hex() for field in short
+    ]
+
+
+@given(
+    st.from_regex(r"-?[0-9]{1,4}(\.[0-9]{1,3})?", fullmatch=True),
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.integers(0, 255)), max_size=2),
+)
+@example("0", [(1, 0, ord("."))])
+@example("0", [(0, 1, ord("."))])
+@example("1.25", [(1, 1, ord("/"))])
+@example("1.25", [(1, 1, ord("-"))])
+@example("1.25", [(1, 1, 0xAE)])
+@example("1.25", [(0, 1, ord("."))])
+def test_a_number_with_bytes_changed_is_read_as_the_careful_way_reads_it_or_declined(
+    number: str, changes: list[tuple[int, int, int]]
+) -> None:
+    field = bytearray(number.encode())
+    for place, removed, byte in changes:
+        if byte not in b'",\r\n':
+            field[place : place + removed] = bytes([byte])
+    data = b"0,1.5,\n0,%b,\n" % bytes(field)
+    fast = parse_chunk(data, KINDS)
+    if fast is not None:
+        careful = read_rows(data, COLUMNS, "a.csv", 2)
+        assert careful.skipped == 0
+        assert values_of(fast[1]) == values_of(careful.columns[1])
+
+
 @given(st.lists(rows, max_size=30), st.integers(1, 60))
 def test_the_size_of_chunks_changes_nothing(lines: list[str], chunk_bytes: int) -> None:
     data = write(*lines)

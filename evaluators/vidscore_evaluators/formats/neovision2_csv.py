@@ -17,7 +17,8 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -42,7 +43,7 @@ from vidscore_evaluators.formats.files import (
     visible_entries,
 )
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
-from vidscore_evaluators.formats.sequence_files import pair_sequences
+from vidscore_evaluators.formats.sequence_files import join_sources, pair_sequences
 from vidscore_evaluators.formats.source import (
     Format,
     PairReading,
@@ -52,7 +53,7 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     sequence_name,
 )
-from vidscore_evaluators.formats.table import Kind, Table, concatenate_tables
+from vidscore_evaluators.formats.table import Kind, Table
 from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
@@ -98,26 +99,22 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     """
     require_folder(path, _LAYOUT)
     files, warnings = _find_files(path, limits)
-    parts: list[CsvRows] = []
-    broken = FaultList()
+    sources: list[Source] = []
+    broken, faults, skipped = FaultList(), FaultList(), 0
     for read_file in _readings(files, side, limits):
         try:
-            parts.append(read_file())
+            part = read_file()
         except InputError as error:
             broken.extend(error.faults)
-    faults = FaultList()
-    for part in parts:
+            continue
+        sources.append(part.source)
         faults.absorb(part.faults)
+        skipped += part.skipped
     if broken:
         broken.absorb(faults)
         raise InputError(broken.listed())
-    table = concatenate_tables([part.table for part in parts])
-    checks = _check_rows(table, side)
-    faults.absorb(checks.faults)
-    good = table.take(~checks.faulty) if checks.faulty.any() else table
-    annotations, places = group_rows(_row_columns(good, tuple(files), side), good)
-    skipped = sum(part.skipped for part in parts) + int(checks.faulty.sum())
-    return Reading(Source(annotations, str(path), NAME, places, warnings), faults, skipped)
+    source = join_sources(sources, str(path))
+    return Reading(replace(source, warnings=warnings), faults, skipped)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -135,11 +132,12 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 def _readings(
     files: Mapping[SequenceKey, Path], side: Side, limits: ReadLimits
-) -> list[Callable[[], CsvRows]]:
+) -> Iterator[Callable[[], Reading]]:
     """Read files in threads; gives, in their order, what returns or raises what came of each."""
     with ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1)) as threads:
-        futures = [threads.submit(_read_file, file, side, limits) for file in files.values()]
-    return [future.result for future in futures]
+        futures = deque(threads.submit(_read_file, *file, side, limits) for file in files.items())
+        while futures:  # one that was given is not kept: its faults may be many
+            yield futures.popleft().result
 
 
 def _find_files(
@@ -182,7 +180,18 @@ def _is_csv(path: Path) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _read_file(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
+def _read_file(key: SequenceKey, path: Path, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file all the way, while its rows are in a cache and other threads read other files."""
+    rows = _read_rows(path, side, limits)
+    checks = _check_rows(rows.table, side)
+    rows.faults.absorb(checks.faults)
+    good = rows.table.take(~checks.faulty) if checks.faulty.any() else rows.table
+    annotations, places = group_rows(_row_columns(good, key, side), good)
+    skipped = rows.skipped + int(checks.faulty.sum())
+    return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)
+
+
+def _read_rows(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
     file = split_csv(read_bytes(path, _FILE, limits), str(path))
     faults = _header_faults(file)
     if faults:
@@ -245,7 +254,7 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
     return checks
 
 
-def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+def _row_columns(table: Table, sequence: SequenceKey, side: Side) -> RowColumns:
     labels = table.texts["ObjectType"]
     holds_object = np.ones(len(table), dtype=np.bool_)
     frame_flags = flags = np.zeros(len(table), dtype=np.uint8)
@@ -258,8 +267,7 @@ def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -
         flags = np.where(is_region, ObjectFlag.REGION, ignored * ObjectFlag.IGNORE).astype(np.uint8)
         confidences = np.ones(len(table))
     return RowColumns(
-        sequences=sequences,
-        # A table holds its files in the order in which they were read, which is the sequences'.
+        sequences=(sequence,),
         sequence_of_row=table.source_of_row,
         frame_numbers=table.wholes["Frame"],
         frame_flags=frame_flags,

@@ -65,7 +65,7 @@ def group_rows(rows: RowColumns, table: Table) -> tuple[Annotations, Places]:
     sequences, numbers = rows.sequence_of_row[order], rows.frame_numbers[order]
     first = run_starts(sequences, numbers)
     holds = rows.holds_object[order]
-    objects = order[holds]
+    objects = _objects(order, holds)
     labels = rows.labels.take(objects).compact()
     annotations = Annotations(
         sequences=rows.sequences,
@@ -81,7 +81,7 @@ def group_rows(rows: RowColumns, table: Table) -> tuple[Annotations, Places]:
         flags=rows.flags[objects],
         columns={name: column[objects] for name, column in rows.columns.items()},
     )
-    places = order[first]
+    places = first if isinstance(order, slice) else order[first]
     return annotations, Places(
         sources=table.sources,
         source_of_frame=table.source_of_row[places],
@@ -90,14 +90,24 @@ def group_rows(rows: RowColumns, table: Table) -> tuple[Annotations, Places]:
     )
 
 
-def _order(rows: RowColumns) -> IntArray:
-    """Row indices by sequence and frame; rows of one frame stay in their order."""
+def _order(rows: RowColumns) -> IntArray | slice:
+    """Row indices by sequence and frame; rows of one frame stay in their order.
+
+    Rows that are in order already are a slice, by which no column is copied.
+    """
     sequences, numbers = rows.sequence_of_row, rows.frame_numbers
     same = sequences[1:] == sequences[:-1]
     rising = np.where(same, numbers[1:] >= numbers[:-1], sequences[1:] > sequences[:-1])
     if rising.all():
-        return np.arange(len(numbers), dtype=np.int64)
+        return slice(None)
     return np.lexsort((numbers, sequences))
+
+
+def _objects(order: IntArray | slice, holds: BoolArray) -> IntArray | slice:
+    """Those of the ordered rows that hold an object."""
+    if isinstance(order, slice):
+        return order if holds.all() else np.flatnonzero(holds)
+    return order[holds]
 
 
 def _any_flags(flags: FlagArray, first: IntArray) -> FlagArray:

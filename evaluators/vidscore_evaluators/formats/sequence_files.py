@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import SequenceKey, concatenate
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.source import (
     PairReading,
     ReadLimits,
     Source,
+    join_places,
     listed_names,
     sequence_name,
 )
@@ -43,6 +44,21 @@ def check_files(files: Files, root: Path, layout: str, limits: ReadLimits) -> No
         faults.append(Fault("no such file", layout, source=str(root)))
     if faults:
         raise InputError(faults)
+
+
+def join_sources(parts: Sequence[Source], name: str) -> Source:
+    """Put what was read from single files of one format into one.
+
+    Args:
+        parts: At least one source, each with sequences of its own, places and no warnings.
+        name: What the whole is called.
+    """
+    return replace(
+        parts[0],
+        annotations=concatenate([part.annotations for part in parts]),
+        name=name,
+        places=join_places([part.places for part in parts if part.places is not None]),
+    )
 
 
 def pair_sequences(

@@ -92,6 +92,19 @@ class Places:
         return Fault(found, expected, source=source, entry=position, field=field)
 
 
+def join_places(parts: Sequence[Places]) -> Places:
+    """The places of frames that are put one after the other; at least one part."""
+    first = np.cumsum([0, *(len(part.sources) for part in parts)])[:-1].tolist()
+    return replace(
+        parts[0],
+        sources=tuple(source for part in parts for source in part.sources),
+        source_of_frame=np.concatenate(
+            [part.source_of_frame + index for part, index in zip(parts, first, strict=True)]
+        ),
+        positions=np.concatenate([part.positions for part in parts]),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """One side of a scoring, read.

@@ -43,7 +43,7 @@ class TextColumn:
         chosen = np.array([text.casefold() in wanted for text in self.texts], dtype=np.bool_)
         return chosen[self.codes]
 
-    def take(self, rows: AnyArray) -> TextColumn:
+    def take(self, rows: AnyArray | slice) -> TextColumn:
         """Keep some rows."""
         return TextColumn(self.codes[rows], self.texts)
 

@@ -171,6 +171,33 @@ def test_faults_of_all_files_are_listed_together(tmp_path: Path) -> None:
     assert found == [("001.csv", 2), ("002.csv", 3), ("003.csv", 1)]
 
 
+def test_a_file_that_is_broken_hides_no_fault_of_the_others(tmp_path: Path) -> None:
+    root = write(tmp_path, {"Tower/001": [row(-1), "1,2,3"], "Tower/002": [row()]})
+    (root / "Tower/002.csv").write_text("Frame\n")
+    found = [(Path(fault.source or "").name, fault.line) for fault in validate_file(root)]
+    assert found == [("001.csv", 2), ("001.csv", 3), ("002.csv", 1)]
+
+
+def test_each_frame_of_several_files_keeps_its_file_and_line(tmp_path: Path) -> None:
+    files: dict[str, Sequence[str]] = {
+        "Harbour/001": [row(3), row(1)],
+        "Harbour/002": [],
+        "Tower/001": [row(1), row(1)],
+    }
+    read_ = read(write(tmp_path, files))
+    assert read_.annotations.frame_numbers.tolist() == [1, 3, 1]
+    assert read_.annotations.frame_sequences.tolist() == [0, 0, 2]
+    places = read_.places
+    assert places is not None
+    named = [Path(places.sources[index]) for index in places.source_of_frame.tolist()]
+    assert [f"{name.parent.name}/{name.stem}" for name in named] == [
+        "Harbour/001",
+        "Harbour/001",
+        "Tower/001",
+    ]
+    assert places.positions.tolist() == [3, 2, 2]
+
+
 def test_sequences_with_a_header_alone_are_known(tmp_path: Path) -> None:
     read_ = read(write(tmp_path, {"Tower/001": [], "Heli/001": [row()]})).annotations
     assert read_.sequences == (SequenceKey("Heli", "001"), SequenceKey("Tower", "001"))

@@ -8,6 +8,7 @@ import io.github.vidscore.client.SubmitOptions;
 import io.github.vidscore.client.VidscoreClient;
 import io.github.vidscore.client.VidscoreException;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.function.LongConsumer;
 
 /**
@@ -57,7 +58,8 @@ public final class LiveStream {
       stream.seal(frames);
       Submission submission = stream.await(null);
       System.out.printf(
-          "the submission is %s (%s)%n", submission.state(), submission.stateReason());
+          "the submission is %s (%s)%n",
+          submission.state().name().toLowerCase(Locale.ROOT), submission.stateReason());
       stream.scores().forEach(LiveStream::show);
     }
   }

@@ -67,11 +67,8 @@ final class Statuses {
       information = informationOf(detail, information);
       addViolations(detail, violations);
     }
-    String description = status.getDescription();
     return new Failure(
-            description == null || description.isEmpty()
-                ? "the call ended with " + code
-                : description,
+            message(status),
             code,
             information.getReason(),
             List.copyOf(violations),
@@ -80,6 +77,16 @@ final class Statuses {
             thrown)
         .exception(
             SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(status.getCode())));
+  }
+
+  /** What the server said; grpc's own "io exception" means something with its cause alone. */
+  private static String message(Status status) {
+    String description = status.getDescription() == null ? "" : status.getDescription();
+    String cause = status.getCause() == null ? "" : String.valueOf(status.getCause().getMessage());
+    if (description.isEmpty() && cause.isEmpty()) {
+      return "the call ended with " + status.getCode();
+    }
+    return description + (description.isEmpty() || cause.isEmpty() ? "" : ": ") + cause;
   }
 
   private static List<Any> details(Metadata trailers) {

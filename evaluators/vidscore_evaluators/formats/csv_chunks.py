@@ -2,10 +2,11 @@
 
 The common case is digits, separators and a few labels, and it needs no Python object a field:
 separators are found all at once, and a field of up to eight bytes is one 64-bit word whose digits
-are joined by three multiplications. Longer numbers go through the JSON parser together. Whatever
-is not plainly well-formed (quotes, blank lines, spaces in numbers, a wrong count of columns) makes
-`parse_chunk` answer None, and `vidscore_evaluators.formats.csv_rows` reads that file with care.
-Where this module does answer, its answer equals that one's.
+are joined by three multiplications. One of up to sixteen bytes is two words, and longer numbers go
+through the JSON parser together. Whatever is not plainly well-formed (quotes, blank lines, spaces
+in numbers, a wrong count of columns) makes `parse_chunk` answer None, and
+`vidscore_evaluators.formats.csv_rows` reads that file with care. Where this module does answer, its
+answer equals that one's.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from vidscore_evaluators.formats.texts import MAXIMUM_TEXT_BYTES, clean_text
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
+JoinedWord = tuple[IntArray, IntArray, Words]
 ParsedColumn = FloatArray | IntArray | TextColumn
 
 LONGEST_ROW_BYTES = 100_000
@@ -43,13 +45,12 @@ _HIGH_BITS = _repeated(0x80)
 _FIFTH_BITS = _repeated(0x10)
 _ABOVE_NINE = _repeated(0x80 - 10)
 _POINT = np.uint64(ord(".") ^ ord("0"))
-_MINUS = np.uint64(ord("-"))
-_BYTE = np.uint64(0xFF)
+_MINUS = ord("-")
 _KEEP = np.array([(1 << 64) - (1 << (64 - 8 * size)) for size in range(9)], dtype=np.uint64)
 """By length of a field: the bytes of the word before its end that belong to it."""
-_FIRST = np.array([56, *(64 - 8 * size for size in range(1, 9))], dtype=np.uint64)
-"""By length of a field: the shift that brings its first byte down."""
-_POWERS = 10.0 ** np.arange(_WORD + 1)
+_POWERS = np.array([float(10**places) for places in range(2 * _WORD)])
+_LARGEST_EXACT = 2**53
+"""A whole number up to which binary64 holds every one."""
 _PLACES = np.uint64(0x0807060504030201)
 """Times 256**k, shifted down by 56: 8 - k."""
 _ONE, _FOUR, _EIGHT, _NINE, _TOP_BYTE = (np.uint64(number) for number in (1, 4, 8, 9, 56))
@@ -121,7 +122,7 @@ def _parse_numbers(
     buffer: Bytes, ends: IntArray, lengths: IntArray, is_whole: BoolArray
 ) -> list[ParsedColumn] | None:
     """Columns of numbers and whole numbers out of (columns, rows) fields."""
-    flat, unread_rows = _short_numbers(_words_before(buffer, ends.reshape(-1)), lengths.reshape(-1))
+    flat, unread_rows = _plain_numbers(buffer, ends.reshape(-1), lengths.reshape(-1))
     values = flat.reshape(ends.shape)
     unread: BoolArray = np.zeros(ends.shape, dtype=np.bool_)
     unread.reshape(-1)[unread_rows] = True
@@ -137,33 +138,66 @@ def _parse_numbers(
     return columns
 
 
-def _short_numbers(words: Words, lengths: IntArray) -> tuple[FloatArray, IntArray]:
-    """Fields of up to eight bytes: digits, with or without a minus and a point.
+def _plain_numbers(buffer: Bytes, ends: IntArray, lengths: IntArray) -> tuple[FloatArray, IntArray]:
+    """Fields of digits, with or without a minus and a point.
 
     Returns:
         The values, NaN for empty fields, and the rows that were not read.
     """
-    values, read = _unsigned(words, lengths)
+    values, read = _unsigned(buffer, ends, lengths)
     rows = np.flatnonzero(~read)
     if len(rows) == 0:
         return values, rows
-    words, lengths = words[rows], lengths[rows]
-    empty = lengths == 0
-    first = (words >> _FIRST.take(lengths, mode="clip")) & _BYTE
-    minus = np.flatnonzero((first == _MINUS) & ~empty & (lengths <= _WORD))
-    numbers, read = _unsigned(words[minus], lengths[minus] - 1)
-    values[rows[minus]] = -numbers
-    values[rows[empty]] = np.nan
-    unread = ~empty
-    unread[minus[read]] = False
+    ends, lengths = ends[rows], lengths[rows]
+    unread = lengths > 0
+    values[rows[~unread]] = np.nan
+    signed = np.flatnonzero(buffer[ends - lengths] == _MINUS)
+    numbers, read = _unsigned(buffer, ends[signed], lengths[signed] - 1)
+    values[rows[signed]] = -numbers
+    unread[signed[read]] = False
     return values, rows[unread]
 
 
-def _unsigned(words: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Fields of one to eight digits, or of a point and one to seven; and which are that indeed.
+def _unsigned(buffer: Bytes, ends: IntArray, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Fields of up to sixteen bytes without a sign; and which are that indeed.
 
-    The digits and the power of ten are exact in binary64, so that their quotient is the nearest
-    number to the decimal one.
+    Digits and power of ten are exact in binary64, so that their quotient is the nearest number to
+    the decimal one.
+    """
+    joined, places, flaws = _join_word(_words_before(buffer, ends), lengths)
+    values = joined.astype(np.float64)
+    values /= _POWERS.take(places, mode="clip")
+    read = flaws == 0
+    read &= lengths > (places != 0)
+    wide = np.flatnonzero(lengths > _WORD)
+    if len(wide):
+        last = joined[wide], places[wide], flaws[wide]
+        values[wide], read[wide] = _wide_numbers(buffer, ends[wide], lengths[wide], last)
+    return values, read
+
+
+def _wide_numbers(
+    buffer: Bytes, ends: IntArray, lengths: IntArray, last: JoinedWord
+) -> tuple[FloatArray, BoolArray]:
+    """Fields of nine to sixteen bytes, of whose last eight `_join_word` has made `last`."""
+    first, first_places, flaws = _join_word(_words_before(buffer, ends - _WORD), lengths - _WORD)
+    in_first = first_places != 0
+    # A word with a point has a digit less, and ends with a zero instead.
+    mantissas = first * np.where(in_first, 10 ** (_WORD - 1), 10**_WORD) + last[0]
+    places = np.where(in_first, first_places + _WORD - 1, last[1])
+    read = (flaws | last[2]) == 0
+    read &= (lengths <= 2 * _WORD) & (mantissas <= _LARGEST_EXACT)
+    read &= ~in_first | (last[1] == 0)
+    return mantissas / _POWERS.take(places, mode="clip"), read
+
+
+def _join_word(words: Words, lengths: IntArray) -> JoinedWord:
+    """The last bytes of words, eight at most, as digits with or without a point.
+
+    Returns:
+        The number of the digits, by how many places it is too large (0 where there is no point, and
+        one more than there are digits after it where there is one), and words that are not zero
+        where bytes are something else.
     """
     # Digits become 0 to 9, the point has its fifth bit set, and every other byte is more than 9.
     digits = words ^ _ZEROS
@@ -171,9 +205,7 @@ def _unsigned(words: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
     point = (digits & _FIFTH_BITS) >> _FOUR  # 256**k for a point in byte k, 0 for no point
     digits ^= point * _POINT
     before = point - _ONE
-    read = _flaws(digits, point, before) == 0
-    read &= lengths <= _WORD
-    read &= lengths > (point != 0)
+    flaws = _flaws(digits, point, before)
     # The digits after the point move to its place, which leaves a zero after them.
     joined = digits & before
     digits -= joined
@@ -181,9 +213,7 @@ def _unsigned(words: Words, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
     joined += digits
     # Signed, because numpy before 2 takes no unsigned 64-bit indices.
     places = ((point * _PLACES) >> _TOP_BYTE).view(np.int64)
-    values = _join_digits(joined)
-    values /= _POWERS.take(places, mode="clip")
-    return values, read
+    return _join_digits(joined), places, flaws
 
 
 def _flaws(digits: Words, point: Words, before: Words) -> Words:
@@ -197,7 +227,7 @@ def _flaws(digits: Words, point: Words, before: Words) -> Words:
     return flaws
 
 
-def _join_digits(digits: Words) -> FloatArray:
+def _join_digits(digits: Words) -> IntArray:
     """The number of eight digits a word, the first one in the lowest byte.
 
     Neighbours are joined to pairs, pairs to fours, fours to eight, as is well known from D. Lemire,
@@ -214,7 +244,7 @@ def _join_digits(digits: Words) -> FloatArray:
     high += pairs
     high >>= np.uint64(32)
     # Signed integers become floats faster, and the number is below 2**27.
-    return high.view(np.int64).astype(np.float64)
+    return high.view(np.int64)
 
 
 def _as_numbers(

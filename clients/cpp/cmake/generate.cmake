@@ -1,28 +1,35 @@
 # Messages and calls of the wire, generated from protos/ when the library is built.
 #
-# One long-running call of BenchmarkService answers with a message of Google's that the client never
-# uses. A program may have code of its own for that message, and protobuf ends a process in which a
-# file is registered twice; so what is generated leaves that call out.
+# Some long-running calls answer with a message of Google's that the client never uses. A program may
+# have code of its own for that message, and protobuf ends a process in which a file is registered
+# twice; so what is generated leaves those calls out.
 
 set(VIDSCORE_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
 set(VIDSCORE_WIRE_DIRECTORY ${PROJECT_BINARY_DIR}/wire)
 set(proto_directory ${PROJECT_BINARY_DIR}/protos)
 
-set(messages annotations report specification)
+# Services that the client calls.
 set(services benchmark_service evaluator_service scoring_service submission_service)
 
-foreach(name IN LISTS messages services)
-  set(source ${PROJECT_SOURCE_DIR}/protos/vidscore/v1/${name}.proto)
+set(long_running_call
+  "\n  rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\(google\\.longrunning\\.Operation\\) {[^}]*}[^}]*}")
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/protos/vidscore/v1/*.proto)
+set(copies)
+set(names)
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  set(copy ${proto_directory}/vidscore/v1/${name}.proto)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
   file(READ ${source} text)
   string(REPLACE "import \"google/longrunning/operations.proto\";\n" "" text "${text}")
-  string(REGEX REPLACE "\n  rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\(google\\.longrunning\\.Operation\\) {[^}]*}[^}]*}" ""
-    text "${text}")
-  file(CONFIGURE OUTPUT ${proto_directory}/vidscore/v1/${name}.proto CONTENT "${text}" @ONLY)
+  string(REGEX REPLACE "${long_running_call}" "" text "${text}")
+  file(CONFIGURE OUTPUT ${copy} CONTENT "${text}" @ONLY)
+  list(APPEND copies ${copy})
+  list(APPEND names ${name})
 endforeach()
 
 set(generated)
-foreach(name IN LISTS messages services)
+foreach(name IN LISTS names)
   set(outputs ${VIDSCORE_WIRE_DIRECTORY}/vidscore/v1/${name}.pb.cc)
   set(arguments --cpp_out=${VIDSCORE_WIRE_DIRECTORY})
   if(name IN_LIST services)
@@ -34,7 +41,7 @@ foreach(name IN LISTS messages services)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND protobuf::protoc --proto_path=${proto_directory} ${arguments} vidscore/v1/${name}.proto
-    DEPENDS ${proto_directory}/vidscore/v1/${name}.proto
+    DEPENDS ${copies}
     VERBATIM)
   list(APPEND generated ${outputs})
 endforeach()

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "checks.h"
+#include "versions.h"
 #include "vidscore/version.h"
 
 namespace vidscore::detail {
@@ -19,8 +20,6 @@ namespace {
 
 /// A report of a million rows; grpc's own limit of 4 MiB is too small for many sequences.
 constexpr int kMaximumResponseBytes = 256 << 20;
-/// Metadata of each call: version of this client, which the server may be too far from.
-constexpr char kVersionKey[] = "vidscore-client-version";
 /// How long grpc waits before it connects again, so that it is no slower than Retry.
 constexpr int kReconnectMinimumMs = 200;
 constexpr int kReconnectMaximumMs = 10'000;
@@ -121,13 +120,20 @@ Connection::Connection(const std::string& target, const ClientOptions& options)
 
 void Connection::prepare(grpc::ClientContext* context,
                          const std::optional<Duration>& timeout) const {
-  context->AddMetadata(kVersionKey, kVersion);
+  context->AddMetadata(kClientVersionKey, kVersion);
   if (!authorization_.empty()) context->AddMetadata("authorization", authorization_);
   if (timeout) {
     const auto time =
         std::chrono::duration_cast<std::chrono::system_clock::duration>(std::min(*timeout, kAges));
     context->set_deadline(std::chrono::system_clock::now() + time);
   }
+}
+
+void Connection::check_server_of(const grpc::ClientContext& context) {
+  const auto& trailing = context.GetServerTrailingMetadata();
+  const auto found = trailing.find(kServerVersionKey);
+  if (found == trailing.end()) return;
+  check_server(std::string(found->second.data(), found->second.size()), kVersion);
 }
 
 int Connection::health(const std::string& service) const {

@@ -40,6 +40,7 @@ class Connection {
     Answer answer;
     const grpc::Status status = call(&context, &answer);
     if (!status.ok()) raise(error_of(status));
+    check_server_of(context);
     return answer;
   }
 
@@ -52,6 +53,9 @@ class Connection {
   wire::SubmissionService::Stub* submissions() const { return submissions_.get(); }
 
  private:
+  /// Refuse a server by the version that it says at the end of a call.
+  static void check_server_of(const grpc::ClientContext& context);
+
   std::string authorization_;
   Duration timeout_;
   std::shared_ptr<grpc::Channel> channel_;

@@ -96,10 +96,12 @@ std::uint64_t Courier::reconnections() const {
 void Courier::put(Item item) {
   Lock lock = monitor_.lock();
   const Due before = state_.due();
-  if (!state_.admit(&item, Clock::now())) wait_for_room(lock, &item);
+  const bool waited = !state_.admit(&item, Clock::now());
+  if (waited) wait_for_room(lock, &item);
   watch_for_stall(lock);
-  // The sender sleeps until something is due; only an earlier time concerns it.
-  if (state_.due() != before) monitor_.notify();
+  // The sender sleeps until something is due; only an earlier time concerns it. While this thread
+  // waited it may have sent all that there was, and sleeps without a time.
+  if (waited || state_.due() != before) monitor_.notify();
 }
 
 void Courier::wait_for_room(Lock& lock, Item* item) {

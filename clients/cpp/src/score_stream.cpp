@@ -91,9 +91,11 @@ void ScoreStream::Exchange::put(Side side, std::vector<Frame> frames, bool singl
   detail::Item item{std::move(frames), single};
   Lock lock = monitor_.lock();
   const detail::Due before = state_.outbox().due();
-  if (!state_.admit(side, &item, Clock::now())) wait_for_room(lock, side, &item);
-  // The sender sleeps until something is due; only an earlier time concerns it.
-  if (state_.outbox().due() != before) monitor_.notify();
+  const bool waited = !state_.admit(side, &item, Clock::now());
+  if (waited) wait_for_room(lock, side, &item);
+  // The sender sleeps until something is due; only an earlier time concerns it. While this thread
+  // waited it may have sent all that there was, and sleeps without a time.
+  if (waited || state_.outbox().due() != before) monitor_.notify();
 }
 
 void ScoreStream::Exchange::wait_for_room(Lock& lock, Side side, detail::Item* item) {

@@ -205,9 +205,9 @@ TEST(ScoreStream, RefusesFramesAtOnceOrAfterAWhileWhereTheQueueIsFull) {
 TEST(ScoreStream, LetsABlockedSenderGoOnWhenThereIsRoom) {
   FakeScoring server(Script::accept);
   ScoreStream stream = server.client().score_stream(options_of(1, 1));
-  for (int number = 0; number < 200; ++number) stream.send(boxes(number));
+  for (int number = 0; number < 2000; ++number) stream.send(boxes(number));
   stream.finish(kWait);
-  EXPECT_EQ(server.batch_sizes().size(), 200u);
+  EXPECT_EQ(server.batch_sizes().size(), 2000u);
 }
 
 TEST(ScoreStream, MayBeUsedByManyThreads) {

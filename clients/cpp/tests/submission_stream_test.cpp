@@ -146,6 +146,16 @@ TEST(SubmissionStream, RefusesFramesAtOnceOrAfterAWhileWhereTheQueueIsFull) {
   }
 }
 
+TEST(SubmissionStream, LetsABlockedSenderGoOnWhenThereIsRoom) {
+  FakeSubmissions server;
+  SubmitOptions options = options_of();
+  options.batching.batch_frames = 1;
+  options.batching.queue_frames = 1;
+  SubmissionStream stream = server.client().submit(options);
+  EXPECT_EQ(send_all(&stream, 2000), 2000u);
+  EXPECT_EQ(server.stored, count_to(2000));
+}
+
 TEST(SubmissionStream, EndsWhereACallbackThrowsOrWaitsForItself) {
   for (const bool waits : {false, true}) {
     FakeSubmissions server;

@@ -16,6 +16,7 @@ use tonic::{Code, Request, Response, Status};
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::settings::Tls;
+use crate::versions::{check_server, CLIENT_KEY, SERVER_KEY};
 use crate::wire::vidscore::v1 as wire;
 use crate::VERSION;
 use wire::benchmark_service_client::BenchmarkServiceClient;
@@ -23,8 +24,6 @@ use wire::evaluator_service_client::EvaluatorServiceClient;
 use wire::scoring_service_client::ScoringServiceClient;
 use wire::submission_service_client::SubmissionServiceClient;
 
-/// Metadata of each call: version of this package, which the server may be too far from.
-const VERSION_KEY: &str = "vidscore-client-version";
 const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 /// A report of a million rows; the usual limit of 4 MiB is too small for many sequences.
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
@@ -171,7 +170,7 @@ impl Connection {
         let mut request = Request::new(message);
         request
             .metadata_mut()
-            .insert(VERSION_KEY, MetadataValue::from_static(VERSION));
+            .insert(CLIENT_KEY, MetadataValue::from_static(VERSION));
         if let Some(authorization) = &self.authorization {
             request
                 .metadata_mut()
@@ -189,7 +188,12 @@ impl Connection {
         call: impl Future<Output = Result<Response<Message>, Status>>,
     ) -> Result<Message> {
         match timeout(self.timeout, call).await {
-            Ok(Ok(response)) => Ok(response.into_inner()),
+            Ok(Ok(response)) => {
+                let said = response.metadata().get(SERVER_KEY);
+                let server = said.and_then(|version| version.to_str().ok());
+                check_server(server.unwrap_or_default(), VERSION)?;
+                Ok(response.into_inner())
+            }
             Ok(Err(status)) => Err(call_error(&status)),
             Err(_) => Err(Error::with_code(
                 Code::DeadlineExceeded,

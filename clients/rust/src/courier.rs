@@ -83,11 +83,13 @@ impl Courier {
     pub(crate) async fn put(&self, item: Item) -> Result<()> {
         let before = self.monitor.lock().due();
         let refused = self.monitor.lock().admit(item, Instant::now())?;
+        let waited = refused.is_some();
         if let Some(item) = refused {
             self.wait_for_room(item).await?;
         }
-        // The sender sleeps until something is due; only an earlier time concerns it.
-        if self.monitor.lock().due() != before {
+        // The sender sleeps until something is due; only an earlier time concerns it. While this
+        // task waited it may have sent all that there was, and sleeps without a time.
+        if waited || self.monitor.lock().due() != before {
             self.monitor.notify();
             yield_now().await; // a caller that never waits would leave the sender no turn
         }

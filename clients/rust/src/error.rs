@@ -239,7 +239,6 @@ impl Error {
         self
     }
 
-    #[cfg(test)]
     pub(crate) fn and_fact(mut self, name: &str, value: &str) -> Self {
         self.0.metadata.insert(name.to_owned(), value.to_owned());
         self

@@ -51,6 +51,7 @@ mod submission_stream;
 mod submissions;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod watching;
 
 /// Messages and calls of the wire, generated from `protos/`.

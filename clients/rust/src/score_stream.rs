@@ -315,11 +315,13 @@ impl Exchange {
     async fn put(&self, side: Side, item: Item) -> Result<()> {
         let before = self.monitor.lock().outbox().due();
         let refused = self.monitor.lock().admit(side, item, Instant::now())?;
+        let waited = refused.is_some();
         if let Some(item) = refused {
             self.wait_for_room(side, item).await?;
         }
-        // The sender sleeps until something is due; only an earlier time concerns it.
-        if self.monitor.lock().outbox().due() != before {
+        // The sender sleeps until something is due; only an earlier time concerns it. While this
+        // task waited it may have sent all that there was, and sleeps without a time.
+        if waited || self.monitor.lock().outbox().due() != before {
             self.monitor.notify();
             yield_now().await; // a caller that never waits would leave the sender no turn
         }

@@ -11,6 +11,7 @@ mod outbox;
 mod retrying;
 mod score_stream;
 mod submission_stream;
+mod versions;
 
 use std::future::Future;
 use std::time::Duration;

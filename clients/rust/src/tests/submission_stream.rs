@@ -185,6 +185,16 @@ async fn a_full_queue_refuses_at_once_or_after_a_while() {
     }
 }
 
+/// On several threads, where the sender may have gone to sleep before the caller wakes up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_blocked_sender_goes_on_when_there_is_room() {
+    let (fake, _serving, client) = hosting().await;
+    let batching = Batching::default().batch_frames(1).queue_frames(1);
+    let stream = submit(&client).batching(batching).open().await.unwrap();
+    assert_eq!(send_all(&stream, 2000).await.unwrap(), 2000);
+    assert_stored(&fake, 2000);
+}
+
 #[tokio::test]
 async fn a_callback_that_panics_ends_the_stream() {
     let (_, _serving, client) = hosting().await;

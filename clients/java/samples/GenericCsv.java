@@ -30,8 +30,7 @@ record GenericCsv(Geometry geometry, List<Frame> frames) {
   private static final Pattern FIELD = Pattern.compile("(?:\"((?:[^\"]|\"\")*)\"|([^\",]*))(,|$)");
 
   static {
-    SHAPES.put(
-        Geometry.QUADRILATERAL, List.of("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"));
+    SHAPES.put(Geometry.QUADRILATERAL, List.of("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"));
     SHAPES.put(Geometry.BOX, List.of("x1", "y1", "x2", "y2"));
     SHAPES.put(Geometry.POINT, List.of("x", "y"));
   }

@@ -183,7 +183,7 @@ private static final long serialVersionUID = 0L;
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    * @return Whether the detections field is set.
    */
   @java.lang.Override
@@ -195,29 +195,44 @@ private static final long serialVersionUID = 0L;
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    * @return The detections.
    */
   @java.lang.Override
-  public io.github.vidscore.v1.SystemBatch getDetections() {
+  public io.github.vidscore.v1.AnnotationBatch getDetections() {
     if (messageCase_ == 3) {
-       return (io.github.vidscore.v1.SystemBatch) message_;
+       return (io.github.vidscore.v1.AnnotationBatch) message_;
     }
-    return io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+    return io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
   }
   /**
    * <pre>
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    */
   @java.lang.Override
-  public io.github.vidscore.v1.SystemBatchOrBuilder getDetectionsOrBuilder() {
+  public io.github.vidscore.v1.AnnotationBatchOrBuilder getDetectionsOrBuilder() {
     if (messageCase_ == 3) {
-       return (io.github.vidscore.v1.SystemBatch) message_;
+       return (io.github.vidscore.v1.AnnotationBatch) message_;
     }
-    return io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+    return io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
+  }
+
+  public static final int SYSTEM_FIELD_NUMBER = 4;
+  private int system_ = 0;
+  /**
+   * <pre>
+   * Whose detections they are: a place among the configuration's systems, the first is 0.
+   * </pre>
+   *
+   * <code>int32 system = 4;</code>
+   * @return The system.
+   */
+  @java.lang.Override
+  public int getSystem() {
+    return system_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -241,7 +256,10 @@ private static final long serialVersionUID = 0L;
       output.writeMessage(2, (io.github.vidscore.v1.AnnotationBatch) message_);
     }
     if (messageCase_ == 3) {
-      output.writeMessage(3, (io.github.vidscore.v1.SystemBatch) message_);
+      output.writeMessage(3, (io.github.vidscore.v1.AnnotationBatch) message_);
+    }
+    if (system_ != 0) {
+      output.writeInt32(4, system_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -262,7 +280,11 @@ private static final long serialVersionUID = 0L;
     }
     if (messageCase_ == 3) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(3, (io.github.vidscore.v1.SystemBatch) message_);
+        .computeMessageSize(3, (io.github.vidscore.v1.AnnotationBatch) message_);
+    }
+    if (system_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(4, system_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -279,6 +301,8 @@ private static final long serialVersionUID = 0L;
     }
     io.github.vidscore.v1.ExamineUploadRequest other = (io.github.vidscore.v1.ExamineUploadRequest) obj;
 
+    if (getSystem()
+        != other.getSystem()) return false;
     if (!getMessageCase().equals(other.getMessageCase())) return false;
     switch (messageCase_) {
       case 1:
@@ -307,6 +331,8 @@ private static final long serialVersionUID = 0L;
     }
     int hash = 41;
     hash = (19 * hash) + getDescriptor().hashCode();
+    hash = (37 * hash) + SYSTEM_FIELD_NUMBER;
+    hash = (53 * hash) + getSystem();
     switch (messageCase_) {
       case 1:
         hash = (37 * hash) + CONFIGURATION_FIELD_NUMBER;
@@ -467,6 +493,7 @@ private static final long serialVersionUID = 0L;
       if (detectionsBuilder_ != null) {
         detectionsBuilder_.clear();
       }
+      system_ = 0;
       messageCase_ = 0;
       message_ = null;
       return this;
@@ -503,6 +530,9 @@ private static final long serialVersionUID = 0L;
 
     private void buildPartial0(io.github.vidscore.v1.ExamineUploadRequest result) {
       int from_bitField0_ = bitField0_;
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.system_ = system_;
+      }
     }
 
     private void buildPartialOneofs(io.github.vidscore.v1.ExamineUploadRequest result) {
@@ -534,6 +564,9 @@ private static final long serialVersionUID = 0L;
 
     public Builder mergeFrom(io.github.vidscore.v1.ExamineUploadRequest other) {
       if (other == io.github.vidscore.v1.ExamineUploadRequest.getDefaultInstance()) return this;
+      if (other.getSystem() != 0) {
+        setSystem(other.getSystem());
+      }
       switch (other.getMessageCase()) {
         case CONFIGURATION: {
           mergeConfiguration(other.getConfiguration());
@@ -598,6 +631,11 @@ private static final long serialVersionUID = 0L;
               messageCase_ = 3;
               break;
             } // case 26
+            case 32: {
+              system_ = input.readInt32();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 32
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -987,13 +1025,13 @@ private static final long serialVersionUID = 0L;
     }
 
     private com.google.protobuf.SingleFieldBuilder<
-        io.github.vidscore.v1.SystemBatch, io.github.vidscore.v1.SystemBatch.Builder, io.github.vidscore.v1.SystemBatchOrBuilder> detectionsBuilder_;
+        io.github.vidscore.v1.AnnotationBatch, io.github.vidscore.v1.AnnotationBatch.Builder, io.github.vidscore.v1.AnnotationBatchOrBuilder> detectionsBuilder_;
     /**
      * <pre>
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      * @return Whether the detections field is set.
      */
     @java.lang.Override
@@ -1005,21 +1043,21 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      * @return The detections.
      */
     @java.lang.Override
-    public io.github.vidscore.v1.SystemBatch getDetections() {
+    public io.github.vidscore.v1.AnnotationBatch getDetections() {
       if (detectionsBuilder_ == null) {
         if (messageCase_ == 3) {
-          return (io.github.vidscore.v1.SystemBatch) message_;
+          return (io.github.vidscore.v1.AnnotationBatch) message_;
         }
-        return io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+        return io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
       } else {
         if (messageCase_ == 3) {
           return detectionsBuilder_.getMessage();
         }
-        return io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+        return io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
       }
     }
     /**
@@ -1027,9 +1065,9 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
-    public Builder setDetections(io.github.vidscore.v1.SystemBatch value) {
+    public Builder setDetections(io.github.vidscore.v1.AnnotationBatch value) {
       if (detectionsBuilder_ == null) {
         if (value == null) {
           throw new NullPointerException();
@@ -1047,10 +1085,10 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
     public Builder setDetections(
-        io.github.vidscore.v1.SystemBatch.Builder builderForValue) {
+        io.github.vidscore.v1.AnnotationBatch.Builder builderForValue) {
       if (detectionsBuilder_ == null) {
         message_ = builderForValue.build();
         onChanged();
@@ -1065,13 +1103,13 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
-    public Builder mergeDetections(io.github.vidscore.v1.SystemBatch value) {
+    public Builder mergeDetections(io.github.vidscore.v1.AnnotationBatch value) {
       if (detectionsBuilder_ == null) {
         if (messageCase_ == 3 &&
-            message_ != io.github.vidscore.v1.SystemBatch.getDefaultInstance()) {
-          message_ = io.github.vidscore.v1.SystemBatch.newBuilder((io.github.vidscore.v1.SystemBatch) message_)
+            message_ != io.github.vidscore.v1.AnnotationBatch.getDefaultInstance()) {
+          message_ = io.github.vidscore.v1.AnnotationBatch.newBuilder((io.github.vidscore.v1.AnnotationBatch) message_)
               .mergeFrom(value).buildPartial();
         } else {
           message_ = value;
@@ -1092,7 +1130,7 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
     public Builder clearDetections() {
       if (detectionsBuilder_ == null) {
@@ -1115,9 +1153,9 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
-    public io.github.vidscore.v1.SystemBatch.Builder getDetectionsBuilder() {
+    public io.github.vidscore.v1.AnnotationBatch.Builder getDetectionsBuilder() {
       return internalGetDetectionsFieldBuilder().getBuilder();
     }
     /**
@@ -1125,17 +1163,17 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
     @java.lang.Override
-    public io.github.vidscore.v1.SystemBatchOrBuilder getDetectionsOrBuilder() {
+    public io.github.vidscore.v1.AnnotationBatchOrBuilder getDetectionsOrBuilder() {
       if ((messageCase_ == 3) && (detectionsBuilder_ != null)) {
         return detectionsBuilder_.getMessageOrBuilder();
       } else {
         if (messageCase_ == 3) {
-          return (io.github.vidscore.v1.SystemBatch) message_;
+          return (io.github.vidscore.v1.AnnotationBatch) message_;
         }
-        return io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+        return io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
       }
     }
     /**
@@ -1143,18 +1181,18 @@ private static final long serialVersionUID = 0L;
      * Frames of the detections of a system.
      * </pre>
      *
-     * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+     * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
      */
     private com.google.protobuf.SingleFieldBuilder<
-        io.github.vidscore.v1.SystemBatch, io.github.vidscore.v1.SystemBatch.Builder, io.github.vidscore.v1.SystemBatchOrBuilder> 
+        io.github.vidscore.v1.AnnotationBatch, io.github.vidscore.v1.AnnotationBatch.Builder, io.github.vidscore.v1.AnnotationBatchOrBuilder> 
         internalGetDetectionsFieldBuilder() {
       if (detectionsBuilder_ == null) {
         if (!(messageCase_ == 3)) {
-          message_ = io.github.vidscore.v1.SystemBatch.getDefaultInstance();
+          message_ = io.github.vidscore.v1.AnnotationBatch.getDefaultInstance();
         }
         detectionsBuilder_ = new com.google.protobuf.SingleFieldBuilder<
-            io.github.vidscore.v1.SystemBatch, io.github.vidscore.v1.SystemBatch.Builder, io.github.vidscore.v1.SystemBatchOrBuilder>(
-                (io.github.vidscore.v1.SystemBatch) message_,
+            io.github.vidscore.v1.AnnotationBatch, io.github.vidscore.v1.AnnotationBatch.Builder, io.github.vidscore.v1.AnnotationBatchOrBuilder>(
+                (io.github.vidscore.v1.AnnotationBatch) message_,
                 getParentForChildren(),
                 isClean());
         message_ = null;
@@ -1162,6 +1200,50 @@ private static final long serialVersionUID = 0L;
       messageCase_ = 3;
       onChanged();
       return detectionsBuilder_;
+    }
+
+    private int system_ ;
+    /**
+     * <pre>
+     * Whose detections they are: a place among the configuration's systems, the first is 0.
+     * </pre>
+     *
+     * <code>int32 system = 4;</code>
+     * @return The system.
+     */
+    @java.lang.Override
+    public int getSystem() {
+      return system_;
+    }
+    /**
+     * <pre>
+     * Whose detections they are: a place among the configuration's systems, the first is 0.
+     * </pre>
+     *
+     * <code>int32 system = 4;</code>
+     * @param value The system to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSystem(int value) {
+
+      system_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whose detections they are: a place among the configuration's systems, the first is 0.
+     * </pre>
+     *
+     * <code>int32 system = 4;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSystem() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      system_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.ExamineUploadRequest)

@@ -69,7 +69,7 @@ public interface ExamineUploadRequestOrBuilder extends
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    * @return Whether the detections field is set.
    */
   boolean hasDetections();
@@ -78,18 +78,28 @@ public interface ExamineUploadRequestOrBuilder extends
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    * @return The detections.
    */
-  io.github.vidscore.v1.SystemBatch getDetections();
+  io.github.vidscore.v1.AnnotationBatch getDetections();
   /**
    * <pre>
    * Frames of the detections of a system.
    * </pre>
    *
-   * <code>.vidscore.v1.SystemBatch detections = 3;</code>
+   * <code>.vidscore.v1.AnnotationBatch detections = 3;</code>
    */
-  io.github.vidscore.v1.SystemBatchOrBuilder getDetectionsOrBuilder();
+  io.github.vidscore.v1.AnnotationBatchOrBuilder getDetectionsOrBuilder();
+
+  /**
+   * <pre>
+   * Whose detections they are: a place among the configuration's systems, the first is 0.
+   * </pre>
+   *
+   * <code>int32 system = 4;</code>
+   * @return The system.
+   */
+  int getSystem();
 
   io.github.vidscore.v1.ExamineUploadRequest.MessageCase getMessageCase();
 }

@@ -32,11 +32,6 @@ public final class RankingServiceProto {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_ExaminationConfiguration_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
-    internal_static_vidscore_v1_SystemBatch_descriptor;
-  static final 
-    com.google.protobuf.GeneratedMessage.FieldAccessorTable
-      internal_static_vidscore_v1_SystemBatch_fieldAccessorTable;
-  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_ExamineUploadRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -65,23 +60,22 @@ public final class RankingServiceProto {
       "th_geometry\030\003 \001(\0162\025.vidscore.v1.Geometry" +
       "\0221\n\022detection_geometry\030\004 \001(\0162\025.vidscore." +
       "v1.Geometry\022\017\n\007systems\030\005 \003(\t\0220\n\tquestion" +
-      "s\030\006 \001(\0132\035.vidscore.v1.RankingQuestions\"O" +
-      "\n\013SystemBatch\022\016\n\006system\030\001 \001(\005\0220\n\ndetecti" +
-      "ons\030\002 \001(\0132\034.vidscore.v1.AnnotationBatch\"" +
-      "\300\001\n\024ExamineUploadRequest\022>\n\rconfiguratio" +
-      "n\030\001 \001(\0132%.vidscore.v1.ExaminationConfigu" +
-      "rationH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.An" +
-      "notationBatchH\000\022.\n\ndetections\030\003 \001(\0132\030.vi" +
-      "dscore.v1.SystemBatchH\000B\t\n\007message\"\201\001\n\025E" +
-      "xamineUploadResponse\022.\n\010progress\030\001 \001(\0132\032" +
-      ".vidscore.v1.TrustMetadataH\000\022-\n\007outcome\030" +
-      "\002 \001(\0132\032.vidscore.v1.TrustResponseH\000B\t\n\007m" +
-      "essage2l\n\016RankingService\022Z\n\rExamineUploa" +
-      "d\022!.vidscore.v1.ExamineUploadRequest\032\".v" +
-      "idscore.v1.ExamineUploadResponse(\0010\001Bn\n\025" +
-      "io.github.vidscore.v1B\023RankingServicePro" +
-      "toP\001Z>github.com/vidscore/vidscore/clien" +
-      "ts/go/vidscore/v1;vidscorev1b\006proto3"
+      "s\030\006 \001(\0132\035.vidscore.v1.RankingQuestions\"\324" +
+      "\001\n\024ExamineUploadRequest\022>\n\rconfiguration" +
+      "\030\001 \001(\0132%.vidscore.v1.ExaminationConfigur" +
+      "ationH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.Ann" +
+      "otationBatchH\000\0222\n\ndetections\030\003 \001(\0132\034.vid" +
+      "score.v1.AnnotationBatchH\000\022\016\n\006system\030\004 \001" +
+      "(\005B\t\n\007message\"\201\001\n\025ExamineUploadResponse\022" +
+      ".\n\010progress\030\001 \001(\0132\032.vidscore.v1.TrustMet" +
+      "adataH\000\022-\n\007outcome\030\002 \001(\0132\032.vidscore.v1.T" +
+      "rustResponseH\000B\t\n\007message2l\n\016RankingServ" +
+      "ice\022Z\n\rExamineUpload\022!.vidscore.v1.Exami" +
+      "neUploadRequest\032\".vidscore.v1.ExamineUpl" +
+      "oadResponse(\0010\001Bn\n\025io.github.vidscore.v1" +
+      "B\023RankingServiceProtoP\001Z>github.com/vids" +
+      "core/vidscore/clients/go/vidscore/v1;vid" +
+      "scorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -96,20 +90,14 @@ public final class RankingServiceProto {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ExaminationConfiguration_descriptor,
         new java.lang.String[] { "Specification", "Evaluators", "TruthGeometry", "DetectionGeometry", "Systems", "Questions", });
-    internal_static_vidscore_v1_SystemBatch_descriptor =
-      getDescriptor().getMessageTypes().get(1);
-    internal_static_vidscore_v1_SystemBatch_fieldAccessorTable = new
-      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
-        internal_static_vidscore_v1_SystemBatch_descriptor,
-        new java.lang.String[] { "System", "Detections", });
     internal_static_vidscore_v1_ExamineUploadRequest_descriptor =
-      getDescriptor().getMessageTypes().get(2);
+      getDescriptor().getMessageTypes().get(1);
     internal_static_vidscore_v1_ExamineUploadRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ExamineUploadRequest_descriptor,
-        new java.lang.String[] { "Configuration", "Truth", "Detections", "Message", });
+        new java.lang.String[] { "Configuration", "Truth", "Detections", "System", "Message", });
     internal_static_vidscore_v1_ExamineUploadResponse_descriptor =
-      getDescriptor().getMessageTypes().get(3);
+      getDescriptor().getMessageTypes().get(2);
     internal_static_vidscore_v1_ExamineUploadResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ExamineUploadResponse_descriptor,

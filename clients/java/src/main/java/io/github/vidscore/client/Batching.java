@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * How frames are put together into messages, and how many may wait.
  *
- * <p>A frame is on its way {@code batchInterval} after it was given at the latest, unless the server
- * takes no more; then frames wait in the queue. What one call sends enters the queue where it fits
- * or the queue is empty, so memory is bounded by the queue and one call.
+ * <p>A frame is on its way {@code batchInterval} after it was given at the latest, unless the
+ * server takes no more; then frames wait in the queue. What one call sends enters the queue where
+ * it fits or the queue is empty, so memory is bounded by the queue and one call.
  *
  * @param batchFrames most frames of a message
  * @param batchBytes most bytes of a message, unless one frame alone is larger
@@ -41,6 +41,13 @@ public record Batching(
   /**
    * Checks the settings.
    *
+   * @param batchFrames see {@link #batchFrames}
+   * @param batchBytes see {@link #batchBytes}
+   * @param batchInterval see {@link #batchInterval}
+   * @param queueFrames see {@link #queueFrames}
+   * @param queueBytes see {@link #queueBytes}
+   * @param policy see {@link #policy}
+   * @param blockTimeout see {@link #blockTimeout}
    * @throws InputException for settings with which nothing would be sent
    */
   public Batching {
@@ -60,7 +67,8 @@ public record Batching(
    * @return the settings
    */
   public Batching withBatchFrames(int value) {
-    return new Batching(value, batchBytes, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
+    return new Batching(
+        value, batchBytes, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
   }
 
   /**
@@ -70,7 +78,8 @@ public record Batching(
    * @return the settings
    */
   public Batching withBatchBytes(int value) {
-    return new Batching(batchFrames, value, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
+    return new Batching(
+        batchFrames, value, batchInterval, queueFrames, queueBytes, policy, blockTimeout);
   }
 
   /**
@@ -80,7 +89,8 @@ public record Batching(
    * @return the settings
    */
   public Batching withBatchInterval(Duration value) {
-    return new Batching(batchFrames, batchBytes, value, queueFrames, queueBytes, policy, blockTimeout);
+    return new Batching(
+        batchFrames, batchBytes, value, queueFrames, queueBytes, policy, blockTimeout);
   }
 
   /**
@@ -90,7 +100,8 @@ public record Batching(
    * @return the settings
    */
   public Batching withQueueFrames(int value) {
-    return new Batching(batchFrames, batchBytes, batchInterval, value, queueBytes, policy, blockTimeout);
+    return new Batching(
+        batchFrames, batchBytes, batchInterval, value, queueBytes, policy, blockTimeout);
   }
 
   /**
@@ -100,7 +111,8 @@ public record Batching(
    * @return the settings
    */
   public Batching withQueueBytes(long value) {
-    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, value, policy, blockTimeout);
+    return new Batching(
+        batchFrames, batchBytes, batchInterval, queueFrames, value, policy, blockTimeout);
   }
 
   /**
@@ -110,17 +122,19 @@ public record Batching(
    * @return the settings
    */
   public Batching withPolicy(Policy value) {
-    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, value, blockTimeout);
+    return new Batching(
+        batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, value, blockTimeout);
   }
 
   /**
    * These settings with another blockTimeout.
    *
    * @param value longest time that {@link Policy#BLOCK} waits before it throws {@link
- *     BackPressureException}; null for no limit
+   *     BackPressureException}; null for no limit
    * @return the settings
    */
   public Batching withBlockTimeout(Duration value) {
-    return new Batching(batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, policy, value);
+    return new Batching(
+        batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, policy, value);
   }
 }

@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** The calls of a server: unary ones bounded by the client's time, with their errors as exceptions. */
+/**
+ * The calls of a server: unary ones bounded by the client's time, with their errors as exceptions.
+ */
 final class Calls {
   /**
    * The messages of {@code grpc.health.v1} have one field each, a string and an enumeration, and so
@@ -91,7 +93,10 @@ final class Calls {
             EvaluatorServiceGrpc.newBlockingStub(channel),
             stub ->
                 ClientCalls.blockingUnaryCall(
-                    stub.getChannel(), CHECK_HEALTH, stub.getCallOptions(), StringValue.of(service)))
+                    stub.getChannel(),
+                    CHECK_HEALTH,
+                    stub.getCallOptions(),
+                    StringValue.of(service)))
         .getValue();
   }
 

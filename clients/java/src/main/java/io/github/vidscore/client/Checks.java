@@ -34,8 +34,7 @@ final class Checks {
 
   static void length(String argument, int found, int expected) {
     if (found != expected) {
-      throw Failure.input(
-          argument, found + " values", expected + " values, one for each object");
+      throw Failure.input(argument, found + " values", expected + " values, one for each object");
     }
   }
 

@@ -8,6 +8,4 @@ import java.util.List;
  * @param name name of the coordinate
  * @param values its value at each point
  */
-public record Column(
-    String name,
-    List<Value> values) {}
+public record Column(String name, List<Value> values) {}

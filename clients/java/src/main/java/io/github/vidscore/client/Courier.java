@@ -8,8 +8,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Delivers the frames of an append stream on a thread of its own: connects, sends, and goes on after
- * breaks.
+ * Delivers the frames of an append stream on a thread of its own: connects, sends, and goes on
+ * after breaks.
  */
 final class Courier {
   /** An append stream that was opened for this writer. */
@@ -233,8 +233,7 @@ final class Courier {
               monitor.signal();
               return batch;
             }
-            monitor.awaitUntil(
-                Monitor.earlier(ready ? state.dueNs() : Outbox.NEVER, stalledAtNs));
+            monitor.awaitUntil(Monitor.earlier(ready ? state.dueNs() : Outbox.NEVER, stalledAtNs));
           }
           return null;
         });

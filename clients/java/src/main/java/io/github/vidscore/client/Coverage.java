@@ -8,6 +8,4 @@ package io.github.vidscore.client;
  * @param framesWaitingForTruth frames of the detections whose truth has not come
  */
 public record Coverage(
-    long pairedFrames,
-    long framesWaitingForDetections,
-    long framesWaitingForTruth) {}
+    long pairedFrames, long framesWaitingForDetections, long framesWaitingForTruth) {}

@@ -10,8 +10,4 @@ import java.util.List;
  * @param className class that it is of; null for all
  * @param columns coordinates of the points
  */
-public record Curve(
-    String name,
-    String domain,
-    String className,
-    List<Column> columns) {}
+public record Curve(String name, String domain, String className, List<Column> columns) {}

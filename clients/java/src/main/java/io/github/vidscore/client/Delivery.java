@@ -6,18 +6,18 @@ import java.util.function.LongConsumer;
 /**
  * How frames of a submission are held until the server has acknowledged them.
  *
- * <p>Frames that are sent and not acknowledged are kept to be sent again after a break, so memory is
- * bounded by this window and the queue of {@link Batching}.
+ * <p>Frames that are sent and not acknowledged are kept to be sent again after a break, so memory
+ * is bounded by this window and the queue of {@link Batching}.
  *
  * @param windowFrames frames that are sent and not acknowledged at which no further batch is sent
  * @param windowBytes bytes of these, likewise
  * @param acknowledgeTimeout time without an acknowledgement after which a connection counts as
  *     broken
  * @param retry what happens after a break
- * @param onAcknowledged called with the number of durable frames of the stream whenever it has grown;
- *     null for nobody; an exception ends the stream
- * @param unary whether each batch is a call of its own, for proxies that take no streams; slower, and
- *     otherwise the same
+ * @param onAcknowledged called with the number of durable frames of the stream whenever it has
+ *     grown; null for nobody; an exception ends the stream
+ * @param unary whether each batch is a call of its own, for proxies that take no streams; slower,
+ *     and otherwise the same
  */
 public record Delivery(
     int windowFrames,
@@ -29,17 +29,17 @@ public record Delivery(
 
   /** The usual settings. */
   public static final Delivery DEFAULT =
-      new Delivery(
-          4096,
-          64L << 20,
-          Duration.ofSeconds(30),
-          Retry.DEFAULT,
-          null,
-          false);
+      new Delivery(4096, 64L << 20, Duration.ofSeconds(30), Retry.DEFAULT, null, false);
 
   /**
    * Checks the settings.
    *
+   * @param windowFrames see {@link #windowFrames}
+   * @param windowBytes see {@link #windowBytes}
+   * @param acknowledgeTimeout see {@link #acknowledgeTimeout}
+   * @param retry see {@link #retry}
+   * @param onAcknowledged see {@link #onAcknowledged}
+   * @param unary see {@link #unary}
    * @throws InputException for settings with which nothing would be sent
    */
   public Delivery {
@@ -72,8 +72,7 @@ public record Delivery(
   /**
    * These settings with another acknowledgeTimeout.
    *
-   * @param value time without an acknowledgement after which a connection counts as
- *     broken
+   * @param value time without an acknowledgement after which a connection counts as broken
    * @return the settings
    */
   public Delivery withAcknowledgeTimeout(Duration value) {
@@ -87,14 +86,15 @@ public record Delivery(
    * @return the settings
    */
   public Delivery withRetry(Retry value) {
-    return new Delivery(windowFrames, windowBytes, acknowledgeTimeout, value, onAcknowledged, unary);
+    return new Delivery(
+        windowFrames, windowBytes, acknowledgeTimeout, value, onAcknowledged, unary);
   }
 
   /**
    * These settings with another onAcknowledged.
    *
-   * @param value called with the number of durable frames of the stream whenever it has grown;
- *     null for nobody; an exception ends the stream
+   * @param value called with the number of durable frames of the stream whenever it has grown; null
+   *     for nobody; an exception ends the stream
    * @return the settings
    */
   public Delivery withOnAcknowledged(LongConsumer value) {
@@ -104,11 +104,12 @@ public record Delivery(
   /**
    * These settings with another unary.
    *
-   * @param value whether each batch is a call of its own, for proxies that take no streams; slower, and
- *     otherwise the same
+   * @param value whether each batch is a call of its own, for proxies that take no streams; slower,
+   *     and otherwise the same
    * @return the settings
    */
   public Delivery withUnary(boolean value) {
-    return new Delivery(windowFrames, windowBytes, acknowledgeTimeout, retry, onAcknowledged, value);
+    return new Delivery(
+        windowFrames, windowBytes, acknowledgeTimeout, retry, onAcknowledged, value);
   }
 }

@@ -78,7 +78,8 @@ final class Encoding {
       EvaluatorSpec.Builder encoded = EvaluatorSpec.newBuilder().setName(evaluator.name());
       evaluator
           .parameters()
-          .forEach((name, value) -> encoded.addParameters(parameter(evaluator.name(), name, value)));
+          .forEach(
+              (name, value) -> encoded.addParameters(parameter(evaluator.name(), name, value)));
       message.addEvaluators(encoded);
     }
     if (message.getEvaluatorsCount() == 0) {
@@ -97,7 +98,9 @@ final class Encoding {
       message.setNumber(number);
     } else if (value instanceof String text) {
       message.setText(Checks.text(name, text));
-    } else if (value instanceof List<?> values && allAre(String.class, values) && !values.isEmpty()) {
+    } else if (value instanceof List<?> values
+        && allAre(String.class, values)
+        && !values.isEmpty()) {
       TextList.Builder texts = TextList.newBuilder();
       values.forEach(text -> texts.addValues(Checks.text(name, (String) text)));
       message.setTexts(texts);
@@ -144,7 +147,9 @@ final class Encoding {
             column.addValues(value);
           }
         };
-    frames.stream().filter(frame -> frame.coordinates.length > 0).forEach(frame -> frame.columns.forEach(add));
+    frames.stream()
+        .filter(frame -> frame.coordinates.length > 0)
+        .forEach(frame -> frame.columns.forEach(add));
     columns.values().forEach(message::addColumns);
   }
 

@@ -9,7 +9,4 @@ import java.util.List;
  * @param ranking measures that rank, first one first
  * @param truthRevision revision of the truth, which organisers alone are told; otherwise 0
  */
-public record Leaderboard(
-    List<LeaderboardRow> rows,
-    List<String> ranking,
-    long truthRevision) {}
+public record Leaderboard(List<LeaderboardRow> rows, List<String> ranking, long truthRevision) {}

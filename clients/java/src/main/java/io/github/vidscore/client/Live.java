@@ -23,6 +23,11 @@ public record Live(
   /**
    * Checks the settings.
    *
+   * @param everyFrames see {@link #everyFrames}
+   * @param every see {@link #every}
+   * @param onReport see {@link #onReport}
+   * @param summaryOnly see {@link #summaryOnly}
+   * @param keepReports see {@link #keepReports}
    * @throws InputException for settings with which no report would come
    */
   public Live {

@@ -8,6 +8,4 @@ import java.util.List;
  * @param reports a report for each evaluator, in the order in which they were asked for
  * @param coverage how far both sides have come
  */
-public record LiveReport(
-    List<Report> reports,
-    Coverage coverage) {}
+public record LiveReport(List<Report> reports, Coverage coverage) {}

@@ -9,7 +9,8 @@ package io.github.vidscore.client;
  * @param minimum least value; null where there is none
  * @param maximum greatest value; null where there is none
  * @param direction which way is better
- * @param averaging how values over many frames come about: {@code pooled}, {@code mean} or {@code median}
+ * @param averaging how values over many frames come about: {@code pooled}, {@code mean} or {@code
+ *     median}
  */
 public record Measure(
     String name,

@@ -25,7 +25,11 @@ final class Names {
     for (int index = 0; index < collections.length; index++) {
       String separator = index == 0 ? "" : "/";
       String collection = collections[index];
-      shown.append(separator).append('{').append(collection, 0, collection.length() - 1).append('}');
+      shown
+          .append(separator)
+          .append('{')
+          .append(collection, 0, collection.length() - 1)
+          .append('}');
       if (right) {
         String part = parts[whole ? 2 * index + 1 : index];
         right = !part.isEmpty() && (!whole || parts[2 * index].equals(collection));

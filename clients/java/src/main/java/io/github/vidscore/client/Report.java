@@ -11,8 +11,8 @@ import java.util.Optional;
  *
  * @param evaluator name of the evaluator
  * @param version its version
- * @param parameters every parameter with the value that was used: a Boolean, Long, Double, String, or a
- *     list of Double or String
+ * @param parameters every parameter with the value that was used: a Boolean, Long, Double, String,
+ *     or a list of Double or String
  * @param truthDigest fingerprint of the truth, 32 hexadecimal digits
  * @param detectionsDigest fingerprint of the detections
  * @param software versions of the server's software that the last bits may depend on

@@ -7,24 +7,20 @@ import java.time.Duration;
  *
  * @param initial wait before the second try; the first one is made at once
  * @param maximum longest wait between two tries
- * @param giveUpAfter time without any progress after which the last error is thrown; null for
- *     never
+ * @param giveUpAfter time without any progress after which the last error is thrown; null for never
  */
-public record Retry(
-    Duration initial,
-    Duration maximum,
-    Duration giveUpAfter) {
+public record Retry(Duration initial, Duration maximum, Duration giveUpAfter) {
 
   /** The usual settings. */
   public static final Retry DEFAULT =
-      new Retry(
-          Duration.ofMillis(200),
-          Duration.ofSeconds(10),
-          Duration.ofMinutes(10));
+      new Retry(Duration.ofMillis(200), Duration.ofSeconds(10), Duration.ofMinutes(10));
 
   /**
    * Checks the settings.
    *
+   * @param initial see {@link #initial}
+   * @param maximum see {@link #maximum}
+   * @param giveUpAfter see {@link #giveUpAfter}
    * @throws InputException for settings with which nothing would be sent
    */
   public Retry {
@@ -56,8 +52,7 @@ public record Retry(
   /**
    * These settings with another giveUpAfter.
    *
-   * @param value time without any progress after which the last error is thrown; null for
- *     never
+   * @param value time without any progress after which the last error is thrown; null for never
    * @return the settings
    */
   public Retry withGiveUpAfter(Duration value) {

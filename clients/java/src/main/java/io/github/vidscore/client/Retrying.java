@@ -70,7 +70,8 @@ final class Retrying {
       return 0;
     }
     int doublings = Math.min(breaks - 2, 60); // bounded, so that the power stays a number
-    double whole = Math.min(retry.maximum().toNanos(), retry.initial().toNanos() * Math.pow(2, doublings));
+    double whole =
+        Math.min(retry.maximum().toNanos(), retry.initial().toNanos() * Math.pow(2, doublings));
     return (long) (whole * (1 + chance.getAsDouble()) / 2);
   }
 }

@@ -9,9 +9,4 @@ package io.github.vidscore.client;
  * @param measure name of the measure
  * @param value the score
  */
-public record Row(
-    String domain,
-    String className,
-    String sequence,
-    String measure,
-    Value value) {}
+public record Row(String domain, String className, String sequence, String measure, Value value) {}

@@ -137,8 +137,7 @@ public final class ScoreStream implements AutoCloseable {
    */
   public List<Report> finish(Duration timeout) {
     if (Thread.currentThread() == teller) {
-      throw Failure.callback(
-          "finish cannot be called in onReport: it would wait for itself", null);
+      throw Failure.callback("finish cannot be called in onReport: it would wait for itself", null);
     }
     return monitor.holding(
         () -> {
@@ -170,8 +169,7 @@ public final class ScoreStream implements AutoCloseable {
   }
 
   private void put(Side side, List<Frame> frames, boolean alone) {
-    Geometry geometry =
-        side == Side.TRUTH ? options.truthGeometry() : options.detectionGeometry();
+    Geometry geometry = side == Side.TRUTH ? options.truthGeometry() : options.detectionGeometry();
     frames.forEach(frame -> frame.checked(geometry.arity()));
     monitor.holding(
         () -> {

@@ -7,7 +7,4 @@ package io.github.vidscore.client;
  * @param epoch epoch of its writer
  * @param nextOffset offset of its next frame
  */
-public record StreamInfo(
-    String stream,
-    long epoch,
-    long nextOffset) {}
+public record StreamInfo(String stream, long epoch, long nextOffset) {}

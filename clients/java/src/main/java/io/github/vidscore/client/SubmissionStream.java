@@ -51,8 +51,8 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Sends one whole frame of detections; returns as soon as it is queued. A frame is sent once, over
-   * all streams of the submission.
+   * Sends one whole frame of detections; returns as soon as it is queued. A frame is sent once,
+   * over all streams of the submission.
    *
    * @param frame the frame
    * @throws InputException if its columns have the wrong length
@@ -65,7 +65,8 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Sends many whole frames, which do not wait for others. The exceptions are those of {@link #send}.
+   * Sends many whole frames, which do not wait for others. The exceptions are those of {@link
+   * #send}.
    *
    * @param frames the frames
    */
@@ -101,8 +102,8 @@ public final class SubmissionStream implements AutoCloseable {
   /**
    * Waits until every frame is durable, ends the stream and seals the submission.
    *
-   * @param expectedFrames frames that must be durable in all streams together; negative for whatever
-   *     is there
+   * @param expectedFrames frames that must be durable in all streams together; negative for
+   *     whatever is there
    * @return the sealed submission
    * @throws ConflictException if another number of frames is durable, with reason {@code
    *     FRAME_COUNT_DIFFERS}; nothing is sealed

@@ -8,6 +8,4 @@ import java.util.List;
  * @param submission the submission
  * @param scores the scores
  */
-public record SubmissionUpdate(
-    Submission submission,
-    List<SubmissionScore> scores) {}
+public record SubmissionUpdate(Submission submission, List<SubmissionScore> scores) {}

@@ -12,8 +12,8 @@ import java.util.Queue;
  * A submission as it is and whenever it changes, until it has ended; made by {@link
  * VidscoreClient#watchSubmission}. Breaks of the connection are gone over by themselves.
  *
- * <p>{@link #hasNext} waits, and throws {@link DeadlineException} where the submission has not ended
- * in time. One thread at a time may use it; any thread may close it.
+ * <p>{@link #hasNext} waits, and throws {@link DeadlineException} where the submission has not
+ * ended in time. One thread at a time may use it; any thread may close it.
  */
 public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCloseable {
   /** Time after which a call is made anew, so that a dead connection is noticed. */

@@ -28,6 +28,12 @@ public record SubmitOptions(
   /**
    * Checks the options.
    *
+   * @param submission see {@link #submission}
+   * @param stream see {@link #stream}
+   * @param title see {@link #title}
+   * @param replay see {@link #replay}
+   * @param batching see {@link #batching}
+   * @param delivery see {@link #delivery}
    * @throws InputException if something is missing or no text
    */
   public SubmitOptions {

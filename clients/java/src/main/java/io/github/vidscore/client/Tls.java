@@ -18,6 +18,10 @@ public record Tls(Path rootCertificates, Path certificate, Path privateKey, Stri
   /**
    * Checks the settings.
    *
+   * @param rootCertificates see {@link #rootCertificates}
+   * @param certificate see {@link #certificate}
+   * @param privateKey see {@link #privateKey}
+   * @param serverName see {@link #serverName}
    * @throws InputException for half of a client certificate
    */
   public Tls {

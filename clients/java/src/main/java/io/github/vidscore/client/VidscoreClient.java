@@ -172,7 +172,10 @@ public final class VidscoreClient implements AutoCloseable {
    */
   public List<Report> score(List<Frame> truth, List<Frame> detections, ScoreOptions options) {
     Batching unhurried =
-        options.batching().withPolicy(io.github.vidscore.client.Policy.BLOCK).withBlockTimeout(null);
+        options
+            .batching()
+            .withPolicy(io.github.vidscore.client.Policy.BLOCK)
+            .withBlockTimeout(null);
     int piece = unhurried.batchFrames();
     try (ScoreStream stream = scoreStream(options.withBatching(unhurried))) {
       // Both sides in turns, so that few frames wait for the other side.
@@ -187,8 +190,8 @@ public final class VidscoreClient implements AutoCloseable {
   /**
    * Opens a stream of detections into a submission to a hosted benchmark.
    *
-   * <p>The submission is created where it is not there. A program that dies and starts again goes on
-   * by naming the same submission and stream: {@link SubmissionStream#nextOffset} tells how many
+   * <p>The submission is created where it is not there. A program that dies and starts again goes
+   * on by naming the same submission and stream: {@link SubmissionStream#nextOffset} tells how many
    * frames are durable, and replay leaves exactly these out of what is sent.
    *
    * @param benchmark the benchmark
@@ -347,8 +350,8 @@ public final class VidscoreClient implements AutoCloseable {
    * Takes no more frames; the submission is scored then. Sealing again changes nothing.
    *
    * @param submission its name, {@code benchmark/submission} or in full
-   * @param expectedFrames frames that must be durable in all streams together; negative for whatever
-   *     is there
+   * @param expectedFrames frames that must be durable in all streams together; negative for
+   *     whatever is there
    * @return the submission
    * @throws ConflictException if another number of frames is durable, with reason {@code
    *     FRAME_COUNT_DIFFERS}; nothing is sealed
@@ -403,7 +406,8 @@ public final class VidscoreClient implements AutoCloseable {
     String name = Names.submission(submission);
     return Calls.pages(
         token -> {
-          var request = ListScoresRequest.newBuilder().setSubmission(name).setPageToken(token).build();
+          var request =
+              ListScoresRequest.newBuilder().setSubmission(name).setPageToken(token).build();
           var page = calls.submissions(stub -> stub.listScores(request));
           return new Calls.Page<>(
               page.getScoresList().stream().map(Decoding::score).toList(), page.getNextPageToken());
@@ -476,8 +480,7 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   private static List<Frame> part(List<Frame> frames, int first, int piece) {
-    return frames.subList(
-        Math.min(first, frames.size()), Math.min(first + piece, frames.size()));
+    return frames.subList(Math.min(first, frames.size()), Math.min(first + piece, frames.size()));
   }
 
   private static void closeQuietly(AutoCloseable stream) {

@@ -7,7 +7,4 @@ package io.github.vidscore.client;
  * @param message a sentence
  * @param count how often
  */
-public record Warning(
-    String code,
-    String message,
-    long count) {}
+public record Warning(String code, String message, long count) {}

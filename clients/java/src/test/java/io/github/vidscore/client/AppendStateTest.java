@@ -216,8 +216,7 @@ class AppendStateTest {
     assertTrue(isBreak(full.withReason("STORE_FULL"), LimitExceededException.class));
     assertFalse(isBreak(full.withReason("LIMIT_EXCEEDED"), LimitExceededException.class));
     assertTrue(isBreak(internal, InternalException.class));
-    assertFalse(
-        isBreak(internal.withMetadata(Map.of("incident", "1")), InternalException.class));
+    assertFalse(isBreak(internal.withMetadata(Map.of("incident", "1")), InternalException.class));
     assertFalse(isBreak(failure, InternalException.class));
   }
 

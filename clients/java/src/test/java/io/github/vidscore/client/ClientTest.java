@@ -200,8 +200,7 @@ class ClientTest {
             .setCode(Status.Code.INVALID_ARGUMENT.value())
             .setMessage("two things are wrong")
             .addDetails(
-                Any.pack(
-                    ErrorInfo.newBuilder().setDomain("elsewhere").setReason("OTHER").build()))
+                Any.pack(ErrorInfo.newBuilder().setDomain("elsewhere").setReason("OTHER").build()))
             .addDetails(
                 Any.pack(
                     ErrorInfo.newBuilder()
@@ -217,12 +216,10 @@ class ClientTest {
                                 .setField("truth.coordinates[3]")
                                 .setDescription("found nan"))
                         .addFieldViolations(
-                            BadRequest.FieldViolation.newBuilder()
-                                .setDescription("nothing fits"))
+                            BadRequest.FieldViolation.newBuilder().setDescription("nothing fits"))
                         .build()))
             .build();
-    VidscoreException failure =
-        Statuses.exceptionOf(StatusProto.toStatusRuntimeException(status));
+    VidscoreException failure = Statuses.exceptionOf(StatusProto.toStatusRuntimeException(status));
     assertEquals(InvalidArgumentException.class, failure.getClass());
     assertEquals("INVALID_ARGUMENT", failure.code());
     assertEquals("INVALID_FIELD", failure.reason());
@@ -242,9 +239,9 @@ class ClientTest {
     AnnotationBatch plain = Encoding.frames(List.of(Support.box(3), empty), Geometry.BOX);
     assertEquals(
         message(
-        "sequences { sequence: \"a\" } sequences { domain: \"d\" sequence: \"b\" }"
-            + " frame_sequences: [0, 1] frame_numbers: [3, 4] frame_object_counts: [1, 0]"
-            + " geometry: GEOMETRY_BOX coordinates: [1.0, 2.0, 3.0, 4.0]"),
+            "sequences { sequence: \"a\" } sequences { domain: \"d\" sequence: \"b\" }"
+                + " frame_sequences: [0, 1] frame_numbers: [3, 4] frame_object_counts: [1, 0]"
+                + " geometry: GEOMETRY_BOX coordinates: [1.0, 2.0, 3.0, 4.0]"),
         plain);
     Frame rich =
         Frame.of("a", 0)
@@ -259,12 +256,12 @@ class ClientTest {
             .build();
     assertEquals(
         message(
-        "sequences { sequence: \"a\" } labels: [\"car\", \"\"]"
-            + " frame_sequences: 0 frame_numbers: 0 frame_object_counts: 2 frame_flags: 1"
-            + " geometry: GEOMETRY_BOX coordinates: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]"
-            + " label_indices: [0, 1] confidences: [1.0, 0.5] track_ids: [-1, 9]"
-            + " object_flags: [0, 3] columns { name: \"a\" values: [3.0, 4.0] }"
-            + " columns { name: \"b\" values: [1.0, 2.0] }"),
+            "sequences { sequence: \"a\" } labels: [\"car\", \"\"]"
+                + " frame_sequences: 0 frame_numbers: 0 frame_object_counts: 2 frame_flags: 1"
+                + " geometry: GEOMETRY_BOX coordinates: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]"
+                + " label_indices: [0, 1] confidences: [1.0, 0.5] track_ids: [-1, 9]"
+                + " object_flags: [0, 3] columns { name: \"a\" values: [3.0, 4.0] }"
+                + " columns { name: \"b\" values: [1.0, 2.0] }"),
         Encoding.frames(List.of(rich), Geometry.BOX));
   }
 

@@ -147,8 +147,7 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   public void appendBatch(AppendBatchRequest request, StreamObserver<AppendBatchResponse> answer) {
     respond(
         answer,
-        () ->
-            AppendBatchResponse.newBuilder().setNextOffset(append(request.getAppend())).build());
+        () -> AppendBatchResponse.newBuilder().setNextOffset(append(request.getAppend())).build());
   }
 
   @Override
@@ -158,8 +157,7 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
         answer,
         () -> {
           throwIfNotNull(sealings.poll());
-          if (request.hasExpectedFrameCount()
-              && request.getExpectedFrameCount() != stored.size()) {
+          if (request.hasExpectedFrameCount() && request.getExpectedFrameCount() != stored.size()) {
             throw refusal(Code.FAILED_PRECONDITION, "FRAME_COUNT_DIFFERS");
           }
           state = io.github.vidscore.v1.SubmissionState.SUBMISSION_STATE_SEALED;

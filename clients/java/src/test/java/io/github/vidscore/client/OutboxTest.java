@@ -33,9 +33,7 @@ class OutboxTest {
   /** Everything that is due. */
   private static List<String> drain(Outbox box, double seconds) {
     List<String> taken = new ArrayList<>();
-    for (Outbox.Batch batch = box.take(at(seconds));
-        batch != null;
-        batch = box.take(at(seconds))) {
+    for (Outbox.Batch batch = box.take(at(seconds)); batch != null; batch = box.take(at(seconds))) {
       taken.add(batch.side().name().charAt(0) + "" + numbersOf(batch.frames()));
     }
     return taken;

@@ -111,10 +111,7 @@ class ScoreStreamTest {
       title = request.getConfiguration().getSpecification().getTitle();
       if (!silent) {
         ScoreResponse.Builder started = ScoreResponse.newBuilder();
-        started
-            .getStartedBuilder()
-            .setServerVersion(version)
-            .putLimits("maximum_batch_frames", 5);
+        started.getStartedBuilder().setServerVersion(version).putLimits("maximum_batch_frames", 5);
         answer.onNext(started.build());
       }
     }
@@ -209,8 +206,7 @@ class ScoreStreamTest {
   void whatTheServerRefusesIsToldAtOpeningAtTheNextCallAndByFinish() {
     fake.refuse = refusal(Code.INVALID_ARGUMENT, "INVALID_FIELD");
     InvalidArgumentException refused =
-        assertThrows(
-            InvalidArgumentException.class, () -> client.scoreStream(byFake().build()));
+        assertThrows(InvalidArgumentException.class, () -> client.scoreStream(byFake().build()));
     assertEquals("INVALID_FIELD", refused.reason());
     fake.refuse = null;
     fake.afterFrames = refusal(Code.RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED");
@@ -226,8 +222,7 @@ class ScoreStreamTest {
   void serversThatSayTooLittleOrAreOfAnotherVersionAreNotWaitedFor() {
     fake.silent = true;
     try (VidscoreClient impatient = site.client().timeout(Duration.ofMillis(20)).build()) {
-      assertThrows(
-          DeadlineException.class, () -> impatient.scoreStream(byFake().build()));
+      assertThrows(DeadlineException.class, () -> impatient.scoreStream(byFake().build()));
     }
     fake.silent = false;
     fake.version = "9.0.0";
@@ -262,8 +257,7 @@ class ScoreStreamTest {
                 });
     try (ScoreStream stream = client.scoreStream(byFake().live(throwing).build())) {
       stream.sendBatch(Side.DETECTIONS, boxes(0, 1));
-      CallbackException failure =
-          assertThrows(CallbackException.class, () -> stream.finish(LIMIT));
+      CallbackException failure = assertThrows(CallbackException.class, () -> stream.finish(LIMIT));
       assertSame(mistake, failure.getCause());
     }
   }
@@ -284,8 +278,7 @@ class ScoreStreamTest {
     assertThrows(
         InputException.class, () -> client.scoreStream(ScoreOptions.of(new String[0]).build()));
     Evaluator wrong = new Evaluator("f1", java.util.Map.of("tau", new Object()));
-    assertThrows(
-        InputException.class, () -> client.scoreStream(ScoreOptions.of(wrong).build()));
+    assertThrows(InputException.class, () -> client.scoreStream(ScoreOptions.of(wrong).build()));
     assertThrows(InputException.class, () -> new Evaluator("\ud800"));
     assertThrows(InputException.class, () -> Frame.of("\ud800", 0).build());
     try (ScoreStream stream = client.scoreStream(byFake().build())) {

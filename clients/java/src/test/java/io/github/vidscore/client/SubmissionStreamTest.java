@@ -128,8 +128,7 @@ class SubmissionStreamTest {
           fake.before.add(refusal(code, reason));
           try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK)) {
             send(stream, 0, 3);
-            VidscoreException failure =
-                assertThrows(kinds.get(reason), () -> stream.flush(LIMIT));
+            VidscoreException failure = assertThrows(kinds.get(reason), () -> stream.flush(LIMIT));
             assertEquals(reason, failure.reason());
             assertThrows(kinds.get(reason), () -> stream.send(box(3)));
           }
@@ -153,13 +152,11 @@ class SubmissionStreamTest {
 
   @Test
   void aServerThatStaysAwayIsGivenUp() {
-    Retry impatient =
-        new Retry(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMillis(50));
+    Retry impatient = new Retry(Duration.ofMillis(1), Duration.ofMillis(1), Duration.ofMillis(50));
     try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK.withRetry(impatient))) {
       site.stop();
       send(stream, 0, 3);
-      assertTrue(
-          assertThrows(UnavailableException.class, () -> stream.flush(LIMIT)).isRetryable());
+      assertTrue(assertThrows(UnavailableException.class, () -> stream.flush(LIMIT)).isRetryable());
     }
   }
 
@@ -216,10 +213,7 @@ class SubmissionStreamTest {
     for (Policy policy : Policy.values()) {
       fake.hold = new CountDownLatch(1);
       Batching small =
-          ONE_BY_ONE
-              .withQueueFrames(2)
-              .withPolicy(policy)
-              .withBlockTimeout(Duration.ofMillis(20));
+          ONE_BY_ONE.withQueueFrames(2).withPolicy(policy).withBlockTimeout(Duration.ofMillis(20));
       int durable = fake.stored.size();
       try (SubmissionStream stream = submit(small, QUICK.withWindowFrames(1))) {
         int sent = 0;
@@ -278,12 +272,10 @@ class SubmissionStreamTest {
     send(stream, 0, 3);
     CompletableFuture<Throwable> waited = new CompletableFuture<>();
     Thread waiting =
-        new Thread(
-            () -> waited.complete(assertThrows(VidscoreException.class, stream::flush)));
+        new Thread(() -> waited.complete(assertThrows(VidscoreException.class, stream::flush)));
     waiting.start();
     waiting.interrupt();
-    assertInstanceOf(
-        CallCancelledException.class, waited.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
+    assertInstanceOf(CallCancelledException.class, waited.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
     client.close();
     assertInstanceOf(ClosedException.class, failureOf(stream));
     assertThrows(ClosedException.class, () -> submit(Batching.DEFAULT, QUICK));

@@ -83,9 +83,7 @@ final class Support {
       return new ServerInterceptor() {
         @Override
         public <Q, R> io.grpc.ServerCall.Listener<Q> interceptCall(
-            io.grpc.ServerCall<Q, R> call,
-            Metadata headers,
-            io.grpc.ServerCallHandler<Q, R> next) {
+            io.grpc.ServerCall<Q, R> call, Metadata headers, io.grpc.ServerCallHandler<Q, R> next) {
           return next.startCall(call, headers);
         }
       };

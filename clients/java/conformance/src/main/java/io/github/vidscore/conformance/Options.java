@@ -17,11 +17,33 @@ final class Options {
   private static final Set<String> SWITCHES = Set.of("replay", "unary", "no-seal", "until-ended");
   private static final Set<String> VALUES =
       Set.of(
-          "address", "token", "ca", "certificate", "key", "server-name", "timeout-s", "frames",
-          "batch-frames", "live-every-frames", "deadline-s", "cancel-after-frames", "benchmark",
-          "submission", "stream", "batch-interval-s", "window-frames", "queue-frames", "policy",
-          "block-timeout-s", "acknowledge-timeout-s", "retry-initial-s", "retry-maximum-s",
-          "give-up-after-s", "rate-hz", "die-after-acknowledged", "wait-s");
+          "address",
+          "token",
+          "ca",
+          "certificate",
+          "key",
+          "server-name",
+          "timeout-s",
+          "frames",
+          "batch-frames",
+          "live-every-frames",
+          "deadline-s",
+          "cancel-after-frames",
+          "benchmark",
+          "submission",
+          "stream",
+          "batch-interval-s",
+          "window-frames",
+          "queue-frames",
+          "policy",
+          "block-timeout-s",
+          "acknowledge-timeout-s",
+          "retry-initial-s",
+          "retry-maximum-s",
+          "give-up-after-s",
+          "rate-hz",
+          "die-after-acknowledged",
+          "wait-s");
 
   private final Map<String, String> found = new HashMap<>();
 

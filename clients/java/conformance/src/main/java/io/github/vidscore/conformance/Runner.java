@@ -45,22 +45,28 @@ public final class Runner {
 
   private static final Map<String, Command> COMMANDS =
       Map.of(
-          "evaluators", (client, options) -> evaluators(client),
-          "health", (client, options) -> document("status", client.health().name()),
-          "score", Runner::score,
-          "submit", Runner::submit,
-          "watch", Runner::watch,
+          "evaluators",
+          (client, options) -> evaluators(client),
+          "health",
+          (client, options) -> document("status", client.health().name()),
+          "score",
+          Runner::score,
+          "submit",
+          Runner::submit,
+          "watch",
+          Runner::watch,
           "get",
-              (client, options) ->
-                  document(
-                      "submission",
-                      Output.submission(client.getSubmission(options.text("submission", "")))),
+          (client, options) ->
+              document(
+                  "submission",
+                  Output.submission(client.getSubmission(options.text("submission", "")))),
           "cancel",
-              (client, options) ->
-                  document(
-                      "submission",
-                      Output.submission(client.cancelSubmission(options.text("submission", "")))),
-          "leaderboard", Runner::leaderboard);
+          (client, options) ->
+              document(
+                  "submission",
+                  Output.submission(client.cancelSubmission(options.text("submission", "")))),
+          "leaderboard",
+          Runner::leaderboard);
 
   private Runner() {}
 

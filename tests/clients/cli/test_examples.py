@@ -13,7 +13,9 @@ import pytest
 from tests.clients.cli.helpers import BINARY, run
 
 from vidscore_cli.command_tree import Command
+from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.main import SECTIONS, cli
+from vidscore_server.access.site import initialise
 
 DEFAULT_SERVER = "127.0.0.1:50051"
 
@@ -28,12 +30,12 @@ def examples(*names: str) -> list[str]:
     return found
 
 
-# The examples of the demo and of hosting run in tests of their own.
+# The examples of the demo, of the doctor and of hosting run in tests of their own.
 HOSTED = [*SECTIONS["Hosted benchmarks"]]
 IN_PROCESS = [
     path
     for path in cli.leaves(click.Context(cli))
-    if path.split()[0] not in {"demo", "serve", *HOSTED}
+    if path.split()[0] not in {"demo", "doctor", "serve", *HOSTED}
 ]
 
 
@@ -48,6 +50,20 @@ def test_an_example_runs_where_its_files_are(
     result = run(*arguments, env={"VIDSCORE_SERVER": server})
     assert result.exit_code == 0, result.stderr
     assert result.stdout
+
+
+def test_the_examples_of_the_doctor_look_at_what_they_name(
+    data: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a server, at one that cannot be reached from here, and at a store's file."""
+    monkeypatch.chdir(data)
+    initialise("site.db")
+    found = [
+        run(*shlex.split(example)[1:], "--timeout", "60", env={"VIDSCORE_SERVER": server})
+        for example in examples("doctor")
+    ]
+    assert [result.exit_code for result in found] == [0, ExitCode.UNREACHABLE, 0]
+    assert all(result.stdout for result in found)
 
 
 @pytest.mark.parametrize(

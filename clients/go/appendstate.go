@@ -56,9 +56,6 @@ func newAppendState(opened StreamInfo, batching Batching, delivery Delivery, rep
 // idle tells whether there is nothing to deliver, so that no connection is needed.
 func (state *appendState) idle() bool { return len(state.window) == 0 && state.outbox.frames == 0 }
 
-// settled tells whether every frame is durable, or the stream has failed.
-func (state *appendState) settled() bool { return state.ended || state.idle() }
-
 // stalledAt is when the connection counts as broken; false where no answer is due.
 func (state *appendState) stalledAt() (time.Time, bool) {
 	return state.quietSince.Add(state.delivery.AcknowledgeTimeout), state.sent > 0

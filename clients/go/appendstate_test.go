@@ -76,7 +76,7 @@ func TestEveryFrameIsStoredOnceWhateverBreaks(t *testing.T) {
 			}
 		}
 		breakAndResume()
-		for send(true) || !state.settled() {
+		for send(true) || !state.idle() {
 			_, err := state.acknowledge(int64(len(server.stored)), noon)
 			must(t, err)
 		}

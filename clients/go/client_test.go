@@ -25,10 +25,14 @@ type fakeLists struct {
 	vidscorev1.UnimplementedEvaluatorServiceServer
 	vidscorev1.UnimplementedBenchmarkServiceServer
 	headers metadata.MD
+	version string // of the server
 }
 
 func (fake *fakeLists) ListEvaluators(ctx context.Context, request *vidscorev1.ListEvaluatorsRequest) (*vidscorev1.ListEvaluatorsResponse, error) {
 	fake.headers, _ = metadata.FromIncomingContext(ctx)
+	if err := grpc.SetTrailer(ctx, metadata.Pairs(serverVersionKey, fake.version)); err != nil {
+		return nil, err
+	}
 	if request.PageToken == "" {
 		return &vidscorev1.ListEvaluatorsResponse{
 			Evaluators: []*vidscorev1.Evaluator{{
@@ -55,7 +59,7 @@ func (fake *fakeLists) GetLeaderboard(_ context.Context, request *vidscorev1.Get
 
 func serveLists(t *testing.T) (*fakeLists, *wire) {
 	t.Helper()
-	fake := &fakeLists{}
+	fake := &fakeLists{version: Version}
 	return fake, serve(t, func(server *grpc.Server) {
 		vidscorev1.RegisterEvaluatorServiceServer(server, fake)
 		vidscorev1.RegisterBenchmarkServiceServer(server, fake)
@@ -82,6 +86,24 @@ func TestLists(t *testing.T) {
 	equal(t, *board.Rows[0].Scores["f1"], 0.5)
 	equal(t, board.Rows[1].Scores["f1"], nil)
 	equal(t, board.Ranking[0], "f1")
+}
+
+// A server of a version too far away is refused; a text that is no version is let pass.
+func TestVersions(t *testing.T) {
+	fake, wire := serveLists(t)
+	fake.version = "0.3.0"
+	_, err := wire.connect(t).Evaluators(testContext(t))
+	failure := isKind(t, err, ErrVersion)
+	equal(t, failure.Reason, "VERSION_UNSUPPORTED")
+	equal(t, strings.HasSuffix(failure.Message, "update vidscore-client"), true)
+	equal(t, errors.Is(err, ErrConflict), true)
+	for server, refused := range map[string]bool{
+		"0.0.9": false, "0.1.7": false, "0.2.0-rc1": false, "unknown": false, "": false, "1.2": true, "0.3.0": true,
+	} {
+		equal(t, checkServer(server, "0.1.0") != nil, refused)
+	}
+	equal(t, checkServer("2.1.0", "2.3.0") != nil, true)
+	equal(t, checkServer("0.9.0", "1.0.0") != nil, true)
 }
 
 // Health is the standard protocol's; a call that the server does not have is told apart.

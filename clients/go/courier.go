@@ -39,7 +39,8 @@ type courier struct {
 
 	guard   *monitor // guards the rest
 	state   *appendState
-	telling bool // whether OnAcknowledged is running
+	telling bool  // whether OnAcknowledged is running
+	told    int64 // what OnAcknowledged was told last
 }
 
 func (courier *courier) start() {
@@ -74,13 +75,13 @@ func (courier *courier) put(ctx context.Context, frames []Frame, alone bool) err
 	return nil
 }
 
-// flush waits until every frame is durable.
+// flush waits until every frame is durable and OnAcknowledged has been told.
 func (courier *courier) flush(ctx context.Context) (int64, error) {
 	courier.guard.Lock()
 	defer courier.guard.Unlock()
 	courier.state.outbox.flush()
 	courier.guard.notify()
-	for !courier.state.settled() {
+	for !courier.state.ended && !(courier.state.idle() && courier.isTold()) {
 		if ctx.Err() != nil {
 			return courier.state.acknowledged, contextError(ctx.Err(), "not every frame was durable")
 		}
@@ -90,6 +91,10 @@ func (courier *courier) flush(ctx context.Context) (int64, error) {
 		return courier.state.acknowledged, nil
 	}
 	return courier.state.acknowledged, courier.state.check()
+}
+
+func (courier *courier) isTold() bool {
+	return courier.delivery.OnAcknowledged == nil || courier.told == courier.state.acknowledged
 }
 
 // close ends the stream at once and waits for its goroutines, unless a callback is running.
@@ -320,7 +325,8 @@ func (courier *courier) tell(grown bool) *Error {
 	}
 	err := courier.delivery.OnAcknowledged(acknowledged)
 	courier.guard.Lock()
-	courier.telling = false
+	courier.telling, courier.told = false, acknowledged
+	courier.guard.notify()
 	courier.guard.Unlock()
 	if err != nil {
 		return callbackError("OnAcknowledged", err)

@@ -81,6 +81,7 @@ func newEndpoint(target string, options []Option) (*endpoint, error) {
 func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
 	options := []grpc.DialOption{
 		grpc.WithUserAgent(userAgent),
+		grpc.WithChainUnaryInterceptor(checkingServer),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maximumResponseBytes)),
 		// grpc's own waits grow to two minutes: longer than a stream waits between two tries.
 		grpc.WithConnectParams(grpc.ConnectParams{

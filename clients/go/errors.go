@@ -36,7 +36,7 @@ const (
 	// ErrSubmissionEnded: the submission takes no more frames. An ErrConflict.
 	ErrSubmissionEnded Kind = "submission_ended"
 	// ErrVersion: client and server are of versions that do not work together; the text says which
-	// to update. An ErrConflict.
+	// to update, and Metadata has both, as client_version and server_version. An ErrConflict.
 	ErrVersion Kind = "version"
 	// ErrUnsupported: the server does not have this call: it may be older than this client.
 	ErrUnsupported Kind = "unsupported"

@@ -1,6 +1,7 @@
 package vidscore
 
 import (
+	"errors"
 	"strconv"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -48,6 +49,10 @@ var byReason = map[string]Kind{
 
 // fromStatus makes an [*Error] of what a call failed with.
 func fromStatus(err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own // of this side's
+	}
 	answer := status.Convert(err)
 	facts, known := byCode[answer.Code()]
 	if !known {

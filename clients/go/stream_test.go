@@ -19,6 +19,8 @@ import (
 type fakeScoring struct {
 	vidscorev1.UnimplementedScoringServiceServer
 
+	version string // of the server
+
 	lock       sync.Mutex
 	refuse     error  // instead of accepting the configuration
 	silent     bool   // whether the configuration is never answered
@@ -33,7 +35,7 @@ type fakeScoring struct {
 func serveScoring(t *testing.T) (*fakeScoring, *Client) {
 	t.Helper()
 	checkGoroutines(t)
-	fake := &fakeScoring{}
+	fake := &fakeScoring{version: Version}
 	wire := serve(t, func(server *grpc.Server) { vidscorev1.RegisterScoringServiceServer(server, fake) })
 	return fake, wire.connect(t)
 }
@@ -53,7 +55,7 @@ func (fake *fakeScoring) Score(call vidscorev1.ScoringService_ScoreServer) error
 	fake.lock.Lock()
 	fake.received = request.GetConfiguration().GetSpecification().GetTitle()
 	fake.lock.Unlock()
-	started := &vidscorev1.ScoreStarted{ServerVersion: "7", Limits: map[string]int64{"maximum_batch_frames": 5}}
+	started := &vidscorev1.ScoreStarted{ServerVersion: fake.version, Limits: map[string]int64{"maximum_batch_frames": 5}}
 	err = call.Send(&vidscorev1.ScoreResponse{Message: &vidscorev1.ScoreResponse_Started{Started: started}})
 	for err == nil {
 		if request, err = call.Recv(); err == nil {
@@ -116,7 +118,7 @@ func open(t *testing.T, client *Client, options ScoreOptions) *ScoreStream {
 func TestScoreStream(t *testing.T) {
 	fake, client := serveScoring(t)
 	stream := open(t, client, byFake)
-	equal(t, stream.ServerVersion(), "7")
+	equal(t, stream.ServerVersion(), Version)
 	equal(t, stream.Limits()["maximum_batch_frames"], 5)
 	for number := range 12 {
 		must(t, stream.SendTruth(testContext(t), box(number)))
@@ -206,7 +208,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A server that never accepts, or never sends a report, is not waited for.
+// A server that never accepts, is of another version, or never sends a report is not waited for.
 func TestServersThatSayTooLittle(t *testing.T) {
 	checkGoroutines(t)
 	silent := serve(t, func(server *grpc.Server) {
@@ -215,6 +217,10 @@ func TestServersThatSayTooLittle(t *testing.T) {
 	_, err := silent.connect(t, WithTimeout(20e6)).ScoreStream(testContext(t), byFake)
 	isKind(t, err, ErrDeadline)
 	fake, client := serveScoring(t)
+	fake.version = "9.0.0"
+	_, err = client.ScoreStream(testContext(t), byFake)
+	equal(t, isKind(t, err, ErrVersion).Metadata["server_version"], "9.0.0")
+	fake, client = serveScoring(t)
 	fake.unfinished = true
 	_, err = open(t, client, byFake).Finish(testContext(t))
 	isKind(t, err, ErrInternal)

@@ -81,6 +81,9 @@ func (state *streamState) close() {
 func (state *streamState) receive(response *vidscorev1.ScoreResponse) (*LiveReport, *Error) {
 	switch message := response.GetMessage().(type) {
 	case *vidscorev1.ScoreResponse_Started:
+		if err := checkServer(message.Started.GetServerVersion(), Version); err != nil {
+			return nil, asError(err, ErrInternal)
+		}
 		state.started = message.Started
 		limits := message.Started.GetLimits()
 		// The other half of a message is for the tables of names, which the outbox does not count.

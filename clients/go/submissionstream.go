@@ -68,6 +68,7 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 		context:  streamContext,
 		cancel:   cancel,
 		guard:    newMonitor(),
+		told:     opened.info.NextOffset,
 		state:    newAppendState(opened.info, batching, delivery, options.Replay),
 	}
 	courier.start()
@@ -102,8 +103,8 @@ func (stream *SubmissionStream) SendBatch(ctx context.Context, frames []Frame) e
 	return stream.courier.put(ctx, frames, false)
 }
 
-// Flush waits until every frame that was sent is durable, and returns how many frames of the stream
-// are. [ErrDeadline] where they are not when the context is done; the stream goes on.
+// Flush waits until every frame that was sent is durable and OnAcknowledged has been told so, and
+// returns how many frames of the stream are durable. [ErrDeadline] where they are not when the context is done; the stream goes on.
 func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
 	return stream.courier.flush(ctx)
 }

@@ -151,7 +151,8 @@ final class AppendState {
     StreamInfo found = known == null ? new StreamInfo(opened.stream(), opened.epoch(), 0) : known;
     if (found.epoch() != opened.epoch()) {
       throw Failure.of(
-              "another writer has opened stream \"%s\" under epoch %d; this one has epoch %d and may not go on"
+              ("another writer has opened stream \"%s\" under epoch %d; "
+                      + "this one has epoch %d and may not go on")
                   .formatted(found.stream(), found.epoch(), opened.epoch()))
           .withCode("ABORTED")
           .withReason("EPOCH_STALE")

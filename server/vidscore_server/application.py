@@ -20,6 +20,8 @@ from vidscore.v1 import (
     benchmark_service_pb2_grpc,
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
+    ranking_service_pb2,
+    ranking_service_pb2_grpc,
     scoring_service_pb2,
     scoring_service_pb2_grpc,
     server_service_pb2,
@@ -43,6 +45,7 @@ from vidscore_server.services.benchmark_service import BenchmarkService
 from vidscore_server.services.evaluator_service import EvaluatorService
 from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
 from vidscore_server.services.operations_service import OperationsService
+from vidscore_server.services.ranking_service import RankingService
 from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.server_service import ServerService
 from vidscore_server.services.submission_service import SubmissionService
@@ -57,6 +60,7 @@ from vidscore_server.workers import WorkerPool
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
     scoring_service_pb2.DESCRIPTOR.services_by_name["ScoringService"].full_name,
+    ranking_service_pb2.DESCRIPTOR.services_by_name["RankingService"].full_name,
     server_service_pb2.DESCRIPTOR.services_by_name["ServerService"].full_name,
 )
 
@@ -123,6 +127,9 @@ class ScoringServer:
         )
         scoring_service_pb2_grpc.add_ScoringServiceServicer_to_server(
             ScoringService(settings, workers, self.sessions), self._server
+        )
+        ranking_service_pb2_grpc.add_RankingServiceServicer_to_server(
+            RankingService(settings, self.sessions), self._server
         )
         site = None if self.hosting is None else self.hosting.site
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(

@@ -6,14 +6,20 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import grpc
 import pytest
 from tests.server.running import Running, eventually
 from tests.server.scene import HERE, configuration, points, request, stream
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore.v1 import (
+    ranking_service_pb2,
+    ranking_service_pb2_grpc,
+    scoring_service_pb2,
+    scoring_service_pb2_grpc,
+    trust_service_pb2,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -84,10 +90,32 @@ async def _stream_cancel(_: Running, stub: Stub) -> grpc.StatusCode:
     return await call.code()
 
 
+async def _examined(running: Running, *, bad: bool = False) -> grpc.StatusCode:
+    make = ranking_service_pb2.ExamineUploadRequest
+    calm = configuration("moody", mood="calm")
+    configured = ranking_service_pb2.ExaminationConfiguration(
+        specification=calm.specification,
+        truth_geometry=calm.truth_geometry,
+        detection_geometry=calm.detection_geometry,
+        systems=["a", "b"],
+        questions=trust_service_pb2.RankingQuestions(draws=0),
+    )
+    requests = [make(configuration=configured), make(truth=BAD if bad else TRUTH)]
+    stub = ranking_service_pb2_grpc.RankingServiceStub(running.channel)
+    return await _read_to_the_end(stub.ExamineUpload(iter(requests)))
+
+
+async def _examination_ok(running: Running, _: Stub) -> grpc.StatusCode:
+    """Each with a process of its own."""
+    return await _examined(running)
+
+
+async def _examination_error(running: Running, _: Stub) -> grpc.StatusCode:
+    return await _examined(running, bad=True)
+
+
 async def _read_to_the_end(
-    call: grpc.aio.StreamStreamCall[
-        scoring_service_pb2.ScoreRequest, scoring_service_pb2.ScoreResponse
-    ],
+    call: grpc.aio.StreamStreamCall[Any, Any],
 ) -> grpc.StatusCode:
     with contextlib.suppress(grpc.aio.AioRpcError):
         async for _ in call:
@@ -106,6 +134,8 @@ async def _read_to_the_end(
         (_stream_error, grpc.StatusCode.INVALID_ARGUMENT),
         (_stream_deadline, grpc.StatusCode.DEADLINE_EXCEEDED),
         (_stream_cancel, grpc.StatusCode.CANCELLED),
+        (_examination_ok, grpc.StatusCode.OK),
+        (_examination_error, grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
 async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(

@@ -13,9 +13,9 @@ import click
 from vidscore_cli.inputs import InputChoice, read_data, read_specification
 from vidscore_cli.output import check_output, deliver, write_atomically
 from vidscore_cli.progress import ProgressBar
-from vidscore_cli.selection import create_evaluators, select_evaluators
+from vidscore_cli.selection import Settings, create_evaluators, select_evaluators
 from vidscore_cli.server_choice import ServerChoice
-from vidscore_cli.trust_remote import examine_hosted
+from vidscore_cli.trust_remote import examine_files, examine_hosted
 from vidscore_cli.trust_tables import deliver_tables
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
@@ -35,6 +35,8 @@ NOTES = (
     "its ranks, R_Sen the mean change from one value to the next.",
 )
 
+READING = "reading"
+
 TOO_FEW = (
     "at least two systems are needed: give --truth, and --system twice or more, "
     "or name a --benchmark"
@@ -53,6 +55,7 @@ class RankingExamination:
     benchmark: str | None
     submissions: tuple[str, ...]
     server: ServerChoice
+    server_is_typed: bool
     input_format: str
     image_size: tuple[int, int] | None
     draws: int
@@ -108,13 +111,32 @@ def _examine_files(typed: RankingExamination, questions: Questions) -> Document:
     paths = _system_paths(typed.systems)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    if typed.server_is_typed:
+        return _examine_there(typed, questions, paths, specification, settings)
     chosen = create_evaluators(specification, typed.evaluators, settings)
     evaluators = [each for one in chosen for each in _variants(one, settings.get(one.name, {}))]
     with ProgressBar() as bar:
-        bar.stage("reading")
-        contest = _read_contest(typed, paths, evaluators, specification)
+        bar.stage(READING)
+        truth, systems = _read_sides(typed, paths, evaluators, specification)
+        contest = Contest.of(truth, systems, specification)
         analysis = RankingAnalysis(tuple(map(Request.of, evaluators)), contest, questions)
         return analysis.run(workers=typed.workers, progress=bar.show)
+
+
+def _examine_there(
+    typed: RankingExamination,
+    questions: Questions,
+    paths: dict[str, str],
+    specification: BenchmarkSpec,
+    settings: Settings,
+) -> Document:
+    """Let the server that was typed examine the files; it may have other evaluators than this."""
+    if typed.workers != 1:
+        raise click.UsageError("not together with --server: --workers")
+    with ProgressBar() as bar:
+        bar.stage(READING)
+        truth, systems = _read_sides(typed, paths, (), specification)
+    return examine_files(typed.server, (truth, systems), specification, settings, questions)
 
 
 def _deliver(document: Document, typed: RankingExamination) -> None:
@@ -152,12 +174,12 @@ def _check_folder(pictures: str | None) -> None:
         raise click.BadParameter(f"there is no folder {pictures}", param_hint="--pictures")
 
 
-def _read_contest(
+def _read_sides(
     typed: RankingExamination,
     paths: dict[str, str],
     evaluators: Sequence[Evaluator[Any]],
     specification: BenchmarkSpec,
-) -> Contest:
+) -> tuple[Annotations, dict[str, Annotations]]:
     if typed.truth is None or len(paths) < 2:
         raise click.UsageError(TOO_FEW)
     truth: Annotations | None = None
@@ -172,4 +194,4 @@ def _read_contest(
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     if truth is None:
         raise click.UsageError(TOO_FEW)
-    return Contest.of(truth, systems, specification)
+    return truth, systems

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
 
 from vidscore_cli.hosted_benchmarks import within
 from vidscore_cli.progress import ProgressBar
-from vidscore_cli.remote import open_client
-from vidscore_cli.selection import select_evaluators
+from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.selection import Settings, select_evaluators
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import (
     Client,
@@ -18,7 +20,8 @@ from vidscore_client import (
     TrustProgress,
     VidscoreError,
 )
-from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_to_dict
 from vidscore_evaluators.trust.analyses import Document
 from vidscore_evaluators.trust.criterion_test import Plan
 from vidscore_evaluators.trust.ranking import Questions
@@ -51,15 +54,43 @@ def examine_hosted(
             benchmark,
             [within(benchmark, submission) for submission in submissions],
             evaluators=_choices(client, benchmark, *evaluators),
-            questions=RankingQuestions(
-                draws=questions.draws,
-                coverage=questions.coverage,
-                noise_px=questions.noise_px,
-                trials=questions.trials,
-                seed=questions.seed,
-            ),
+            questions=RankingQuestions(**asdict(questions)),
         )
         return _outcome(analysis, bar)
+
+
+def examine_files(
+    server: ServerChoice,
+    sides: tuple[Annotations, Mapping[str, Annotations]],
+    specification: BenchmarkSpec,
+    settings: Settings,
+    questions: Questions,
+) -> Document:
+    """Let a server examine the ranking of systems that it does not keep.
+
+    Args:
+        server: The server.
+        sides: The truth, and the detections of each system by its name.
+        specification: The specification, with who ranks.
+        settings: Settings of the evaluators, as they were typed.
+        questions: What is asked.
+
+    Raises:
+        click.ClickException: If the server refuses, fails or cannot be reached.
+    """
+    truth, systems = sides
+    with ProgressBar() as bar, open_client(server, typed=True) as client:
+        bar.stage("sending")
+        return client.trust.examine_upload(
+            [to_frames(truth)],
+            {name: [to_frames(detections)] for name, detections in systems.items()},
+            evaluators=[
+                (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
+            ],
+            specification=spec_to_dict(specification),
+            questions=RankingQuestions(**asdict(questions)),
+            on_progress=partial(_show, bar),
+        )
 
 
 def test_remotely(
@@ -101,12 +132,13 @@ def _choices(
 
 
 def _outcome(analysis: TrustAnalysis, bar: ProgressBar) -> Document:
-    def show(progress: TrustProgress) -> None:
-        bar.show(progress.stage or WAITING, progress.pieces_done, progress.pieces_in_all)
-
     try:
-        return analysis.wait(on_progress=show)
+        return analysis.wait(on_progress=partial(_show, bar))
     except KeyboardInterrupt:
         with suppress(VidscoreError):
             analysis.cancel()
         raise
+
+
+def _show(bar: ProgressBar, progress: TrustProgress) -> None:
+    bar.show(progress.stage or WAITING, progress.pieces_done, progress.pieces_in_all)

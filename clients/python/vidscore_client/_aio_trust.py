@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+import grpc
 
 from vidscore_client._aio_long_work import AsyncLongWork
 from vidscore_client._aio_submissions import Run
+from vidscore_client._specification import Specification
+from vidscore_client._status import error_from_failure
 from vidscore_client._trust_operations import (
     DEFAULT_QUESTIONS,
     TRUST,
     examine_ranking,
     test_criterion,
 )
+from vidscore_client._trust_upload import (
+    Examined,
+    OnProgress,
+    no_outcome,
+    read_response,
+    upload_requests,
+)
+from vidscore_client._uploading import Kept
 from vidscore_client.evaluators import EvaluatorChoice
+from vidscore_client.frames import Frames
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
+from vidscore_client.trust import OpenUpload
 
 
 class AsyncTrust:
     """Trust analyses; `AsyncClient.trust`. See `vidscore_client.Trust`."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, open_upload: OpenUpload) -> None:
         """Keep how calls are made.
 
         Args:
             run: Makes unary calls.
+            open_upload: Makes calls of ExamineUpload.
         """
         self._run = run
+        self._open_upload = open_upload
 
     async def examine_ranking(
         self,
@@ -41,6 +58,35 @@ class AsyncTrust:
             examine_ranking(benchmark, submissions, evaluators, questions, comment)
         )
         return AsyncTrustAnalysis(self._run, TRUST, status)
+
+    async def examine_upload(
+        self,
+        truth: Iterable[Frames],
+        systems: Mapping[str, Iterable[Frames]],
+        *,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        specification: Specification | None = None,
+        questions: RankingQuestions = DEFAULT_QUESTIONS,
+        on_progress: OnProgress | None = None,
+        timeout_s: float | None = None,
+    ) -> TrustDocument:
+        """Examine the order of some systems; see `vidscore_client.Trust.examine_upload`."""
+        given = Examined(truth, systems, evaluators, specification, questions)
+        requests = Kept(upload_requests(given))
+        call = self._open_upload(requests, timeout_s)
+        try:
+            async for response in call:
+                document = read_response(response, on_progress)
+                if document is not None:
+                    return document
+        except (grpc.RpcError, asyncio.CancelledError) as failure:
+            requests.raise_error()
+            if isinstance(failure, asyncio.CancelledError):
+                raise
+            raise error_from_failure(failure) from failure
+        finally:
+            call.cancel()
+        raise no_outcome()
 
     async def test_criterion(
         self,

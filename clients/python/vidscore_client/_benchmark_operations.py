@@ -26,7 +26,7 @@ from vidscore_client._hosting_decoding import (
 from vidscore_client._long_operations import LongKind, OperationStatus
 from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest
-from vidscore_client._outbox import Outbox
+from vidscore_client._upload import messages_of
 from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, text
 from vidscore_client.hosting import (
@@ -37,7 +37,6 @@ from vidscore_client.hosting import (
     ScoreDifference,
     TruthRevision,
 )
-from vidscore_client.settings import DEFAULT_BATCHING
 
 _BENCHMARKS = "/vidscore.v1.BenchmarkService/"
 
@@ -217,14 +216,8 @@ def _truth_requests(
     header: wire.UploadTruthHeader, batches: Iterable[Frames]
 ) -> Iterator[wire.UploadTruthRequest]:
     yield wire.UploadTruthRequest(header=header)
-    outbox = Outbox(DEFAULT_BATCHING)
     frame_count = 0
-    for frames in batches:
-        if not isinstance(frames, Frames):
-            raise InputError("batches", repr(frames)[:80], "Frames")
+    for frames in messages_of("batches", batches):
         frame_count += frames.frame_count
-        if frames.frame_count:
-            outbox.offer("truth", frames, 0.0)
-        while (batch := outbox.take(0.0)) is not None:
-            yield wire.UploadTruthRequest(truth=encode_frames(batch.frames))
+        yield wire.UploadTruthRequest(truth=encode_frames(frames))
     yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))

@@ -31,17 +31,27 @@ def encode_specification(
     Raises:
         InputError: If something has a type or a key that a specification cannot hold.
     """
-    message = wire.BenchmarkSpec()
-    if isinstance(specification, wire.BenchmarkSpec):
-        message.CopyFrom(specification)
-    elif specification is not None:
-        fill_message(message, "specification", specification, _SPECIFICATION)
+    message = encode_bare_specification(specification)
     chosen = encode_evaluators("evaluators", evaluators)
     if chosen:
         del message.evaluators[:]
         message.evaluators.extend(chosen)
     if not message.evaluators:
         raise InputError("evaluators", "none", "at least one name")
+    return message
+
+
+def encode_bare_specification(specification: Specification | None) -> wire.BenchmarkSpec:
+    """Put a specification into a message; it may have no evaluators.
+
+    Raises:
+        InputError: If something has a type or a key that a specification cannot hold.
+    """
+    message = wire.BenchmarkSpec()
+    if isinstance(specification, wire.BenchmarkSpec):
+        message.CopyFrom(specification)
+    elif specification is not None:
+        fill_message(message, "specification", specification, _SPECIFICATION)
     return message
 
 

@@ -23,17 +23,19 @@ from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgre
 _TRUST = "/vidscore.v1.TrustService/"
 
 
-def _read_progress(metadata: wire.TrustMetadata) -> TrustProgress:
+def read_progress(metadata: wire.TrustMetadata) -> TrustProgress:
+    """How far an analysis is."""
     return TrustProgress(metadata.stage, metadata.pieces_done, metadata.pieces_in_all)
 
 
-def _read_document(response: wire.TrustResponse) -> TrustDocument:
+def read_document(response: wire.TrustResponse) -> TrustDocument:
+    """The document of an analysis."""
     document: TrustDocument = json.loads(response.document_json)
     return document
 
 
 TRUST = LongKind(
-    "trust analysis", wire.TrustMetadata, wire.TrustResponse, _read_progress, _read_document
+    "trust analysis", wire.TrustMetadata, wire.TrustResponse, read_progress, read_document
 )
 
 DEFAULT_QUESTIONS = RankingQuestions()
@@ -57,7 +59,7 @@ def examine_ranking(
             benchmark=benchmark_name(benchmark),
             submissions=[submission_name(submission) for submission in submissions],
             evaluators=encode_evaluators("evaluators", evaluators),
-            questions=_filled(wire.RankingQuestions(), asdict(questions)),
+            questions=filled(wire.RankingQuestions(), asdict(questions)),
             comment=text("comment", comment),
             request_id=str(uuid.uuid4()),
         ),
@@ -77,12 +79,12 @@ def test_criterion(
         request_id=str(uuid.uuid4()),
     )
     response = yield UnaryRequest(
-        _TRUST + "TestCriterion", _filled(message, plan), operations_pb2.Operation
+        _TRUST + "TestCriterion", filled(message, plan), operations_pb2.Operation
     )
     return TRUST.status_of(response)
 
 
-def _filled(message: Any, values: dict[str, Any]) -> Any:
+def filled(message: Any, values: dict[str, Any]) -> Any:
     """The message with the values that are not None.
 
     Raises:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from vidscore_client._outbox import Batch
+from vidscore_client._outbox import Batch, Outbox
 from vidscore_client.errors import InputError
 from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side
-from vidscore_client.settings import Batching
+from vidscore_client.settings import DEFAULT_BATCHING, Batching
 
 UNHURRIED = Batching(block_timeout_s=None)
 """An upload waits for the server as long as the whole call may take."""
@@ -48,15 +48,44 @@ def plan_upload(
 def _with_geometry(
     side: Side, batches: Iterable[Frames], geometry: Geometry | None
 ) -> tuple[Iterable[Frames], Geometry]:
-    if isinstance(batches, Frames):
-        raise InputError(side, "one batch", "a list of batches")
     if geometry is not None:
-        return batches, geometry
-    rest = iter(batches)
+        return _listed(side, batches), geometry
+    batches, geometry = with_first_geometry(side, batches)
+    if geometry is None:
+        raise InputError(side, "no batch", "at least one, or the geometry to be given")
+    return batches, geometry
+
+
+def with_first_geometry(
+    argument: str, batches: Iterable[Frames]
+) -> tuple[Iterable[Frames], Geometry | None]:
+    """All batches, and the shape of the first one; None where there is no batch.
+
+    Args:
+        argument: Name of the argument that they were given as.
+        batches: The batches.
+
+    Raises:
+        InputError: If there is one batch, and not a list, or the first is none.
+    """
+    rest = iter(_listed(argument, batches))
     first = next(rest, None)
     if first is None:
-        raise InputError(side, "no batch", "at least one, or the geometry to be given")
+        return (), None
+    if not isinstance(first, Frames):
+        raise InputError(argument, repr(first)[:80], "Frames")
     return chain([first], rest), GEOMETRY_OF_ARITY[first.arity]
+
+
+def _listed(argument: str, batches: Iterable[Frames]) -> Iterable[Frames]:
+    """The batches.
+
+    Raises:
+        InputError: If there is one batch, and not a list.
+    """
+    if isinstance(batches, Frames):
+        raise InputError(argument, "one batch", "a list of batches")
+    return batches
 
 
 def _in_turns(truth: Iterable[Frames], detections: Iterable[Frames]) -> Iterator[Batch]:
@@ -71,3 +100,23 @@ def _pieces(batches: Iterable[Frames]) -> Iterator[Frames]:
     for frames in batches:
         for first in range(0, frames.frame_count, UNHURRIED.batch_frames):
             yield frames.part(first, min(first + UNHURRIED.batch_frames, frames.frame_count))
+
+
+def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
+    """Batches, cut where a message would have too many frames or bytes.
+
+    Args:
+        argument: Name of the argument that they were given as.
+        batches: The batches.
+
+    Raises:
+        InputError: If one is no batch, when its turn comes.
+    """
+    outbox = Outbox(DEFAULT_BATCHING)
+    for frames in batches:
+        if not isinstance(frames, Frames):
+            raise InputError(argument, repr(frames)[:80], "Frames")
+        if frames.frame_count:
+            outbox.offer("truth", frames, 0.0)
+        while (batch := outbox.take(0.0)) is not None:
+            yield batch.frames

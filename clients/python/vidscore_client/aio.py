@@ -16,6 +16,8 @@ import grpc
 
 from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
+from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
 from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore.v1.submission_service_pb2 import WatchSubmissionRequest
@@ -124,8 +126,8 @@ class AsyncClient:
 
     @property
     def trust(self) -> AsyncTrust:
-        """How far rankings and criteria can be relied on, for organisers."""
-        return AsyncTrust(self._run)
+        """How far rankings and criteria can be relied on."""
+        return AsyncTrust(self._run, self._open_examination)
 
     @property
     def tokens(self) -> AsyncTokens:
@@ -286,6 +288,13 @@ class AsyncClient:
             requests, timeout=timeout_s, metadata=self._endpoint.metadata
         )
         return response
+
+    def _open_examination(
+        self, requests: Iterator[ExamineUploadRequest], timeout_s: float | None
+    ) -> Any:
+        self._refuse_if_closed()
+        stub: Any = RankingServiceStub(self._channel)
+        return stub.ExamineUpload(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     async def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()

@@ -12,6 +12,8 @@ import grpc
 
 from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
+from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
 from vidscore.v1.scoring_service_pb2 import ScoreRequest
 from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
 from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
@@ -120,8 +122,8 @@ class Client:
 
     @property
     def trust(self) -> Trust:
-        """How far rankings and criteria can be relied on, for organisers."""
-        return Trust(self._run)
+        """How far rankings and criteria can be relied on."""
+        return Trust(self._run, self._open_examination)
 
     @property
     def tokens(self) -> Tokens:
@@ -378,6 +380,13 @@ class Client:
         self._refuse_if_closed()
         stub = BenchmarkServiceStub(self._channel)
         return stub.UploadTruth(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
+
+    def _open_examination(
+        self, requests: Iterator[ExamineUploadRequest], timeout_s: float | None
+    ) -> Any:
+        self._refuse_if_closed()
+        stub = RankingServiceStub(self._channel)
+        return stub.ExamineUpload(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     def _run(self, operation: Operation[ResultType]) -> ResultType:
         self._refuse_if_closed()

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
+import grpc
+
+from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
 from vidscore_client._long_work import LongWork
+from vidscore_client._specification import Specification
+from vidscore_client._status import error_from_failure
 from vidscore_client._trust_operations import (
     DEFAULT_QUESTIONS,
     TRUST,
     examine_ranking,
     test_criterion,
 )
+from vidscore_client._trust_upload import (
+    Examined,
+    OnProgress,
+    no_outcome,
+    read_response,
+    upload_requests,
+)
+from vidscore_client._uploading import Kept
 from vidscore_client.evaluators import EvaluatorChoice
+from vidscore_client.frames import Frames
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
 from vidscore_client.submissions import Run
 
+OpenUpload = Callable[[Iterator[ExamineUploadRequest], float | None], Any]
+"""Makes a call of ExamineUpload: takes the requests and the seconds it may take."""
+
 
 class Trust:
-    """Trust analyses; `vidscore_client.Client.trust`. For organisers."""
+    """Trust analyses; `vidscore_client.Client.trust`. For organisers, but of what is uploaded."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, open_upload: OpenUpload) -> None:
         """Keep how calls are made.
 
         Args:
             run: Makes unary calls.
+            open_upload: Makes calls of ExamineUpload.
         """
         self._run = run
+        self._open_upload = open_upload
 
     def examine_ranking(
         self,
@@ -53,6 +73,54 @@ class Trust:
         """
         status = self._run(examine_ranking(benchmark, submissions, evaluators, questions, comment))
         return TrustAnalysis(self._run, TRUST, status)
+
+    def examine_upload(
+        self,
+        truth: Iterable[Frames],
+        systems: Mapping[str, Iterable[Frames]],
+        *,
+        evaluators: Sequence[EvaluatorChoice] = (),
+        specification: Specification | None = None,
+        questions: RankingQuestions = DEFAULT_QUESTIONS,
+        on_progress: OnProgress | None = None,
+        timeout_s: float | None = None,
+    ) -> TrustDocument:
+        """Examine how far the order of some systems can be relied on; the server keeps nothing.
+
+        Who may score without a benchmark may do this; it takes as long as the analysis does.
+
+        Args:
+            truth: Batches of the truth, one or more; may be a generator.
+            systems: Batches of each system's detections, by its name; two systems or more.
+            evaluators: Who ranks: names, or (name, parameters); none: the specification's own.
+                They keep the specification's parameters where they give none.
+            specification: What the data alone cannot say.
+            questions: What is asked.
+            on_progress: Called with the progress while it runs.
+            timeout_s: Seconds that it may take; None for no limit.
+
+        Returns:
+            The document of `examine_ranking`.
+
+        Raises:
+            InputError: If an argument is wrong.
+            LimitExceededError: If it is more than the server allows, or more at once.
+            VidscoreError: If the server refuses it or fails.
+        """
+        given = Examined(truth, systems, evaluators, specification, questions)
+        requests = Kept(upload_requests(given))
+        call = self._open_upload(requests, timeout_s)
+        try:
+            for response in call:
+                document = read_response(response, on_progress)
+                if document is not None:
+                    return document
+        except grpc.RpcError as failure:
+            requests.raise_error()
+            raise error_from_failure(failure) from failure
+        finally:
+            call.cancel()
+        raise no_outcome()
 
     def test_criterion(
         self,

@@ -25,6 +25,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.ScoringService/Score": ANYONE,
     "/vidscore.v1.ScoringService/ScoreUpload": ANYONE,
     "/vidscore.v1.ScoringService/ScoreBatch": ANYONE,
+    "/vidscore.v1.RankingService/ExamineUpload": ANYONE,
     "/vidscore.v1.ServerService/GetServer": ANYONE,
     "/vidscore.v1.ServerService/ExportBackup": ORGANISERS,
     "/vidscore.v1.ServerService/ImportBackup": ORGANISERS,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.errors import Fault
 from vidscore_server.codec.stored_batches import read_stored_batches
 from vidscore_server.store.contract import FrameName, FrameNumbers
 
@@ -63,6 +64,29 @@ def frame_names(batch: Annotations) -> list[FrameName]:
         for index, number in zip(
             batch.frame_sequences.tolist(), batch.frame_numbers.tolist(), strict=True
         )
+    ]
+
+
+def repeated_frames(
+    names: Iterable[FrameName], before: Container[FrameName], source: str
+) -> list[Fault]:
+    """A fault for each frame of a batch that came before.
+
+    Args:
+        names: Frames of the batch, in order.
+        before: Frames that have come.
+        source: Path of the batch in its request.
+    """
+    return [
+        Fault(
+            f"frame {number} of sequence {'/'.join(filter(None, (domain, sequence)))[:80]} again",
+            "each frame once",
+            source=source,
+            entry=row,
+            field="frame_numbers",
+        )
+        for row, (domain, sequence, number) in enumerate(names)
+        if (domain, sequence, number) in before
     ]
 
 

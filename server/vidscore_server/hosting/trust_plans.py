@@ -88,13 +88,14 @@ def read_plan(record: OperationRecord) -> TrustPlan:
 
 
 def ranking_evaluators(
-    definition: Definition, wanted: Sequence[EvaluatorSpec]
+    definition: Definition, wanted: Sequence[EvaluatorSpec], path: str = "evaluators"
 ) -> tuple[EvaluatorSpec, ...]:
     """Who ranks: evaluators that a caller wants, over what the benchmark says of them.
 
     Args:
         definition: The benchmark.
         wanted: Evaluators with the parameters that are to differ; none for the benchmark's own.
+        path: Where they stand in the request.
 
     Raises:
         ExceptionGroup: Of an error for every evaluator that there is not, or that cannot judge
@@ -111,7 +112,7 @@ def ranking_evaluators(
             evaluator.check_arity(Side.TRUTH, definition.truth_arity)
             evaluator.check_arity(Side.DETECTIONS, definition.detection_arity)
         except (InputError, UnknownEvaluatorError) as error:
-            errors.extend(_placed(error, f"evaluators[{index}]", entry.name))
+            errors.extend(_placed(error, f"{path}[{index}]", entry.name))
             continue
         both = [evaluator] if "base" in entry.parameters else with_both_bases(evaluator)
         chosen.extend(EvaluatorSpec(one.name, parameter_values(one.parameters)) for one in both)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -19,7 +18,7 @@ from vidscore_server.codec.annotations_codec import BatchRules, read_batch, writ
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
-from vidscore_server.hosting.payloads import frame_names, pack, unpack_all
+from vidscore_server.hosting.payloads import frame_names, pack, repeated_frames, unpack_all
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.settings import Settings
@@ -112,7 +111,7 @@ class TruthUpload:
         rules = BatchRules(self._definition.truth_arity, self._settings)
         batch = read_batch(message, FIELD, rules)
         names = frame_names(batch)
-        faults = [*self._rule_faults(batch), *_repeats(names, self._frames)]
+        faults = [*self._rule_faults(batch), *repeated_frames(names, self._frames, FIELD)]
         if faults:
             raise InputError(faults)
         restrict(self._definition.specification, batch)  # refuses frames outside a video
@@ -255,17 +254,3 @@ def _without(truth: Annotations, upload: TruthUpload) -> Annotations:
     """The frames of the truth that an upload does not replace."""
     kept = [name not in upload.frames for name in frame_names(truth)]
     return truth.take_frames(np.array(kept, dtype=np.bool_))
-
-
-def _repeats(names: Iterable[FrameName], before: set[FrameName]) -> list[Fault]:
-    return [
-        Fault(
-            f"frame {number} of sequence {'/'.join(filter(None, (domain, sequence)))[:80]} again",
-            "each frame once",
-            source=FIELD,
-            entry=row,
-            field="frame_numbers",
-        )
-        for row, (domain, sequence, number) in enumerate(names)
-        if (domain, sequence, number) in before
-    ]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from google.longrunning import operations_pb2
-from google.protobuf.message import Message
 
 from vidscore.v1 import trust_service_pb2 as pb
 from vidscore.v1 import trust_service_pb2_grpc
-from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.trust.criterion_test import Plan
-from vidscore_evaluators.trust.ranking import Questions
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.specification_codec import read_evaluators
+from vidscore_server.codec.trust_codec import given, read_questions
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import read_benchmark, read_submission
 from vidscore_server.hosting.trust import RankingWish
@@ -48,7 +44,7 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
                 for row, entry in enumerate(request.submissions)
             ),
             evaluators=read_evaluators(request.evaluators, "evaluators"),
-            questions=_read_questions(request.questions),
+            questions=read_questions(request.questions, "questions"),
         )
         made = request_of(request, "ExamineRanking", self._hosting.site)
         record = await self._hosting.trust.examine_ranking(made, wish, request.comment)
@@ -63,27 +59,9 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
         plan = CriterionPlan(
             test=request.test,
             criteria=read_evaluators(request.criteria, "criteria"),
-            plan=parse_parameters(Plan, _given(request, "strata", "realisations", "seed")),
+            plan=parse_parameters(Plan, given(request, "strata", "realisations", "seed")),
         )
         made = request_of(request, "TestCriterion", self._hosting.site)
         record = await self._hosting.trust.test_criterion(made, plan, request.comment)
         self._hosting.wake()
         return write_operation(record)
-
-
-def _read_questions(message: pb.RankingQuestions) -> Questions:
-    try:
-        return parse_parameters(Questions, _given(message))
-    except ParameterError as error:
-        raise ParameterError(
-            [replace(fault, field=f"questions.{fault.field}") for fault in error.faults]
-        ) from None
-
-
-def _given(message: Message, *names: str) -> Mapping[str, object]:
-    """Values of the fields that are set, by name; of those that are named, or of all."""
-    return {
-        field.name: value
-        for field, value in message.ListFields()
-        if not names or field.name in names
-    }

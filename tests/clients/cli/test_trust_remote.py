@@ -63,6 +63,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with boxes of two classes."""
+    made = tmp_path_factory.mktemp("boxes")
+    for name, error_px in {"truth": 0.0, **ERRORS_PX}.items():
+        found = [
+            {
+                "image_id": image,
+                "category_id": 1 + image % 2,
+                "bbox": [10.0 * image + error_px * image / 5, 20.0, 30.0, 40.0],
+            }
+            for image in range(1, 7)
+        ]
+        document = {
+            "images": [
+                {"id": image, "width": 200, "height": 200, "file_name": f"{image}.png"}
+                for image in range(1, 7)
+            ],
+            "categories": [{"id": 1, "name": "car"}, {"id": 2, "name": "bus"}],
+            "annotations": [
+                {**entry, "id": row, "area": 1200.0, "iscrowd": 0}
+                for row, entry in enumerate(found, 1)
+            ],
+        }
+        written = document if name == "truth" else [{**entry, "score": 0.5} for entry in found]
+        (made / f"{name}.json").write_text(json.dumps(written))
+    return made
+
+
+@pytest.fixture(scope="module")
 def organiser(folder: Path) -> Iterator[Environment]:
     """Where a server hosts the benchmark with both systems scored, and its organiser's key."""
     store = str(folder / "site.db")
@@ -110,6 +139,42 @@ def test_a_hosted_ranking_is_that_of_the_same_files(
     assert texts["here"] == texts["there"]
     assert pictures["here"] == pictures["there"]
     assert set(pictures["here"]) == {"spotgeo-tau.svg", "spotgeo-epsilon.svg"}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("--manifest", "manifest.toml"),
+        ("spotgeo", "f1", "--manifest", "manifest.toml", "--set", "f1.base=euclidean"),
+        ("ospa", "f1", "--set", "ospa.base=giou"),
+    ],
+    ids=["manifest", "points", "boxes"],
+)
+def test_a_server_that_keeps_nothing_ranks_files_as_they_are_ranked_here(
+    chosen: tuple[str, ...], folder: Path, boxes: Path, tmp_path: Path
+) -> None:
+    """Tables apart, which are made of the document: the same JSON and the same pictures."""
+    place = boxes if "ospa" in chosen else folder
+    files = [word for name in ERRORS_PX for word in ("--system", f"{name}.json")]
+    typed = ("ranking", *chosen, "--truth", "truth.json", *files, *QUESTIONS, "--format", "json")
+    texts, pictures = [], []
+    with ServerProcess("--workers", "1") as server:
+        for name, options in (("here", ()), ("there", ("--server", server.address))):
+            target = tmp_path / name
+            target.mkdir()
+            texts.append(printed(place, *typed, "--pictures", str(target), *options))
+            pictures.append({path.name: path.read_bytes() for path in target.iterdir()})
+    assert texts[0] == texts[1]
+    assert pictures[0] == pictures[1]
+    assert json.loads(texts[0])["systems"] == list(ERRORS_PX)
+    assert pictures[0]
+
+
+def test_files_go_to_no_server_that_is_not_typed(folder: Path) -> None:
+    """What VIDSCORE_SERVER says is for benchmarks; nothing listens there."""
+    files = [word for name in ERRORS_PX for word in ("--system", f"{name}.json")]
+    typed = ("ranking", "spotgeo", "--truth", "truth.json", *files, "--draws", "0")
+    assert printed(folder, *typed, env={"VIDSCORE_SERVER": "127.0.0.1:1"})
 
 
 def test_chosen_evaluators_and_submissions_are_those_of_the_files(
@@ -178,6 +243,10 @@ def newest_criterion_test(client: Client) -> str:
         ),
         (("ranking", "f1", "--submission", "a"), "of which --benchmark"),
         (("ranking", "f1", "--system", "a"), "name a --benchmark"),
+        (
+            ("ranking", "f1", "--system", "a", "--server", "x:1", "--workers", "2"),
+            "not together with --server: --workers",
+        ),
         (
             ("criterion", "--server", "x:1", "--workers", "2"),
             "not together with --server: --workers",

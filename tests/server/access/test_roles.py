@@ -19,6 +19,7 @@ from vidscore.v1 import (
     access_service_pb2,
     benchmark_service_pb2,
     evaluator_service_pb2,
+    ranking_service_pb2,
     scoring_service_pb2,
     server_service_pb2,
     submission_service_pb2,
@@ -33,6 +34,7 @@ FILES = (
     access_service_pb2,
     benchmark_service_pb2,
     evaluator_service_pb2,
+    ranking_service_pb2,
     scoring_service_pb2,
     server_service_pb2,
     submission_service_pb2,
@@ -74,6 +76,7 @@ ANYONE_MAY = {
     "ScoringService/Score",
     "ScoringService/ScoreUpload",
     "ScoringService/ScoreBatch",
+    "RankingService/ExamineUpload",
     "ServerService/GetServer",
 }
 

@@ -28,6 +28,7 @@ from tests.support.tree import ROOT
 from vidscore.v1 import access_service_pb2 as access
 from vidscore.v1 import benchmark_service_pb2 as benchmarks
 from vidscore.v1 import evaluator_service_pb2 as evaluators
+from vidscore.v1 import ranking_service_pb2 as ranking
 from vidscore.v1 import scoring_service_pb2 as scoring
 from vidscore.v1 import server_service_pb2 as server
 from vidscore.v1 import specification_pb2 as specification
@@ -109,6 +110,26 @@ def _without_a_store() -> Iterator[Call]:
             configuration=chosen, truth=[TRUTH], detections=[detections]
         )
         yield score("ScoreBatch", request)
+    yield Call(
+        "vidscore.v1.RankingService", "ExamineUpload", _examined(chosen), caller="", last_only=True
+    )
+
+
+def _examined(chosen: scoring.ScoreConfiguration) -> list[Message]:
+    """Two systems, and few draws."""
+    configured = ranking.ExaminationConfiguration(
+        specification=chosen.specification,
+        truth_geometry=chosen.truth_geometry,
+        detection_geometry=chosen.detection_geometry,
+        systems=["one", "two"],
+        questions=trust.RankingQuestions(draws=5, noise_px=1.0, trials=2, seed=3),
+    )
+    return [
+        ranking.ExamineUploadRequest(configuration=configured),
+        ranking.ExamineUploadRequest(truth=TRUTH),
+        ranking.ExamineUploadRequest(detections=DETECTIONS),
+        ranking.ExamineUploadRequest(detections=TRUTH, system=1),
+    ]
 
 
 def _hosted(rpc: str, *requests: Message, caller: str = "organiser") -> Call:

@@ -105,11 +105,14 @@ def ranking(**choices: Any) -> None:
     Would it be another with another threshold, other sequences, other annotations, or another
     evaluator? EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare
     boxes by IoU are also asked by GIoU unless their base is set. The systems are files or, with
-    --benchmark, submissions; without an EVALUATOR the benchmark's own rank them.
+    --benchmark, submissions; without an EVALUATOR the benchmark's own rank them. With files and
+    --server, that server examines them and keeps nothing.
     """
     from vidscore_cli.trust_ranking import RankingExamination, examine_ranking
 
-    examine_ranking(RankingExamination(**choices))
+    source = click.get_current_context().get_parameter_source("server")
+    there = source is click.core.ParameterSource.COMMANDLINE
+    examine_ranking(RankingExamination(server_is_typed=there, **choices))
 
 
 @command(

@@ -2,6 +2,7 @@ package vidscore
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -193,4 +194,37 @@ func unary[Request, Response any](
 		return nil, fromStatus(err)
 	}
 	return response, nil
+}
+
+// ServerInfo is a server.
+type ServerInfo struct {
+	Version string
+	// OldestClientVersion is the oldest version of clients that it works with.
+	OldestClientVersion string
+	// NewestClientVersion is the newest version of clients that it works with.
+	NewestClientVersion string
+	// Time is its time.
+	Time time.Time
+	// Hosting tells whether it hosts benchmarks.
+	Hosting bool
+	// Draining tells whether it is about to stop.
+	Draining bool
+}
+
+// Server is the server itself; it answers clients of any version.
+func (client *Client) Server(ctx context.Context) (*ServerInfo, error) {
+	servers := vidscorev1.NewServerServiceClient(client.connection)
+	response, err := unary(ctx, client, servers.GetServer, &vidscorev1.GetServerRequest{})
+	if err != nil {
+		return nil, err
+	}
+	server := response.GetServer()
+	return &ServerInfo{
+		Version:             server.GetVersion(),
+		OldestClientVersion: server.GetOldestClientVersion(),
+		NewestClientVersion: server.GetNewestClientVersion(),
+		Time:                decodeTime(server.GetTime()),
+		Hosting:             server.GetHosting(),
+		Draining:            server.GetDraining(),
+	}, nil
 }

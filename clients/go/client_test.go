@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
@@ -24,6 +26,7 @@ import (
 type fakeLists struct {
 	vidscorev1.UnimplementedEvaluatorServiceServer
 	vidscorev1.UnimplementedBenchmarkServiceServer
+	vidscorev1.UnimplementedServerServiceServer
 	headers metadata.MD
 	version string // of the server
 }
@@ -57,12 +60,20 @@ func (fake *fakeLists) GetLeaderboard(_ context.Context, request *vidscorev1.Get
 	}}, nil
 }
 
+func (fake *fakeLists) GetServer(context.Context, *vidscorev1.GetServerRequest) (*vidscorev1.GetServerResponse, error) {
+	return &vidscorev1.GetServerResponse{Server: &vidscorev1.Server{
+		Version: "0.1.0", OldestClientVersion: "0.0", NewestClientVersion: "0.2", Hosting: true,
+		Time: &timestamppb.Timestamp{Seconds: 60},
+	}}, nil
+}
+
 func serveLists(t *testing.T) (*fakeLists, *wire) {
 	t.Helper()
 	fake := &fakeLists{version: Version}
 	return fake, serve(t, func(server *grpc.Server) {
 		vidscorev1.RegisterEvaluatorServiceServer(server, fake)
 		vidscorev1.RegisterBenchmarkServiceServer(server, fake)
+		vidscorev1.RegisterServerServiceServer(server, fake)
 		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
 	})
 }
@@ -106,13 +117,16 @@ func TestVersions(t *testing.T) {
 	equal(t, checkServer("0.9.0", "1.0.0") != nil, true)
 }
 
-// Health is the standard protocol's; a call that the server does not have is told apart.
+// Health is the standard protocol's, a server tells of itself, and a call that the server does not have is told apart.
 func TestHealthAndMissingCalls(t *testing.T) {
 	_, wire := serveLists(t)
 	client := wire.connect(t)
 	health, err := client.Health(testContext(t), "")
 	must(t, err)
 	equal(t, health, Serving)
+	server, err := client.Server(testContext(t))
+	must(t, err)
+	equal(t, *server, ServerInfo{"0.1.0", "0.0", "0.2", time.Unix(60, 0).UTC(), true, false})
 	_, err = client.Health(testContext(t), "nobody")
 	isKind(t, err, ErrNotFound)
 	_, err = client.Evaluator(testContext(t), "f1")

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -100,9 +101,9 @@ final class Calls {
         .getValue();
   }
 
-  ScoreStream score(ScoreOptions options) {
+  ScoreStream score(ScoreOptions options, Consumer<ScoreStream> onClose) {
     refuseIfClosed();
-    return new ScoreStream(options, ScoringServiceGrpc.newStub(channel));
+    return new ScoreStream(options, ScoringServiceGrpc.newStub(channel), onClose);
   }
 
   void appendFrames(Exchange<AppendFramesRequest, AppendFramesResponse> exchange) {

@@ -31,7 +31,6 @@ final class Courier {
   private final Delivery delivery;
   private final Monitor monitor = new Monitor();
   private final AppendState state;
-  private final Thread thread;
   private volatile Thread teller; // the one that is in onAcknowledged
   private long told; // what onAcknowledged was told last
   private Exchange<AppendFramesRequest, AppendFramesResponse> exchange; // the present call, if any
@@ -45,7 +44,7 @@ final class Courier {
     this.state =
         new AppendState(
             opened.stream(), opened.geometry().arity(), batching, delivery, options.replay());
-    thread = new Thread(this::run, "vidscore-submission");
+    Thread thread = new Thread(this::run, "vidscore-submission");
     thread.setDaemon(true);
     thread.start();
   }

@@ -15,7 +15,7 @@ public final class ScoreOptions {
   /**
    * Chooses evaluators by name, with their defaults.
    *
-   * @param names the names; none where a specification names them
+   * @param names the names
    * @return what takes the rest
    */
   public static Builder of(String... names) {
@@ -30,6 +30,16 @@ public final class ScoreOptions {
    */
   public static Builder of(Evaluator... evaluators) {
     return new Builder(List.of(evaluators));
+  }
+
+  /**
+   * Lets the evaluators of a specification judge.
+   *
+   * @param specification the specification
+   * @return what takes the rest
+   */
+  public static Builder by(BenchmarkSpec specification) {
+    return new Builder(List.of()).specification(specification);
   }
 
   List<Evaluator> evaluators() {

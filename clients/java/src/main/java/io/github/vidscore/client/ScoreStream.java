@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * A stream that is being scored; made by {@link VidscoreClient#scoreStream}.
@@ -20,11 +21,12 @@ public final class ScoreStream implements AutoCloseable {
   private final ScoreOptions options;
   private final StreamState state;
   private final Exchange<ScoreRequest, ScoreResponse> exchange;
-  private final Thread sender;
+  private final Consumer<ScoreStream> onClose;
   private volatile Thread teller; // the one that is in onReport
 
-  ScoreStream(ScoreOptions options, ScoringServiceStub stub) {
+  ScoreStream(ScoreOptions options, ScoringServiceStub stub, Consumer<ScoreStream> onClose) {
     this.options = options;
+    this.onClose = onClose;
     this.state = new StreamState(options);
     this.exchange = new Exchange<>(monitor, this::receive);
     ScoreRequest first =
@@ -35,7 +37,7 @@ public final class ScoreStream implements AutoCloseable {
             : stub.withDeadlineAfter(Monitor.saturatedNs(options.timeout()), TimeUnit.NANOSECONDS);
     bounded.score(exchange);
     exchange.send(first);
-    sender = new Thread(this::run, "vidscore-stream");
+    Thread sender = new Thread(this::run, "vidscore-stream");
     sender.setDaemon(true);
     sender.start();
   }
@@ -155,6 +157,7 @@ public final class ScoreStream implements AutoCloseable {
   public void close() {
     end(Failure.cancelled("the stream was cancelled by this side"));
     exchange.cancel();
+    onClose.accept(this);
   }
 
   void awaitStart(Duration timeout) {

@@ -140,6 +140,7 @@ public final class SubmissionStream implements AutoCloseable {
   @Override
   public void close() {
     courier.end(null);
+    client.forget(this);
   }
 
   Courier courier() {

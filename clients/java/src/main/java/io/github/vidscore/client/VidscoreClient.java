@@ -16,11 +16,10 @@ import io.github.vidscore.v1.SealSubmissionRequest;
 import io.grpc.ManagedChannel;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A connection to a server.
@@ -47,8 +46,7 @@ public final class VidscoreClient implements AutoCloseable {
   private final Calls calls;
   private final Duration timeout;
   private final Retry retry;
-  private final Set<AutoCloseable> streams =
-      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+  private final Set<AutoCloseable> streams = ConcurrentHashMap.newKeySet();
 
   VidscoreClient(ManagedChannel channel, Duration timeout, Retry retry) {
     this.channel = channel;
@@ -150,7 +148,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @throws VidscoreException if the stream cannot be opened for another reason
    */
   public ScoreStream scoreStream(ScoreOptions options) {
-    ScoreStream stream = calls.score(options);
+    ScoreStream stream = calls.score(options, this::forget);
     streams.add(stream);
     try {
       stream.awaitStart(timeout);
@@ -171,11 +169,7 @@ public final class VidscoreClient implements AutoCloseable {
    * @throws VidscoreException if the server refuses it or fails
    */
   public List<Report> score(List<Frame> truth, List<Frame> detections, ScoreOptions options) {
-    Batching unhurried =
-        options
-            .batching()
-            .withPolicy(io.github.vidscore.client.Policy.BLOCK)
-            .withBlockTimeout(null);
+    Batching unhurried = options.batching().withPolicy(Policy.BLOCK).withBlockTimeout(null);
     int piece = unhurried.batchFrames();
     try (ScoreStream stream = scoreStream(options.withBatching(unhurried))) {
       // Both sides in turns, so that few frames wait for the other side.
@@ -417,14 +411,13 @@ public final class VidscoreClient implements AutoCloseable {
   /** Ends every open stream at once and closes the connection; may be called again. */
   @Override
   public void close() {
-    List<AutoCloseable> open;
-    synchronized (streams) {
-      open = List.copyOf(streams);
-    }
-    for (AutoCloseable stream : open) {
-      closeQuietly(stream);
-    }
+    streams.forEach(VidscoreClient::closeQuietly);
     channel.shutdownNow();
+  }
+
+  /** Lets go of a stream that is closed. */
+  void forget(AutoCloseable stream) {
+    streams.remove(stream);
   }
 
   Submission seal(String submission, long expectedFrames, Retry patience) {

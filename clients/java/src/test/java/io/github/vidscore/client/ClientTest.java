@@ -14,8 +14,11 @@ import io.github.vidscore.v1.BenchmarkServiceGrpc.BenchmarkServiceImplBase;
 import io.github.vidscore.v1.EvaluatorServiceGrpc.EvaluatorServiceImplBase;
 import io.github.vidscore.v1.GetLeaderboardRequest;
 import io.github.vidscore.v1.GetLeaderboardResponse;
+import io.github.vidscore.v1.GetServerRequest;
+import io.github.vidscore.v1.GetServerResponse;
 import io.github.vidscore.v1.ListEvaluatorsRequest;
 import io.github.vidscore.v1.ListEvaluatorsResponse;
+import io.github.vidscore.v1.ServerServiceGrpc.ServerServiceImplBase;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -26,6 +29,7 @@ import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +37,7 @@ import org.junit.jupiter.api.Test;
 /** Clients: settings, lists, errors, names and messages. */
 class ClientTest {
   private final Headers headers = new Headers();
-  private final Support.Site site = new Support.Site(headers, new Evaluators(), new Boards());
+  private final Support.Site site = new Support.Site(headers, new Evaluators(), new Boards(), new Servers());
 
   /** Keeps what clients say with a call, and says a version with its end. */
   private static final class Headers implements ServerInterceptor {
@@ -74,6 +78,24 @@ class ClientTest {
         page.addEvaluatorsBuilder().setName("evaluators/spotgeo");
       }
       answer.onNext(page.build());
+      answer.onCompleted();
+    }
+  }
+
+  /** Tells of itself. */
+  private static final class Servers extends ServerServiceImplBase {
+    @Override
+    public void getServer(GetServerRequest request, StreamObserver<GetServerResponse> answer) {
+      GetServerResponse.Builder response = GetServerResponse.newBuilder();
+      response
+          .getServerBuilder()
+          .setVersion("0.1.0")
+          .setOldestClientVersion("0.0")
+          .setNewestClientVersion("0.2")
+          .setHosting(true)
+          .getTimeBuilder()
+          .setSeconds(60);
+      answer.onNext(response.build());
       answer.onCompleted();
     }
   }
@@ -123,6 +145,15 @@ class ClientTest {
 
   private String header(String name) {
     return headers.seen.get(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+  }
+
+  @Test
+  void aServerTellsOfItself() {
+    try (VidscoreClient client = site.client().build()) {
+      ServerInfo expected =
+          new ServerInfo("0.1.0", "0.0", "0.2", Instant.ofEpochSecond(60), true, false);
+      assertEquals(expected, client.server());
+    }
   }
 
   @Test

@@ -28,6 +28,9 @@ import org.junit.jupiter.api.Test;
 
 /** Scoring streams: what is sent, what comes back, and how they end. */
 class ScoreStreamTest {
+  private static final io.github.vidscore.v1.BenchmarkSpec NOTHING =
+      io.github.vidscore.v1.BenchmarkSpec.getDefaultInstance();
+
   private final Fake fake = new Fake();
   private final Support.Site site = new Support.Site(fake);
   private final VidscoreClient client = site.client().build();
@@ -275,8 +278,7 @@ class ScoreStreamTest {
 
   @Test
   void optionsAndFramesWithAMistakeAreRefusedBeforeAnythingIsSent() {
-    assertThrows(
-        InputException.class, () -> client.scoreStream(ScoreOptions.of(new String[0]).build()));
+    assertThrows(InputException.class, () -> client.scoreStream(ScoreOptions.by(NOTHING).build()));
     Evaluator wrong = new Evaluator("f1", java.util.Map.of("tau", new Object()));
     assertThrows(InputException.class, () -> client.scoreStream(ScoreOptions.of(wrong).build()));
     assertThrows(InputException.class, () -> new Evaluator("\ud800"));

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
+from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore_client._access_operations import create_token, list_tokens, revoke_token
 from vidscore_client._aio_long_work import AsyncLongWork
+from vidscore_client._aio_status import StatusWatch
 from vidscore_client._aio_submissions import Run
 from vidscore_client._benchmark_operations import (
     RESCORING,
@@ -39,8 +41,8 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 
-OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Awaitable[UploadTruthResponse]]
-"""Makes a call of UploadTruth: takes the requests and the seconds it may take."""
+OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Any]
+"""Starts a call of UploadTruth: takes the requests and the seconds it may take."""
 
 TruthRevisions = list[TruthRevision]
 
@@ -94,13 +96,17 @@ class AsyncBenchmarks:
         requests = Kept(
             truth_requests(benchmark, batches, merge=merge, complete=complete, comment=comment)
         )
+        call = self._open_upload(requests, timeout_s)
+        status = StatusWatch(call)
         try:
-            response = await self._open_upload(requests, timeout_s)
-        except (grpc.RpcError, asyncio.CancelledError) as failure:
+            response = await call
+        except asyncio.CancelledError:
             requests.raise_error()
-            if isinstance(failure, asyncio.CancelledError):
-                raise
-            raise error_from_failure(failure) from failure
+            raise
+        except grpc.RpcError as failure:
+            requests.raise_error()
+            await status.raise_meant(failure)
+            raise error_from_failure(failure) from failure  # it ended well, without an answer
         return decode_truth_revision(response.revision)
 
     async def truth_revisions(self, benchmark: str) -> TruthRevisions:

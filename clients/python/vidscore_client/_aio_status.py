@@ -13,6 +13,8 @@ from typing import Any
 
 import grpc
 
+from vidscore_client._status import error_from_failure
+
 MADE_UP = "Internal error from Core"
 WAITS = 50
 WAIT_S = 0.01
@@ -43,6 +45,19 @@ class StatusWatch:
                     return None if seen.code() is grpc.StatusCode.OK else seen
             await asyncio.sleep(WAIT_S)
         return failure
+
+    async def raise_meant(self, failure: grpc.RpcError) -> None:
+        """Raise the error that the server means; return where it has ended the call well.
+
+        Args:
+            failure: What reading from the call raised.
+
+        Raises:
+            VidscoreError: The error.
+        """
+        meant = await self.settle(failure)
+        if meant is not None:
+            raise error_from_failure(meant) from failure
 
     def _note(self, call: Any) -> None:
         status = _status(call)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import grpc
 
 from vidscore_client._aio_long_work import AsyncLongWork
+from vidscore_client._aio_status import StatusWatch
 from vidscore_client._aio_submissions import Run
 from vidscore_client._specification import Specification
-from vidscore_client._status import error_from_failure
 from vidscore_client._trust_operations import (
     DEFAULT_QUESTIONS,
     TRUST,
@@ -74,16 +74,18 @@ class AsyncTrust:
         given = Examined(truth, systems, evaluators, specification, questions)
         requests = Kept(upload_requests(given))
         call = self._open_upload(requests, timeout_s)
+        status = StatusWatch(call)
         try:
             async for response in call:
                 document = read_response(response, on_progress)
                 if document is not None:
                     return document
-        except (grpc.RpcError, asyncio.CancelledError) as failure:
+        except asyncio.CancelledError:
             requests.raise_error()
-            if isinstance(failure, asyncio.CancelledError):
-                raise
-            raise error_from_failure(failure) from failure
+            raise
+        except grpc.RpcError as failure:
+            requests.raise_error()
+            await status.raise_meant(failure)
         finally:
             call.cancel()
         raise no_outcome()

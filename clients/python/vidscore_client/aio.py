@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest, UploadTruthResponse
+from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
 from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
 from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
@@ -279,15 +279,10 @@ class AsyncClient:
         stub = ScoringServiceStub(self._channel)
         return stub.Score(timeout=timeout_s, metadata=self._endpoint.metadata)
 
-    async def _upload_truth(
-        self, requests: Iterator[UploadTruthRequest], timeout_s: float | None
-    ) -> UploadTruthResponse:
+    def _upload_truth(self, requests: Iterator[UploadTruthRequest], timeout_s: float | None) -> Any:
         self._refuse_if_closed()
         stub: Any = BenchmarkServiceStub(self._channel)
-        response: UploadTruthResponse = await stub.UploadTruth(
-            requests, timeout=timeout_s, metadata=self._endpoint.metadata
-        )
-        return response
+        return stub.UploadTruth(requests, timeout=timeout_s, metadata=self._endpoint.metadata)
 
     def _open_examination(
         self, requests: Iterator[ExamineUploadRequest], timeout_s: float | None

@@ -75,9 +75,11 @@ def test_the_system_that_is_off_comes_second(kind: str, address: str) -> None:
     assert told
 
 
-def test_what_the_server_refuses_is_a_typed_error(address: str) -> None:
+@pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
+def test_what_the_server_refuses_is_a_typed_error(kind: str, address: str) -> None:
+    """Also where it refuses while more is being sent."""
     with pytest.raises(NotFoundError, match="spotgio"):
-        examine("synchronous", address, truth=TRUTH, systems=SYSTEMS, evaluators=["spotgio"])
+        examine(kind, address, truth=TRUTH, systems=SYSTEMS, evaluators=["spotgio"])
 
 
 @pytest.mark.parametrize("kind", ["synchronous", "asyncio"])

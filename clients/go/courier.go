@@ -56,13 +56,18 @@ func (courier *courier) put(ctx context.Context, frames []Frame, alone bool) err
 	}
 	courier.guard.Lock()
 	defer courier.guard.Unlock()
-	dueBefore, waitedBefore := courier.state.due()
-	idleBefore := courier.state.idle()
+	var dueBefore time.Time
+	var waitedBefore, idleBefore bool
 	wanted := room{
 		guard:    courier.guard,
 		batching: courier.state.outbox.batching,
-		admit:    func() (bool, error) { return courier.state.admit(items, alone, time.Now()) },
-		refusal:  courier.state.refusal,
+		admit: func() (bool, error) {
+			// The sender may have gone to sleep while the caller waited.
+			dueBefore, waitedBefore = courier.state.due()
+			idleBefore = courier.state.idle()
+			return courier.state.admit(items, alone, time.Now())
+		},
+		refusal: courier.state.refusal,
 	}
 	if err := wanted.await(ctx); err != nil {
 		return err

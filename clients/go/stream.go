@@ -194,12 +194,17 @@ func (stream *ScoreStream) put(ctx context.Context, side Side, frames []Frame, a
 	}
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
-	dueBefore, waitedBefore := stream.state.outbox.due()
+	var dueBefore time.Time
+	var waitedBefore bool
 	wanted := room{
 		guard:    stream.guard,
 		batching: stream.state.batching,
-		admit:    func() (bool, error) { return stream.state.admit(side, items, alone, time.Now()) },
-		refusal:  stream.state.refusal,
+		admit: func() (bool, error) {
+			// The sender may have gone to sleep while the caller waited.
+			dueBefore, waitedBefore = stream.state.outbox.due()
+			return stream.state.admit(side, items, alone, time.Now())
+		},
+		refusal: stream.state.refusal,
 	}
 	if err := wanted.await(ctx); err != nil {
 		return err

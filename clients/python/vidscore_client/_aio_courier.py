@@ -58,10 +58,12 @@ class AsyncCourier:
     async def put(self, item: Item) -> None:
         """Queue frames, as the policy says where the queue is full."""
         due_before_s = self.state.due_s
-        if not self._admit(item):
+        waited = not self._admit(item)
+        if waited:
             await self._wait_for_room(item)
-        # The sender sleeps until something is due; only an earlier time concerns it.
-        if self.state.due_s != due_before_s:
+        # The sender sleeps until something is due; only an earlier time concerns it. Since when
+        # it sleeps is not known to a caller that has waited.
+        if waited or self.state.due_s != due_before_s:
             await self._notify()
             # A caller that never waits for anything would otherwise leave the sender no turn.
             await asyncio.sleep(0)

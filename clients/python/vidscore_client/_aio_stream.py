@@ -210,8 +210,9 @@ class _Exchange:
                 raise self.state.refusal(None)
         if not admitted:
             await self._wait_for_room(side, item)
-        # The sender sleeps until something is due; only an earlier time concerns it.
-        if self.state.outbox.due_s != due_before_s:
+        # The sender sleeps until something is due; only an earlier time concerns it. Since when
+        # it sleeps is not known to a caller that has waited.
+        if not admitted or self.state.outbox.due_s != due_before_s:
             await self._notify()
             # A caller that never waits for anything would otherwise leave the sender no turn.
             await asyncio.sleep(0)

@@ -62,11 +62,13 @@ class Courier:
         """Queue frames, as the policy says where the queue is full."""
         with self._condition:
             due_before_s = self.state.due_s
-            if not self._admit(item):
+            waited = not self._admit(item)
+            if waited:
                 self._wait_for_room(item)
             self._drop_if_stalled(time.monotonic())
-            # The sender sleeps until something is due; only an earlier time concerns it.
-            if self.state.due_s != due_before_s:
+            # The sender sleeps until something is due; only an earlier time concerns it. Since when
+            # it sleeps is not known to a caller that has waited.
+            if waited or self.state.due_s != due_before_s:
                 self._condition.notify_all()
 
     def flush(self, timeout_s: float | None) -> None:

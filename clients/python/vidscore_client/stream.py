@@ -243,10 +243,12 @@ class _Exchange:
     def put(self, side: Side, item: Item) -> None:
         with self._condition:
             due_before_s = self.state.outbox.due_s
-            if not self._admit(side, item):
+            waited = not self._admit(side, item)
+            if waited:
                 self._wait_for_room(side, item)
-            # The sender sleeps until something is due; only an earlier time concerns it.
-            if self.state.outbox.due_s != due_before_s:
+            # The sender sleeps until something is due; only an earlier time concerns it. Since when
+            # it sleeps is not known to a caller that has waited.
+            if waited or self.state.outbox.due_s != due_before_s:
                 self._condition.notify_all()
 
     def next_report(self) -> LiveReport | None:

@@ -210,6 +210,15 @@ def test_a_full_queue_blocks_until_there_is_room(streaming: Streaming) -> None:
         assert stream.finish()[0].value("frames") == 100
 
 
+def test_a_caller_that_waited_for_room_wakes_the_sender(streaming: Streaming) -> None:
+    """It may have gone to sleep meanwhile, over a queue that looked the same before the wait."""
+    batching = Batching(batch_frames=1, queue_frames=1, block_timeout_s=WAIT_S)
+    with streaming(batching=batching) as (_, stream):
+        for number in range(200):
+            stream.send("a", number, BOX)
+        assert stream.finish()[0].value("frames") == 200
+
+
 def test_a_queue_that_stays_full_raises_after_the_timeout(streaming: Streaming) -> None:
     go_on = threading.Event()
     batching = Batching(batch_interval_s=0.0, queue_frames=8, block_timeout_s=0.05)

@@ -62,14 +62,9 @@ final class Courier {
     frames.forEach(frame -> frame.checked(opened.geometry().arity()));
     monitor.holding(
         () -> {
-          boolean idleBefore = state.idle();
-          long dueBeforeNs = state.dueNs();
           monitor.awaitRoom(
               () -> state.admit(frames, alone, System.nanoTime()), batching, state::refusal);
-          // The thread sleeps until something is due; only another time concerns it.
-          if (idleBefore || state.dueNs() != dueBeforeNs) {
-            monitor.signal();
-          }
+          monitor.signal(); // the thread may sleep, since whenever
         });
   }
 

@@ -176,15 +176,11 @@ public final class ScoreStream implements AutoCloseable {
     frames.forEach(frame -> frame.checked(geometry.arity()));
     monitor.holding(
         () -> {
-          long dueBeforeNs = state.dueNs();
           monitor.awaitRoom(
               () -> state.admit(side, frames, alone, System.nanoTime()),
               options.batching(),
               state::refusal);
-          // The sender sleeps until something is due; only another time concerns it.
-          if (state.dueNs() != dueBeforeNs) {
-            monitor.signal();
-          }
+          monitor.signal(); // the sender may sleep, since whenever
         });
   }
 

@@ -25,7 +25,7 @@ from tests.conformance.comparing import DeviationError, hold
 from tests.conformance.runners import Runner, build
 from tests.conformance.site import encrypted_site, site
 from tests.conformance.stage import SCENARIOS, Reference, Scenario, Stage, name_of, prepare
-from tools.clients import LANGUAGES, MissingToolchainError, required
+from tools.clients import LANGUAGES, MissingToolchainError, add_languages, required
 
 MakeStage = Callable[[Runner, str], Stage]
 """Makes a stage of a runner and the name of its submission."""
@@ -38,7 +38,7 @@ def main() -> int:
     chosen = [scenario for scenario in SCENARIOS if name_of(scenario) in names]
     failed = False
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder, stages(Path(folder)) as make:
-        for language in arguments.languages:
+        for language in arguments.languages or LANGUAGES:
             verdict = Verdict(language, chosen, make)
             print(verdict.line, flush=True)
             failed = failed or verdict.failed
@@ -114,7 +114,7 @@ def _note(line: str) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description="Hold clients to one contract")
-    parser.add_argument("languages", nargs="*", choices=LANGUAGES, default=list(LANGUAGES))
+    add_languages(parser)
     names = [name_of(scenario) for scenario in SCENARIOS]
     parser.add_argument("--scenario", action="append", choices=names, metavar="NAME")
     return parser.parse_args()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from pathlib import Path
 
 import pytest
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
-from tools.clients import LANGUAGES
+from tools.clients import LANGUAGES, add_languages
 
 from vidscore_client import __version__
 
@@ -35,6 +36,13 @@ def _folder(language: str) -> Path:
 
 def test_every_language_is_known_to_this_test() -> None:
     assert set(VERSIONS) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("named", [[], ["go", "rust"]])
+def test_a_command_takes_the_names_of_some_clients_or_none(named: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_languages(parser)
+    assert parser.parse_args(named).languages == named
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -66,8 +66,14 @@ def required() -> bool:
 
 def add_languages(parser: argparse.ArgumentParser) -> None:
     """Let a command name languages; an empty list stands for all."""
-    # Without a default: Python 3.11 would hold the default, as a whole, to the choices.
-    parser.add_argument("languages", nargs="*", choices=LANGUAGES)
+    # Not by `choices`: Python 3.11 holds the empty list itself to them.
+    parser.add_argument("languages", nargs="*", type=_language, metavar="LANGUAGE")
+
+
+def _language(name: str) -> str:
+    if name not in LANGUAGES:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(LANGUAGES)}")
+    return name
 
 
 def main() -> int:

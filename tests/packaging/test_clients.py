@@ -45,6 +45,16 @@ def test_a_command_takes_the_names_of_some_clients_or_none(named: list[str]) -> 
     assert parser.parse_args(named).languages == named
 
 
+def test_a_command_refuses_a_language_that_has_no_client(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parser = argparse.ArgumentParser()
+    add_languages(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["cobol"])
+    assert "'cobol' is none of python, " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_client_has_the_one_version(language: str) -> None:
     name, pattern = VERSIONS[language]

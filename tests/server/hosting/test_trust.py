@@ -32,7 +32,7 @@ SEQUENCES = 4
 FRAMES = range(SEQUENCES * FRAMES_A_SEQUENCE)
 SYSTEMS = {"perfect": truth_of, "usual": detections_of, "blind": lambda _: []}
 QUESTIONS = {"draws": 20, "noise_px": 3.0, "trials": 5, "seed": 7}
-PATIENCE_S = 120.0
+PATIENCE_S = 180.0
 
 
 @pytest_asyncio.fixture

@@ -21,7 +21,7 @@ from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
 
 TEST = "multiclass-detection"
 PLAN = Plan(strata=20, realisations=1, seed=4)
-PATIENCE_S = 120.0
+PATIENCE_S = 180.0
 
 
 def test_an_analysis_that_a_killed_server_had_begun_comes_to_the_same_outcome(

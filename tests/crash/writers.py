@@ -24,7 +24,7 @@ from vidscore_client import (
 
 Result = TypeVar("Result")
 
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 PACE_S = 0.002
 BATCHING = Batching(batch_frames=4, batch_interval_s=0.01)
 RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=PATIENCE_S)

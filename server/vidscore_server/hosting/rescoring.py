@@ -8,11 +8,11 @@ board moves at the end.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -23,6 +23,7 @@ from vidscore_server.errors import NotFoundError
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.leased_operations import LeasedOperations
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.release import Values, released_values, values_from_json
@@ -99,10 +100,9 @@ class Rescoring:
     def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
         """Run nothing yet."""
         self._site = site
-        self._leases = leases
+        self._operations = LeasedOperations(leases, (KIND,))
         self._benchmarks = benchmarks
         self._scorer = scorer
-        self._running: dict[str, asyncio.Task[None]] = {}
 
     async def create(
         self, request: Request, benchmark: str, names: Sequence[SubmissionName], comment: str
@@ -148,42 +148,16 @@ class Rescoring:
 
     async def advance(self) -> None:
         """Begin, or go on with, every operation that is not done and that nobody works on."""
-        for record in await self._site.read(self._unfinished):
-            if record.kind != KIND or record.operation in self._running:
-                continue
-            if await self._leases.take_now(_work(record.operation)):
-                task = asyncio.create_task(self._lead_to_end(record))
-                self._running[record.operation] = task
-                task.add_done_callback(
-                    lambda _, name=record.operation: self._running.pop(name, None)  # type: ignore[misc] # mypy cannot type a default of a lambda
-                )
-
-    def _unfinished(self, reader: Reader) -> list[OperationRecord]:
-        elsewhere = self._leases.elsewhere(reader)
-        records = reader.unfinished_operations()
-        return [record for record in records if _work(record.operation) not in elsewhere]
+        for record in await self._site.read(self._operations.waiting):
+            await self._operations.begin(record.operation, partial(self._run, record))
 
     async def finish(self) -> None:
         """Wait until nothing runs."""
-        while self._running:
-            await asyncio.wait(list(self._running.values()))
+        await self._operations.finish()
 
     async def stop(self) -> None:
         """End what runs; it goes on when the server does, or at another one at once."""
-        given_up = [_work(operation) for operation in self._running]
-        for task in list(self._running.values()):
-            task.cancel()
-        await self.finish()
-        await self._leases.let_go(given_up)
-
-    async def _lead_to_end(self, record: OperationRecord) -> None:
-        work = _work(record.operation)
-        try:
-            await self._leases.run(work, self._run(record))
-        except LeaseLostError:
-            log(logging.WARNING, "operation given up", name=record.operation)
-        else:
-            await self._leases.let_go([work])
+        await self._operations.stop()
 
     async def _run(self, record: OperationRecord) -> None:
         plan = read_plan(record)
@@ -229,7 +203,7 @@ class Rescoring:
         best: dict[tuple[str, str], Values],
     ) -> None:
         """Keep new scores, and that the submission is done."""
-        self._leases.require(transaction, _work(operation))
+        self._operations.require(transaction, operation)
         submission = transaction.submission(*name)
         record = transaction.operation(operation)
         if submission is None or record is None:
@@ -262,7 +236,7 @@ class Rescoring:
             best[key] = released_values(definition.policy, best.get(key, {}), values, directions)
 
     def _end(self, transaction: Transaction, record: OperationRecord, plan: Plan) -> None:
-        self._leases.require(transaction, _work(record.operation))
+        self._operations.require(transaction, record.operation)
         present = transaction.operation(record.operation)
         if present is None:
             return
@@ -276,7 +250,7 @@ class Rescoring:
 
     async def _close(self, operation: str, reason: str) -> None:
         def command(transaction: Transaction) -> None:
-            self._leases.require(transaction, _work(operation))
+            self._operations.require(transaction, operation)
             record = transaction.operation(operation)
             if record is not None and not record.done:
                 transaction.update_operation(replace(record, done=True, error=reason))
@@ -285,11 +259,6 @@ class Rescoring:
 
     def _definition(self, reader: Reader, benchmark: str) -> Definition:
         return self._benchmarks.definition(required_benchmark(reader, benchmark))
-
-
-def _work(operation: str) -> str:
-    """What an operation is called as work to lease."""
-    return f"operation {operation}"
 
 
 def required_operation(reader: Reader, operation: str) -> OperationRecord:

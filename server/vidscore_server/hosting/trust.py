@@ -13,6 +13,7 @@ import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -28,6 +29,7 @@ from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
 from vidscore_server.analysis_process import run_analysis
 from vidscore_server.errors import AnalysisRunsError, NotFoundError
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.hosting.leased_operations import LeasedOperations
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.requests import Request, audit_server, checked_text
@@ -87,10 +89,9 @@ class TrustAnalyses:
     def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
         """Run nothing yet."""
         self._site = site
-        self._leases = leases
+        self._operations = LeasedOperations(leases, KINDS)
         self._benchmarks = benchmarks
         self._scorer = scorer
-        self._running: dict[str, asyncio.Task[None]] = {}
 
     async def examine_ranking(
         self, request: Request, wish: RankingWish, comment: str
@@ -171,44 +172,19 @@ class TrustAnalyses:
 
     async def advance(self) -> None:
         """Begin as many of the analyses that are not done as may run at once, oldest first."""
-        elsewhere = await self._site.read(self._leases.elsewhere)
-        for record in await self._site.read(_unfinished):
-            if record.operation in self._running or _work(record.operation) in elsewhere:
-                continue
+        for record in await self._site.read(self._operations.waiting):
             if record.cancel_requested:
-                await self._close(record.operation, CANCELLED)
-            elif len(
-                self._running
-            ) < self._site.settings.maximum_trust_analyses and await self._leases.take_now(
-                _work(record.operation)
-            ):
-                self._begin(record.operation)
+                await self._cancel(record.operation)
+            elif self._operations.count < self._site.settings.maximum_trust_analyses:
+                await self._operations.begin(record.operation, partial(self._run, record.operation))
 
     async def finish(self) -> None:
         """Wait until nothing runs."""
-        while self._running:
-            await asyncio.wait(list(self._running.values()))
+        await self._operations.finish()
 
     async def stop(self) -> None:
         """End what runs; it begins anew when the server does, or at another one at once."""
-        given_up = [_work(operation) for operation in self._running]
-        for task in list(self._running.values()):
-            task.cancel()
-        await self.finish()
-        await self._leases.let_go(given_up)
-
-    def _begin(self, operation: str) -> None:
-        task = asyncio.create_task(self._lead_to_end(operation))
-        self._running[operation] = task
-        task.add_done_callback(lambda _: self._running.pop(operation, None))
-
-    async def _lead_to_end(self, operation: str) -> None:
-        try:
-            await self._leases.run(_work(operation), self._run(operation))
-        except LeaseLostError:
-            log(logging.WARNING, "operation given up", name=operation)
-        else:
-            await self._leases.let_go([_work(operation)])
+        await self._operations.stop()
 
     async def _run(self, operation: str) -> None:
         try:
@@ -221,6 +197,8 @@ class TrustAnalyses:
                 analysis = await self._site.read(lambda reader: self._analysis(reader, record))
                 document = await self._watched(operation, analysis)
             await self._close(operation, CANCELLED if document is None else "", document)
+        except LeaseLostError:
+            raise
         except StoreError as error:
             log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except TimeoutError:
@@ -233,6 +211,7 @@ class TrustAnalyses:
 
     def _attempt(self, transaction: Transaction, operation: str) -> OperationRecord | None:
         """Count an attempt; an analysis that has ended the server too often is not begun again."""
+        self._operations.require(transaction, operation)
         record = transaction.operation(operation)
         if record is None or record.done:
             return None
@@ -308,10 +287,20 @@ class TrustAnalyses:
             await self._site.write(command)
         return True
 
-    async def _close(self, operation: str, error: str, document: str | None = None) -> None:
+    async def _cancel(self, operation: str) -> None:
+        """End an operation that nobody works on."""
         await self._site.write(
-            lambda transaction: self._end(transaction, operation, error, document)
+            lambda transaction: self._end(transaction, operation, CANCELLED, None)
         )
+
+    async def _close(self, operation: str, error: str, document: str | None = None) -> None:
+        """End an operation that this server works on, while it does."""
+
+        def command(transaction: Transaction) -> None:
+            self._operations.require(transaction, operation)
+            self._end(transaction, operation, error, document)
+
+        await self._site.write(command)
 
     def _end(
         self, transaction: Transaction, operation: str, error: str, document: str | None
@@ -325,11 +314,6 @@ class TrustAnalyses:
         resource = benchmark_name(plan.benchmark) if isinstance(plan, RankingPlan) else ""
         action = "analysis ended early" if error else "analysed"
         audit_server(transaction, self._site.clock(), action, resource, operation)
-
-
-def _work(operation: str) -> str:
-    """What the lease of an operation is called."""
-    return f"operations/{operation}"
 
 
 def _unfinished(reader: Reader) -> list[OperationRecord]:

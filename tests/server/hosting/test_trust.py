@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
+from vidscore_server.store.contract import Transaction
 
 SEQUENCES = 4
 FRAMES = range(SEQUENCES * FRAMES_A_SEQUENCE)
@@ -234,6 +236,38 @@ async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> 
         await submit_all(short)
         begun = await examine(short.organiser, questions={"draws": 10_000})
         assert reason_of(await waited(short.organiser, begun.name)) == "ANALYSIS_TIMED_OUT"
+
+
+async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
+    tmp_path: Path,
+) -> None:
+    """It may hang, find its time up when it goes on, and find another one at work."""
+    async with hosting(tmp_path, trust_timeout_s=5, lease_timeout_s=600) as slow:
+        await submit_all(slow)
+        begun = await examine(slow.organiser, questions={"draws": 10_000, "trials": 10_000})
+        await has_begun(slow.organiser, begun.name)
+        await take_from(slow)
+        assert slow.server.hosting is not None
+        async with asyncio.timeout(PATIENCE_S):
+            await slow.server.hosting.trust.finish()
+        request = operations_pb2.GetOperationRequest(name=begun.name)
+        found = await slow.organiser.operations.GetOperation(
+            request, metadata=slow.organiser.metadata
+        )
+        assert not found.done
+
+
+async def take_from(hosted: Hosted) -> None:
+    """Let another server have all that this one works on, as if its leases had ended."""
+    assert hosted.server.hosting is not None
+    site = hosted.server.hosting.site
+
+    def take(transaction: Transaction) -> None:
+        for lease in transaction.leases():
+            assert transaction.end_lease(lease.work, lease.owner)
+            assert transaction.take_lease(lease.work, "another", timedelta(hours=1))
+
+    await site.write(take)
 
 
 async def test_an_analysis_that_began_as_often_as_allowed_has_failed(tmp_path: Path) -> None:

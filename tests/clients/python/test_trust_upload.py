@@ -39,8 +39,11 @@ SYSTEMS = {"off": [dots(4.5)], "exact": [dots()]}
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """A server without a store."""
-    with ServerProcess("--workers", "1") as server:
+    """A server without a store, with room for a call beside ones that were just given up.
+
+    It hears a little later than its client that a call was given up.
+    """
+    with ServerProcess("--workers", "1", "--maximum-trust-analyses", "20") as server:
         yield server.address
 
 

@@ -41,6 +41,11 @@ class BatchRules:
     settings: Settings
 
 
+def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
+    """Roughly what a batch costs to go through: the frames and the coordinates that it has."""
+    return len(message.frame_numbers) + len(message.coordinates)
+
+
 def geometry_name(geometry: int) -> str:
     """Name of a geometry, or its number where this version does not know it."""
     if geometry in annotations_pb2.Geometry.values():

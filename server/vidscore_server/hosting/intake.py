@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vidscore_server.aside import aside
+from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.errors import FrameExistsError
 from vidscore_server.hosting.appends import (
     Append,
@@ -113,8 +114,7 @@ class Intake:
             arrival: The batch.
         """
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        message = arrival.message
-        size = BATCH_SIZE + len(message.frame_numbers) + len(message.coordinates)
+        size = BATCH_SIZE + batch_size(arrival.message)
         self._waiting.append(_Ticket(line, arrival, size, stored))
         self.held_count += 1
         if self._working is None:

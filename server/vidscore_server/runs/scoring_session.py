@@ -26,7 +26,7 @@ from vidscore_evaluators.live import final_frames, pair_frames
 from vidscore_evaluators.pairing import Coverage, Pairing
 from vidscore_evaluators.report import Report
 from vidscore_server.aside import aside
-from vidscore_server.codec.annotations_codec import BatchRules, read_batch
+from vidscore_server.codec.annotations_codec import BatchRules, batch_size, read_batch
 from vidscore_server.errors import message_order
 from vidscore_server.runs.accumulation import BYTES_A_ROW, SETTLE_BYTES, Accumulation
 from vidscore_server.runs.configuration import RunConfiguration, read_configuration
@@ -128,9 +128,8 @@ class ScoringSession:
         with self._failing():
             self._require(State.RECEIVING, side.value, "a configuration")
             await self._until_there_is_room()
-            size = len(message.frame_numbers) + len(message.coordinates)
             async with self._columns:
-                await aside(size, self._take_in, side, message, source)
+                await aside(batch_size(message), self._take_in, side, message, source)
             self._refuse_too_much_buffered()
             self._changed.set()
 

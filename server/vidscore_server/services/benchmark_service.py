@@ -15,6 +15,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.access.caller import Caller, current_caller
 from vidscore_server.aside import aside
+from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.benchmark_codec import (
     PATH,
     read_definition,
@@ -139,8 +140,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             digest = hashlib.sha256(header.SerializeToString(deterministic=True))
             async for batch in _batches_of(requests, upload):
                 digest.update(batch.SerializeToString(deterministic=True))
-                size = len(batch.frame_numbers) + len(batch.coordinates)
-                await aside(size, upload.add, batch)
+                await aside(batch_size(batch), upload.add, batch)
             made = replace(request_of(header, "UploadTruth", self._site), digest=digest.hexdigest())
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
             revision = await self._hosting.truth.commit(made, plan, upload, definition.truth_arity)

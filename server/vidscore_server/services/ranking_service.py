@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vidscore.v1 import annotations_pb2, ranking_service_pb2_grpc, trust_service_pb2
 from vidscore.v1 import ranking_service_pb2 as pb
+from vidscore.v1 import ranking_service_pb2_grpc, trust_service_pb2
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_server.analysis_process import run_analysis
 from vidscore_server.aside import aside
+from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.errors import message_order
 from vidscore_server.runs.configuration import PATH
 from vidscore_server.runs.examination import UploadedContest, read_examination
@@ -82,10 +83,10 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
             if kind == PATH:
                 raise message_order(f"a second {PATH}", "truth or detections")
             if kind == "truth":
-                await aside(_size(request.truth), contest.add_truth, request.truth)
+                await aside(batch_size(request.truth), contest.add_truth, request.truth)
             else:
                 batch = request.detections
-                await aside(_size(batch), contest.add_detections, request.system, batch)
+                await aside(batch_size(batch), contest.add_detections, request.system, batch)
         return await asyncio.to_thread(contest.analysis)
 
     def _contest(self, message: pb.ExaminationConfiguration) -> UploadedContest:
@@ -110,10 +111,6 @@ def _kind_of(request: pb.ExamineUploadRequest) -> str:
         expected = "a configuration, truth or detections"
         raise InputError([Fault("nothing", expected, field="message")])
     return kind
-
-
-def _size(batch: annotations_pb2.AnnotationBatch) -> int:
-    return len(batch.frame_numbers) + len(batch.coordinates)
 
 
 async def _tell(newest: Newest[Told], responses: Responses[pb.ExamineUploadResponse]) -> None:

@@ -16,10 +16,14 @@ CHAOS_LIVES ?= 40
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+COMPILED := evaluators/vidscore_evaluators/compiled
+LOOPS := $(COMPILED)/loops.so
+ENVIRONMENT := $(VENV)/.installed
+INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
 BENCH := build/bench-venv
-BENCH_INSTALLED := $(BENCH)/.installed
+BENCH_ENVIRONMENT := $(BENCH)/.installed
+BENCH_INSTALLED := $(BENCH_ENVIRONMENT) $(LOOPS)
 CASE ?= spotgeo
 BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
@@ -30,7 +34,7 @@ CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test chaos-te
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo docs trust-study test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns clean \
+.PHONY: help venv loops demo docs trust-study test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns clean \
 	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -40,14 +44,21 @@ help: ## list the commands
 
 INSTALL_INPUTS := pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
+LOOPS_INPUTS := hatch_build.py $(wildcard $(COMPILED)/*.[ch])
 
 venv: $(INSTALLED) ## make .venv, or bring it up to date
 
-$(INSTALLED): $(INSTALL_INPUTS)
+$(ENVIRONMENT): $(INSTALL_INPUTS)
 	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing into $(VENV) ..."
 	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[postgresql,video]' --group dev
 	@touch $@
+
+loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
+	@$(BIN)/python hatch_build.py
+
+$(LOOPS): $(LOOPS_INPUTS) | $(ENVIRONMENT)
+	@$(BIN)/python hatch_build.py
 
 # --- for users -------------------------------------------------------------------------------
 
@@ -99,7 +110,7 @@ profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE
 	@$(BENCH)/bin/python -m bench --profile --case $(CASE) $(BENCH_ARGS)
 
 # Peers live in an environment of their own; nothing of vidscore needs them.
-$(BENCH_INSTALLED): $(INSTALL_INPUTS) bench/requirements.txt
+$(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "installing into $(BENCH) ..."
 	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable . \
@@ -173,4 +184,4 @@ proto-baseline: proto-dependencies ## make the present protos the baseline of th
 	@$(BIN)/buf build --exclude-source-info --path protos/vidscore --output $(BASELINE)
 
 clean: ## remove what was built here, the environment included
-	rm -rf build dist $(VENV)
+	rm -rf build dist $(VENV) $(LOOPS)

@@ -1,12 +1,37 @@
-"""Build hook: completes the dependency list with the exact pin that follows the one version.
+"""Build hooks: the dependencies with a pin that follows the one version, and the compiled loops.
 
-The list itself stands in pyproject.toml under `tool.hatch.metadata.hooks.custom`; `{version}` in
-an entry becomes this project's version, so that `vidscore-client` can't drift from `vidscore`.
+The list of dependencies stands in pyproject.toml under `tool.hatch.metadata.hooks.custom`;
+`{version}` in an entry becomes this project's version, so that `vidscore-client` can't drift from
+`vidscore`.
 """
 
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import Any
 
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
+from packaging.tags import platform_tags
+
+LOOPS = Path("evaluators", "vidscore_evaluators", "compiled", "loops.so")
+
+# The compiler comes from the package index like any other requirement of the build, so that a
+# bare machine needs none. The loops call nothing, not even the C library: one file serves every
+# system of a kind of processor. Nothing may change a number: no fused multiplication and addition,
+# and no instruction that only this machine has.
+COMPILE = (
+    *(sys.executable, "-m", "ziglang", "cc"),
+    *("-std=c11", "-O2", "-fPIC", "-shared", "-nostdlib", "-ffp-contract=off", "-mcpu=baseline"),
+    *("-fno-sanitize=undefined", "-fno-builtin", "-Wl,-z,defs", "-Wall", "-Wextra", "-Werror"),
+)
+
+# A wheel with these tags is installed on every Linux of its processor, by either C library.
+LINUX_TAGS = ("manylinux_2_17", "musllinux_1_1")
 
 
 class DependenciesHook(MetadataHookInterface):
@@ -18,3 +43,61 @@ class DependenciesHook(MetadataHookInterface):
         metadata["dependencies"] = [
             entry.format(version=version) for entry in self.config["dependencies"]
         ]
+
+
+class CompiledLoopsHook(BuildHookInterface[Any]):
+    """Compiles the loops that numpy has no function for, and says for what machines they are."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+        """Put the library beside its sources; a wheel takes it from there."""
+        if self.target_name != "wheel":
+            return
+        compile_loops(Path(self.root, LOOPS))
+        build_data["artifacts"].append(LOOPS.as_posix())
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{_platforms()}"
+
+
+def compile_loops(library: Path, *arguments: str) -> None:
+    """Compile the loops into a library, which appears whole or not at all.
+
+    Args:
+        library: Where it goes.
+        arguments: What else to tell the compiler.
+    """
+    made_of = runpy.run_path(str(Path(__file__).parent / LOOPS.with_name("sources.py")))
+    sources = [str(path) for path in made_of["sources"]() if path.suffix == ".c"]
+    digest = f"-DSOURCES_DIGEST={made_of['digest']()}"
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {f"ZIG_{which}_CACHE_DIR": folder for which in ("GLOBAL", "LOCAL")}
+        made = Path(folder, library.name)
+        subprocess.run(
+            [*COMPILE, *arguments, digest, "-o", str(made), *sources],
+            check=True,
+            env=os.environ | caches,
+        )
+        # Beside its place first: only within one file system can a file take another's place.
+        beside = library.with_suffix(f".{os.getpid()}{library.suffix}")
+        shutil.copyfile(made, beside)
+        beside.replace(library)
+
+
+def _platforms() -> str:
+    """The machines that the library is for, as the platform part of a wheel's tag."""
+    tags = list(platform_tags())
+    if not sys.platform.startswith("linux"):
+        return tags[0]
+    [processor] = [tag.removeprefix("linux_") for tag in tags if tag.startswith("linux_")]
+    return ".".join(f"{tag}_{processor}" for tag in LINUX_TAGS)
+
+
+def main() -> None:
+    """Compile the loops in this tree."""
+    try:
+        compile_loops(Path(__file__).parent / LOOPS)
+    except subprocess.CalledProcessError as error:  # the compiler has said why
+        sys.exit(error.returncode)
+
+
+if __name__ == "__main__":
+    main()

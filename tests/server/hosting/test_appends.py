@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+
 import grpc
 import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refusal
@@ -98,6 +101,40 @@ async def test_a_sealed_submission_takes_no_frames(hosted: Hosted, stream: str) 
             grpc.StatusCode.FAILED_PRECONDITION,
             "SUBMISSION_ENDED",
         )
+
+
+@pytest.mark.parametrize("acknowledged_count", range(4))
+async def test_while_appends_race_with_a_cancel_every_state_is_seen_with_its_own_reason(
+    hosted: Hosted, stream: str, acknowledged_count: int
+) -> None:
+    """One caller appends and looks, another one cancels after some of the frames."""
+    seen: list[tuple[int, str]] = []
+    reached = asyncio.Event()
+
+    async def append_until_refused() -> None:
+        for offset in itertools.count():
+            if offset == acknowledged_count:
+                reached.set()
+            await hosted.red.append(stream, offset, frame(offset + 1))
+            found = await hosted.red.get()
+            seen.append((found.state, found.state_reason))
+
+    async def cancel() -> None:
+        await reached.wait()
+        request = submission_service_pb2.CancelSubmissionRequest(name=SUBMISSION)
+        answer = await hosted.organiser.submissions.CancelSubmission(
+            request, metadata=hosted.organiser.metadata
+        )
+        seen.append((answer.submission.state, answer.submission.state_reason))
+
+    refused, _ = await asyncio.gather(refusal(append_until_refused()), cancel())
+    assert refused.reason == "SUBMISSION_ENDED"
+    last = await hosted.red.get()
+    receiving = (submission_service_pb2.SUBMISSION_STATE_RECEIVING, "frames_received")
+    cancelled = (submission_service_pb2.SUBMISSION_STATE_CANCELLED, "cancelled_by_organiser")
+    assert set(seen) <= {receiving, cancelled}
+    assert (last.state, last.state_reason) == cancelled
+    assert last.frame_count == last.streams[0].next_offset >= acknowledged_count
 
 
 async def test_sealing_guards_against_frames_that_have_not_come(

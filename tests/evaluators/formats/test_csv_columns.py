@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -115,15 +116,29 @@ def test_short_decimals_are_the_nearest_binary_numbers(values: list[Any]) -> Non
     assert values_of(columns[1]) == [float(value) for value in values]
 
 
-@given(st.lists(st.from_regex(r"-?[0-9]{0,14}\.?[0-9]{0,14}", fullmatch=True), max_size=20))
+@given(st.lists(st.from_regex(r"[+-]?[0-9]{0,19}\.?[0-9]{0,19}", fullmatch=True), max_size=20))
 @example(["0.", "00.", "-0.", ".0", "-0", "0", "1234567.", ".1234567", "12345678.", ".12345678"])
-def test_numbers_of_up_to_fourteen_digits_are_what_python_reads(fields: list[str]) -> None:
-    short = [field for field in fields if 0 < sum(map(str.isdigit, field)) <= 14]
+@example(["0.000123456789012345678", "000.1234567890123456789", "9999999999999999999", "1e22"])
+def test_numbers_of_up_to_nineteen_digits_are_what_python_reads(fields: list[str]) -> None:
+    short = [field for field in fields if 0 < sum(map(str.isdigit, field)) <= 19]
     columns = parse_chunk("".join(f"0,{field},\n" for field in short).encode(), KINDS)
     assert columns is not None
     assert [value.hex() for value in values_of(columns[1])] == [
         float(field).hex() for field in short
     ]
+
+
+@given(st.integers(2**52, 2**53 - 1), st.integers(0, 9))
+@example(2**53 - 1, 1)
+def test_a_number_in_the_middle_of_two_becomes_the_even_one(mantissa: int, halvings: int) -> None:
+    """And its neighbours by one in the last of nineteen digits the nearer one."""
+    middle = Decimal(2 * mantissa + 1) / 2 ** (1 + halvings)
+    digits = min(19, len(middle.as_tuple().digits))
+    step = Decimal(1).scaleb(middle.adjusted() - digits + 1)
+    fields = [str(middle + offset * step) for offset in (-1, 0, 1)]
+    columns = parse_chunk("".join(f"0,{field},\n" for field in fields).encode(), KINDS)
+    assert columns is not None
+    assert values_of(columns[1]) == [float(field) for field in fields]
 
 
 @given(

@@ -15,10 +15,10 @@ from vidscore_evaluators.formats.spotgeo_text import KEYS, read_flat_columns
 Entry = dict[str, Any]
 
 numbers = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6).filter(
-    lambda number: "e" not in repr(number)
+    lambda number: number == 0 or abs(number) > 1e-5  # smaller ones have too many places
 )
 points = st.lists(st.tuples(numbers, numbers), max_size=3)
-separators = st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":")])
+separators = st.sampled_from([(",", ":"), (", ", ": "), (",\n", ":"), (" ,\r\n\t", " : ")])
 
 
 def entry(sequence: int, frame: int, coordinates: Any) -> Entry:
@@ -84,7 +84,6 @@ def test_a_text_with_a_byte_changed_is_read_as_the_parser_reads_it_or_not_at_all
         '[{"sequ3ence_id":1,"frame":1,"num_objects":0,"object_coords":[]}]',
         '[{5"sequence_id":,"frame":1,"num_objects":0,"object_coords":[]}]',
         '[{"sequence_id":1.0,"frame":1,"num_objects":0,"object_coords":[]}]',
-        '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":[[1e2,2]]}]',
         '[{"sequence_id":1,"frame":1,"num_objects":1,"object_coords":[[1,-]]}]',
         '[{"sequence_id":01,"frame":1,"num_objects":0,"object_coords":[]}]',
         '[{"sequence_id":1,"frame":1,"num_objects":2,"object_coords":[[1,2]]}]',

@@ -29,12 +29,13 @@ from types import MappingProxyType
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
+    in_threads,
     is_file,
     is_folder,
     read_bytes,
@@ -77,9 +78,10 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     broken, faults = FaultList(), FaultList()
     parts: list[CsvRows] = []
     lengths: dict[SequenceKey, int] = {}
-    for key, file in files.items():
+    reads = in_threads(lambda file: _read_file(file, side, limits), files.values())
+    for (key, file), read_file in zip(files.items(), reads, strict=True):
         try:
-            parts.append(_read_file(file, side, limits))
+            parts.append(read_file())
             if side is Side.TRUTH:
                 lengths |= _length(key, file, limits)
         except InputError as error:
@@ -93,7 +95,8 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     checks = _check_rows(table, side, tuple(files), lengths)
     faults.absorb(checks.faults)
     good = table.take(~checks.faulty)
-    rows, listed = _row_columns(good, tuple(files), side), _Listed.of(tuple(files), lengths)
+    rows = _row_columns(good, tuple(files), side)
+    listed = _Listed.beside(rows, lengths)
     annotations, places = group_rows(listed.before(rows), listed.before_table(good))
     skipped = sum(part.skipped for part in parts) + int(checks.faulty.sum())
     return Reading(Source(annotations, str(path), NAME, places), faults, skipped)
@@ -288,7 +291,7 @@ def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -
 
 @dataclass(frozen=True, eq=False)
 class _Listed:
-    """Frames that a seqinfo.ini lists, as rows without objects.
+    """Frames that a seqinfo.ini lists and that have no row, as rows without objects.
 
     Attributes:
         sequences: (K,) sequence of each frame.
@@ -299,13 +302,21 @@ class _Listed:
     frames: IntArray
 
     @classmethod
-    def of(cls, sequences: tuple[SequenceKey, ...], lengths: Mapping[SequenceKey, int]) -> _Listed:
-        counts = np.array([lengths.get(key, 0) for key in sequences], dtype=np.int64)
-        numbers = [np.arange(1, count + 1, dtype=np.int64) for count in counts.tolist()]
-        return cls(np.repeat(np.arange(len(counts)), counts), np.concatenate(numbers))
+    def beside(cls, rows: RowColumns, lengths: Mapping[SequenceKey, int]) -> _Listed:
+        counts = np.array([lengths.get(key, 0) for key in rows.sequences], dtype=np.int64)
+        starts = starts_from_counts(counts)
+        is_missing = np.ones(int(starts[-1]), dtype=np.bool_)
+        is_listed = counts[rows.sequence_of_row] > 0
+        of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - 1
+        is_missing[of_rows[is_listed]] = False
+        missing = np.flatnonzero(is_missing)
+        sequences = np.repeat(np.arange(len(counts)), counts)[missing]
+        return cls(sequences, missing - starts[sequences] + 1)
 
     def before(self, rows: RowColumns) -> RowColumns:
         """Rows with these before them."""
+        if len(self.frames) == 0:
+            return rows
         return replace(
             rows,
             sequence_of_row=np.concatenate([self.sequences, rows.sequence_of_row]),
@@ -322,6 +333,8 @@ class _Listed:
 
     def before_table(self, table: Table) -> Table:
         """Where the rows stand: a listed frame at the first line of its file."""
+        if len(self.frames) == 0:
+            return table
         return replace(
             table,
             source_of_row=np.concatenate([self.sequences, table.source_of_row]),

@@ -16,10 +16,6 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,6 +33,7 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
+    in_threads,
     is_folder,
     read_bytes,
     require_folder,
@@ -86,10 +83,6 @@ _KINDS = {
 _KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.TEXT
 
 
-READING_THREADS = 4
-"""Files that are read at a time; numpy lets go of the interpreter for most of it."""
-
-
 def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     """Read a tree of CSV files.
 
@@ -101,7 +94,7 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     files, warnings = _find_files(path, limits)
     sources: list[Source] = []
     broken, faults, skipped = FaultList(), FaultList(), 0
-    for read_file in _readings(files, side, limits):
+    for read_file in in_threads(lambda file: _read_file(*file, side, limits), files.items()):
         try:
             part = read_file()
         except InputError as error:
@@ -128,16 +121,6 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 # --- files -----------------------------------------------------------------------------------
-
-
-def _readings(
-    files: Mapping[SequenceKey, Path], side: Side, limits: ReadLimits
-) -> Iterator[Callable[[], Reading]]:
-    """Read files in threads; gives, in their order, what returns or raises what came of each."""
-    with ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1)) as threads:
-        futures = deque(threads.submit(_read_file, *file, side, limits) for file in files.items())
-        while futures:  # one that was given is not kept: its faults may be many
-            yield futures.popleft().result
 
 
 def _find_files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -58,8 +59,8 @@ def read_plain_files(
 def column_count(texts: Sequence[bytes]) -> int:
     """Columns of the first row that there is; 0 where there is none."""
     for text in texts:
-        for line in text.splitlines():
-            if line.strip(b" \t,"):
+        for line in io.BytesIO(text):
+            if line.strip(b" \t,\n"):
                 return line.count(b",") + 1
     return 0
 

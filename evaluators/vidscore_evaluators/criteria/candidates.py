@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criteria.scene import Items, Scene
 from vidscore_evaluators.criteria.similarity import Similarity, shares_of_detections
@@ -119,11 +120,10 @@ def _measured_pairs(
 
 
 def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> Extents:
-    """Where objects lie along x, points widened by the cut-off."""
+    """Where objects lie, points widened by the cut-off."""
     if everywhere:
-        nowhere = np.zeros(len(items))
-        return Extents(items.starts, nowhere, nowhere)
+        return Extents(items.starts, np.zeros((len(items), BOX)))
     if similarity.base != "euclidean":
-        return Extents(items.starts, items.coordinates[:, 0], items.coordinates[:, 2])
-    x = items.coordinates[:, 0]
-    return Extents(items.starts, x - similarity.cutoff_px, x + similarity.cutoff_px)
+        return Extents(items.starts, items.coordinates)
+    low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px
+    return Extents(items.starts, np.concatenate([low, high], axis=1))

@@ -58,6 +58,11 @@ class Shapes:
         counts = self.group_counts
         return np.repeat(np.arange(len(counts), dtype=np.int64), counts)
 
+    @property
+    def extents(self) -> Extents:
+        """Where they lie."""
+        return Extents(self.group_starts, self.boxes)
+
     def take(self, rows: BoolArray | IntArray, group_starts: IntArray) -> Shapes:
         """Some shapes, in groups of their own."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
@@ -122,14 +127,12 @@ def overlapping_pairs(left: Shapes, right: Shapes, counts: Criterion) -> Pairs:
         counts: Says which ratios count. A pair that shares no area has the ratio 0 and is never
             found, whatever it says.
     """
-    contacts = _Contacts(left, right)
 
     def gate(left_rows: IntArray, right_rows: IntArray) -> BoolArray:
-        rows = contacts.find(left_rows, right_rows)
-        ratios = overlap_ratios_of(left, left_rows[rows], right, right_rows[rows])
-        return _mask(len(left_rows), rows[(ratios > 0.0) & counts(ratios)])
+        ratios = overlap_ratios_of(left, left_rows, right, right_rows)
+        return (ratios > 0.0) & counts(ratios)
 
-    return gated_pairs(contacts.left_extents, contacts.right_extents, gate)
+    return gated_pairs(left.extents, right.extents, gate)
 
 
 def overlapping_twins(shapes: Shapes, counts: Criterion) -> Pairs:
@@ -140,22 +143,19 @@ def overlapping_twins(shapes: Shapes, counts: Criterion) -> Pairs:
         counts: Says which ratios above 0 count.
 
     Returns:
-        Pairs of rows, each pair once, in no particular order.
+        Pairs of rows, each pair once, the lesser row on the left.
     """
-    contacts = _Contacts(shapes, shapes)
 
-    def gate(left_rows: IntArray, right_rows: IntArray) -> BoolArray:
-        rows = contacts.find(left_rows, right_rows)
-        left, right = left_rows[rows], right_rows[rows]
+    def gate(left: IntArray, right: IntArray) -> BoolArray:
         ratios = overlap_ratios_of(shapes, left, shapes, right)
         found = (ratios > 0.0) & counts(ratios)
         # Boxes without area have no ratio; two of them may still be one box given twice.
         flat = (shapes.areas[left] == 0.0) & (shapes.areas[right] == 0.0)
         alike = np.flatnonzero(flat | (ratios == 1.0))
         found[alike] |= identical(shapes.boxes[left[alike]], shapes.boxes[right[alike]])
-        return _mask(len(left_rows), rows[found])
+        return found
 
-    return gated_twins(contacts.left_extents, gate)
+    return gated_twins(shapes.extents, gate)
 
 
 def overlap_ratios_of(
@@ -181,31 +181,3 @@ def overlap_ratios_of(
         theirs = right.polygons_of(right_rows[uneven])
         shared[uneven] = shapely.area(shapely.intersection(mine, theirs))
     return ratios_of_areas(shared, left.areas[left_rows], right.areas[right_rows])
-
-
-class _Contacts:
-    """Finds pairs whose boxes touch or overlap; coordinates lie in columns, which gather fast."""
-
-    def __init__(self, left: Shapes, right: Shapes) -> None:
-        self._left = [np.ascontiguousarray(column) for column in left.boxes.T]
-        self._right = [np.ascontiguousarray(column) for column in right.boxes.T]
-        self.left_extents = Extents(left.group_starts, self._left[0], self._left[2])
-        self.right_extents = Extents(right.group_starts, self._right[0], self._right[2])
-
-    def find(self, left: IntArray, right: IntArray) -> IntArray:
-        """Which of the pairs touch along both axes, as indices."""
-        beside = np.flatnonzero(self._touch(left, right, 0))
-        return beside[self._touch(left[beside], right[beside], 1)]
-
-    def _touch(self, left: IntArray, right: IntArray, axis: int) -> BoolArray:
-        low, high = axis, axis + 2
-        touching: BoolArray = (self._left[low][left] <= self._right[high][right]) & (
-            self._right[low][right] <= self._left[high][left]
-        )
-        return touching
-
-
-def _mask(length: int, rows: IntArray) -> BoolArray:
-    mask = np.zeros(length, dtype=np.bool_)
-    mask[rows] = True
-    return mask

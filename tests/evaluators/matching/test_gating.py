@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -11,193 +12,162 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.matching import gating
-from vidscore_evaluators.matching.gating import Extents, gated_pairs, gated_twins, measured_pairs
+from vidscore_evaluators.matching.gating import (
+    Extents,
+    Pairs,
+    gated_pairs,
+    gated_twins,
+    measured_pairs,
+)
+
+EVERY_CHUNK = pytest.mark.parametrize("chunk", [0, 1, 7, 1 << 15])
+MANY = 60
+"""Objects of a frame that are searched in a grid."""
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """One-dimensional boxes of several frames; `tags` is what the gate looks at besides."""
+    """Boxes of several frames; `tags` is what the gate looks at besides."""
 
-    starts: IntArray
-    low: FloatArray
-    high: FloatArray
+    extents: Extents
     tags: IntArray
 
     @property
-    def extents(self) -> Extents:
-        return Extents(self.starts, self.low, self.high)
+    def starts(self) -> IntArray:
+        return self.extents.starts
+
+    @property
+    def corners(self) -> FloatArray:
+        return self.extents.boxes
 
 
-def make_boxes(random: np.random.Generator, counts: list[int], longest: int, scale: float) -> Boxes:
-    size = sum(counts)
-    low: FloatArray = random.integers(-20, 20, size).astype(np.float64) * scale
-    return Boxes(
-        starts_from_counts(np.array(counts, dtype=np.int64)),
-        low,
-        low + random.integers(0, longest + 1, size) * scale,
-        random.integers(0, 3, size),
-    )
+@dataclass(frozen=True)
+class Layout:
+    """How boxes lie: most alike, on a lattice, in an area that is wider or higher, or a line."""
+
+    seed: int
+    scale: float
+    area: tuple[int, int]
+    longest: int
+    odd: tuple[float, ...]
+
+    def boxes(self, counts: list[int]) -> Boxes:
+        random = np.random.default_rng((self.seed, sum(counts)))
+        size = sum(counts)
+        low = random.integers(0, np.array(self.area) + 1, (size, 2))
+        high = low + random.integers(0, self.longest + 1, (size, 2))
+        corners = np.concatenate([low, high], axis=1) * self.scale
+        for value in self.odd:
+            corners[random.random(corners.shape) < 0.02] = value
+        starts = starts_from_counts(np.array(counts, dtype=np.int64))
+        return Boxes(Extents(starts, corners), random.integers(0, 3, size))
+
+
+layouts = st.builds(
+    Layout,
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1.0, 0.1, -1.0, 1e9 / 20, 1e-320, 1e304]),
+    area=st.tuples(*[st.sampled_from([0, 5, 40, 1000])] * 2),
+    longest=st.sampled_from([0, 5, 40]),
+    odd=st.lists(st.sampled_from([nan, inf, -inf, 0.0, -0.0, 1e308, -1e308]), max_size=2).map(
+        tuple
+    ),
+)
+sizes = st.one_of(st.integers(0, 7), st.integers(0, MANY))
+frame_lists = st.lists(st.tuples(sizes, sizes), max_size=5)
 
 
 def gate_of(left: Boxes, right: Boxes) -> gating.Gate:
     def gate(i: IntArray, j: IntArray) -> BoolArray:
-        overlap = (left.low[i] <= right.high[j]) & (right.low[j] <= left.high[i])
-        passed: BoolArray = overlap & (left.tags[i] != right.tags[j])
+        passed: BoolArray = left.tags[i] != right.tags[j]
         return passed
 
     return gate
 
 
 def all_pairs(left: Boxes, right: Boxes) -> list[tuple[int, int]]:
-    gate = gate_of(left, right)
-    return [
-        (i, j)
-        for frame in range(len(left.starts) - 1)
-        for i in range(left.starts[frame], left.starts[frame + 1])
-        for j in range(right.starts[frame], right.starts[frame + 1])
-        if gate(np.array([i]), np.array([j])).all()
-    ]
+    """By comparing every two."""
+    passes = gate_of(left, right)
+    found: list[tuple[int, int]] = []
+    for frame in range(len(left.starts) - 1):
+        rows, others = (
+            np.arange(side.starts[frame], side.starts[frame + 1]) for side in (left, right)
+        )
+        i, j = (side.reshape(-1) for side in np.meshgrid(rows, others, indexing="ij"))
+        mine, theirs = left.corners[i], right.corners[j]
+        touch = (mine[:, :2] <= theirs[:, 2:]).all(axis=1)
+        touch &= (theirs[:, :2] <= mine[:, 2:]).all(axis=1)
+        touch &= passes(i, j)
+        found.extend(zip(i[touch].tolist(), j[touch].tolist(), strict=True))
+    return found
 
 
-FRAMES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=6)
+def listed(pairs: Pairs) -> list[tuple[int, int]]:
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
 
 
-def set_way(patch: pytest.MonkeyPatch, sweep_from: int, stacked: int, chunk: int) -> None:
-    """Say how pairs are looked for."""
-    patch.setattr(gating, "SWEEP_FROM", sweep_from)
-    patch.setattr(gating, "LARGEST_STACKED_CELLS", stacked)
-    patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
-    patch.setattr(gating, "CELLS_A_PART", chunk)
-
-
-WAYS = pytest.mark.parametrize(
-    ("sweep_from", "stacked"),
-    [
-        pytest.param(10**9, 0, id="all pairs"),
-        pytest.param(-1, 0, id="swept"),
-        pytest.param(-1, 10**9, id="compared as matrices"),
-        pytest.param(-1, 12, id="small frames compared, large ones swept"),
-    ],
-)
-
-
-@WAYS
-@pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
-@given(
-    frames=FRAMES,
-    longest=st.integers(0, 5),
-    scale=st.sampled_from([1.0, 0.1, 1e9 / 20]),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_every_pair_that_passes_is_found_once_whatever_the_way_there(
-    sweep_from: int,
-    stacked: int,
-    chunk: int,
-    frames: list[tuple[int, int]],
-    longest: int,
-    scale: float,
-    seed: int,
+@EVERY_CHUNK
+@given(frames=frame_lists, layout=layouts)
+def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
+    chunk: int, frames: list[tuple[int, int]], layout: Layout
 ) -> None:
-    random = np.random.default_rng(seed)
-    left = make_boxes(random, [count for count, _ in frames], longest, scale)
-    right = make_boxes(random, [count for _, count in frames], longest, scale)
+    left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
     with pytest.MonkeyPatch.context() as patch:
-        set_way(patch, sweep_from, stacked, chunk)
+        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
         pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
-    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert sorted(found) == all_pairs(left, right)
-    assert pairs.left.tolist() == sorted(pairs.left.tolist())
+    assert listed(pairs) == all_pairs(left, right)
 
 
-@WAYS
-@given(frames=FRAMES, longest=st.integers(1, 5), seed=st.integers(0, 2**32 - 1))
-def test_pairs_come_in_order_with_what_was_measured_of_each(
-    sweep_from: int, stacked: int, frames: list[tuple[int, int]], longest: int, seed: int
+@EVERY_CHUNK
+@given(counts=st.lists(sizes, max_size=5), layout=layouts)
+def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
+    chunk: int, counts: list[int], layout: Layout
 ) -> None:
-    """The length that two share is measured; those that share at least 1 overlap."""
-    random = np.random.default_rng(seed)
-    left = make_boxes(random, [count for count, _ in frames], longest, 1.0)
-    right = make_boxes(random, [count for _, count in frames], longest, 1.0)
+    side = layout.boxes(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        twins = gated_twins(side.extents, gate_of(side, side))
+    assert listed(twins) == [(i, j) for i, j in all_pairs(side, side) if i < j]
+
+
+@EVERY_CHUNK
+@given(frames=frame_lists, seed=st.integers(0, 2**32 - 1))
+def test_pairs_come_with_what_was_measured_of_each(
+    chunk: int, frames: list[tuple[int, int]], seed: int
+) -> None:
+    """The width that two share is measured; no pair that touches has less than 0."""
+    layout = Layout(seed, 1.0, (20, 20), 10, ())
+    left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
 
     def shared(i: IntArray, j: IntArray) -> FloatArray:
-        lengths: FloatArray = np.minimum(left.high[i], right.high[j])
-        return lengths - np.maximum(left.low[i], right.low[j])
-
-    def gate(i: IntArray, j: IntArray) -> BoolArray:
-        enough: BoolArray = shared(i, j) >= 1.0
-        return enough
+        low = np.maximum(left.corners[i, 0], right.corners[j, 0])
+        widths: FloatArray = np.minimum(left.corners[i, 2], right.corners[j, 2]) - low
+        return widths
 
     with pytest.MonkeyPatch.context() as patch:
-        set_way(patch, sweep_from, stacked, 7)
-        pairs, values = measured_pairs(left.extents, right.extents, shared, 1.0)
-        some = gated_pairs(left.extents, right.extents, gate)
-    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
-    assert found == sorted(zip(some.left.tolist(), some.right.tolist(), strict=True))
+        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        pairs, values = measured_pairs(left.extents, right.extents, shared, 3.0)
+    whole = gated_pairs(left.extents, right.extents, lambda i, j: shared(i, j) >= 3.0)
+    assert listed(pairs) == listed(whole)
     assert values.tolist() == shared(pairs.left, pairs.right).tolist()
 
 
-@pytest.mark.parametrize("sweep_from", [0, 10**9], ids=["swept", "not swept"])
-@pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
-@given(
-    counts=st.lists(st.integers(0, 9), max_size=6),
-    longest=st.integers(0, 5),
-    scale=st.sampled_from([1.0, 0.1, 1e9 / 20]),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_every_two_of_a_side_are_found_once_whatever_the_way_there(
-    sweep_from: int, chunk: int, counts: list[int], longest: int, scale: float, seed: int
-) -> None:
-    side = make_boxes(np.random.default_rng(seed), counts, longest, scale)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gating, "SWEEP_FROM", sweep_from)
-        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
-        twins = gated_twins(side.extents, gate_of(side, side))
-    found = [sorted(pair) for pair in zip(twins.left.tolist(), twins.right.tolist(), strict=True)]
-    assert sorted(found) == [[i, j] for i, j in all_pairs(side, side) if i < j]
-
-
-def test_stretches_of_the_line_do_not_overlap_however_many_and_wide_frames_are() -> None:
-    """Near 10**7 frames of nearly 2 * 10**9 pixels, places on the line are no longer whole."""
-    length = 1815853554.1215322
-    offsets = gating._frame_offsets(10**7, length)
-    assert (offsets[:-1] + length <= offsets[1:]).all()
-
-
-def test_the_sweep_finds_what_touches_where_lengths_are_rounded(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A box from -2 to 0.3 touches a point at 0.3, though 0.3 less its length is over -2."""
-    low, high = -2.0, 0.3
-    assert high - (high - low) > low
-    left = Extents(np.array([0, 1]), np.array([high]), np.array([high]))
-    right = Extents(np.array([0, 3]), np.array([-2.5, low, 1.0]), np.array([-2.5, high, 1.0]))
-    set_way(monkeypatch, -1, 0, 1)
-
-    def touch(i: IntArray, j: IntArray) -> BoolArray:
-        touching: BoolArray = right.high[j] == left.low[i]
-        return touching
-
-    assert gated_pairs(left, right, touch).right.tolist() == [1]
-
-
-def test_the_sweep_asks_the_gate_about_few_of_many_far_apart() -> None:
-    count = 1000
-    places: FloatArray = np.arange(count, dtype=np.float64) * 10.0
-    extents = Extents(np.array([0, count]), places, places + 1.0)
-    asked = []
-
-    def gate(left: IntArray, right: IntArray) -> BoolArray:
-        asked.append(len(left))
-        same: BoolArray = left == right
-        return same
-
-    assert len(gated_pairs(extents, extents, gate)) == count
-    assert sum(asked) == count
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_long_chain_is_searched_whichever_way_it_runs(axis: int) -> None:
+    """Each box of a chain touches itself, the one before and the one after."""
+    count = 3000
+    corners = np.zeros((count, 4))
+    corners[:, axis] = np.arange(count) * 4.0
+    corners[:, 1 - axis] = np.arange(count) % 3
+    corners[:, 2:] = corners[:, :2] + 7.0
+    chain = Extents(np.array([0, count]), corners)
+    expected = [(i, j) for i in range(count) for j in (i - 1, i, i + 1) if 0 <= j < count]
+    assert listed(gated_pairs(chain, chain, every_pair)) == expected
 
 
 def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> None:
     count = 1000
-    extents = Extents(np.array([0, count]), np.zeros(count), np.zeros(count))
+    extents = Extents(np.array([0, count]), np.zeros((count, 4)))
     asked = []
 
     def gate(left: IntArray, right: IntArray) -> BoolArray:
@@ -206,5 +176,28 @@ def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> Non
         return same
 
     assert len(gated_pairs(extents, extents, gate)) == count
-    assert max(asked) <= gating.PAIRS_A_CHUNK
+    assert max(asked) <= gating.PAIRS_A_CHUNK + 2 * count
     assert sum(asked) == count * count
+
+
+def test_sides_of_different_numbers_of_groups_are_refused() -> None:
+    one, two = (Extents(np.zeros(count + 1, dtype=np.int64), np.zeros((0, 4))) for count in (1, 2))
+    with pytest.raises(ValueError, match="1 groups cannot be paired with 2"):
+        gated_pairs(one, two, every_pair)
+
+
+@pytest.mark.parametrize("starts", [[1, 2], [0, 1], [0, 3], [0, 3, 2]])
+def test_groups_that_do_not_hold_exactly_the_boxes_are_refused(starts: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"shape \(2, 4\) do not fall into groups"):
+        Extents(np.array(starts), np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 8), (2, 4, 1)])
+def test_what_is_no_array_of_boxes_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="do not fall into groups"):
+        Extents(np.array([0, 2]), np.zeros(shape))
+
+
+def every_pair(left: IntArray, right: IntArray) -> BoolArray:
+    every: BoolArray = (left >= 0) & (right >= 0)
+    return every

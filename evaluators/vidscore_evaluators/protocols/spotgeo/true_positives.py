@@ -148,8 +148,8 @@ def _pairs_within(tau: float, truth: _Points, detections: _Points) -> Pairs:
     # Wider than tau by more than the rounding of any coordinate: the gate alone decides.
     reach = tau + 1e-6 * (1.0 + tau)
     return gated_pairs(
-        Extents(truth.starts, objects[0] - reach, objects[0] + reach),
-        Extents(detections.starts, found[0], found[0]),
+        Extents(truth.starts, np.concatenate([objects - reach, objects + reach]).T),
+        Extents(detections.starts, np.concatenate([found, found]).T),
         lambda left, right: point_distances(objects, found, left, right) <= tau,
     )
 

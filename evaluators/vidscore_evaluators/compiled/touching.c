@@ -1,0 +1,210 @@
+/* Pairs of upright boxes of one group that touch or overlap.
+
+   A box is a row of (low x, low y, high x, high y). Few boxes are compared one by one. Many are laid
+   into the cells of a grid by their low corners, and a box is compared with those of the cells that
+   it can reach; that changes nothing but the time. */
+
+#include <stdint.h>
+
+enum {
+    COLUMNS = 4,
+    GRID_FROM = 40,  /* right boxes from which a grid costs less than it saves, ... */
+    SEARCHES = 8,    /* ... if so many left boxes at least make use of it */
+    GRID_SHARE = 8,  /* a box that reaches a greater part of the grid than 1/8 is compared with all */
+};
+
+/* Cells over the low corners of some boxes. What lies beyond them is in the outer ones, and so is what
+   has no place (NaN), which touches nothing. */
+typedef struct {
+    int64_t cells[2];     /* along each axis */
+    double least[2];      /* where they begin */
+    double scale[2];      /* cells for each pixel */
+    int64_t *earliest[2]; /* (cells,) least cell of the low ends of boxes that end in a cell or later */
+    int64_t *starts;      /* (cells[0] * cells[1] + 2,) offsets of the cells into `rows` */
+    int64_t *rows;        /* rows of the boxes, cell by cell, ascending in each */
+} Grid;
+
+static int touch(const double *box, const double *other)
+{
+    return (box[0] <= other[2]) & (other[0] <= box[2]) & (box[1] <= other[3]) & (other[1] <= box[3]);
+}
+
+/* The cell of a place along an axis; it never descends where places ascend, however they round. */
+static int64_t cell_of(const Grid *grid, int axis, double place)
+{
+    const double cell = (place - grid->least[axis]) * grid->scale[axis];
+    if (!(cell > 0.0))
+        return 0;
+    return cell < (double)grid->cells[axis] ? (int64_t)cell : grid->cells[axis] - 1;
+}
+
+static int64_t cell_of_low(const Grid *grid, const double *box)
+{
+    return cell_of(grid, 1, box[1]) * grid->cells[0] + cell_of(grid, 0, box[0]);
+}
+
+/* About as many cells as boxes, and as square as that allows. */
+static void set_cells(Grid *grid, const double *boxes, int64_t begin, int64_t end)
+{
+    double span[2];
+    for (int axis = 0; axis < 2; axis++) {
+        double least = boxes[COLUMNS * begin + axis], greatest = least;
+        for (int64_t row = begin; row < end; row++) {
+            const double low = boxes[COLUMNS * row + axis];
+            least = low < least ? low : least;
+            greatest = low > greatest ? low : greatest;
+        }
+        grid->least[axis] = least;
+        span[axis] = greatest - least;
+    }
+    const double count = (double)(end - begin);
+    double wide = 1.0;
+    while (wide < count && wide * wide * span[1] < count * span[0])
+        wide += 1.0;
+    grid->cells[0] = (int64_t)wide;
+    grid->cells[1] = (end - begin) / grid->cells[0];
+    for (int axis = 0; axis < 2; axis++)
+        grid->scale[axis] = (double)grid->cells[axis] / span[axis];
+}
+
+static void set_earliest(Grid *grid, int axis, const double *boxes, int64_t begin, int64_t end)
+{
+    int64_t *earliest = grid->earliest[axis];
+    for (int64_t cell = 0; cell < grid->cells[axis]; cell++)
+        earliest[cell] = grid->cells[axis];
+    for (int64_t row = begin; row < end; row++) {
+        const double *box = boxes + COLUMNS * row;
+        const int64_t first = cell_of(grid, axis, box[axis]);
+        const int64_t last = cell_of(grid, axis, box[axis + 2]);
+        earliest[last] = first < earliest[last] ? first : earliest[last];
+    }
+    for (int64_t cell = grid->cells[axis] - 2; cell >= 0; cell--)
+        if (earliest[cell + 1] < earliest[cell])
+            earliest[cell] = earliest[cell + 1];
+}
+
+/* Lay boxes into a grid, with (3 * boxes + 3,) scratch. */
+static void lay(Grid *grid, const double *boxes, int64_t begin, int64_t end, int64_t *scratch)
+{
+    set_cells(grid, boxes, begin, end);
+    const int64_t all_cells = grid->cells[0] * grid->cells[1];
+    grid->rows = scratch;
+    grid->starts = grid->rows + (end - begin);
+    grid->earliest[0] = grid->starts + all_cells + 2;
+    grid->earliest[1] = grid->earliest[0] + grid->cells[0];
+    for (int axis = 0; axis < 2; axis++)
+        set_earliest(grid, axis, boxes, begin, end);
+    /* Starts stand one further on until the rows are in: filling a cell moves its start to its end. */
+    for (int64_t cell = 0; cell < all_cells + 2; cell++)
+        grid->starts[cell] = 0;
+    for (int64_t row = begin; row < end; row++)
+        grid->starts[cell_of_low(grid, boxes + COLUMNS * row) + 2]++;
+    for (int64_t cell = 2; cell < all_cells + 2; cell++)
+        grid->starts[cell] += grid->starts[cell - 1];
+    for (int64_t row = begin; row < end; row++)
+        grid->rows[grid->starts[cell_of_low(grid, boxes + COLUMNS * row) + 1]++] = row;
+}
+
+/* Shell's sort, for few numbers. */
+static void sort(int64_t *numbers, int64_t count)
+{
+    int64_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int64_t index = gap; index < count; index++) {
+            const int64_t number = numbers[index];
+            int64_t place = index;
+            for (; place >= gap && numbers[place - gap] > number; place -= gap)
+                numbers[place] = numbers[place - gap];
+            numbers[place] = number;
+        }
+}
+
+/* Rows from begin to end that touch the box, ascending; returns how many. */
+static int64_t find_among(const double *box, const double *boxes, int64_t begin, int64_t end,
+                          int64_t *found)
+{
+    int64_t count = 0;
+    for (int64_t row = begin; row < end; row++) {
+        found[count] = row;
+        count += touch(box, boxes + COLUMNS * row);
+    }
+    return count;
+}
+
+/* Rows of the grid that touch the box, none below `begin`, ascending; returns how many, or -1 where
+   looking at all of them costs less. */
+static int64_t find_in_grid(const Grid *grid, const double *box, const double *boxes, int64_t begin,
+                            int64_t *found)
+{
+    int64_t first[2], last[2];
+    for (int axis = 0; axis < 2; axis++) {
+        first[axis] = grid->earliest[axis][cell_of(grid, axis, box[axis])];
+        last[axis] = cell_of(grid, axis, box[axis + 2]);
+        if (first[axis] > last[axis])
+            return 0;
+    }
+    int64_t compared = 0;
+    for (int64_t line = first[1]; line <= last[1]; line++) {
+        const int64_t *starts = grid->starts + line * grid->cells[0];
+        compared += starts[last[0] + 1] - starts[first[0]];
+    }
+    if (compared * GRID_SHARE > grid->starts[grid->cells[0] * grid->cells[1]])
+        return -1;
+    int64_t count = 0;
+    for (int64_t line = first[1]; line <= last[1]; line++) {
+        const int64_t *starts = grid->starts + line * grid->cells[0];
+        for (int64_t index = starts[first[0]]; index < starts[last[0] + 1]; index++) {
+            const int64_t row = grid->rows[index];
+            found[count] = row;
+            count += (row >= begin) & touch(box, boxes + COLUMNS * row);
+        }
+    }
+    sort(found, count);
+    return count;
+}
+
+/* All pairs of a left and a right box of one group that touch; of twins, both sides being the same,
+   each pair once.
+
+   Group g holds the left rows from left_starts[g] to left_starts[g + 1], and likewise the right
+   ones. `place` holds a group and a left row to go on from, and is left at the next ones; the groups
+   are done when it holds `group_count`. Whole left rows are looked at while `capacity` has room for
+   all right ones of their group, so that it must have for those of any. `scratch` holds 3 numbers
+   for each right box of any group, and 3 more.
+
+   Writes pairs by left rows, then by right rows; returns how many. */
+int64_t touching_pairs(const double *left, const int64_t *left_starts, const double *right,
+                       const int64_t *right_starts, int64_t group_count, int64_t twins,
+                       int64_t *place, int64_t *scratch, int64_t capacity, int64_t *left_rows,
+                       int64_t *right_rows)
+{
+    int64_t found = 0;
+    int64_t group = place[0], row = place[1];
+    for (; group < group_count; group++) {
+        const int64_t begin = right_starts[group], end = right_starts[group + 1];
+        const int64_t left_end = left_starts[group + 1];
+        row = row > left_starts[group] ? row : left_starts[group];
+        const int in_grid = end - begin >= GRID_FROM && left_end - row >= SEARCHES;
+        Grid grid;
+        if (in_grid)
+            lay(&grid, right, begin, end, scratch);
+        for (; row < left_end; row++) {
+            if (end - begin > capacity - found)
+                goto full;
+            const double *box = left + COLUMNS * row;
+            const int64_t from = twins ? row + 1 : begin;
+            int64_t count = in_grid ? find_in_grid(&grid, box, right, from, right_rows + found) : -1;
+            if (count < 0)
+                count = find_among(box, right, from, end, right_rows + found);
+            for (int64_t index = 0; index < count; index++)
+                left_rows[found + index] = row;
+            found += count;
+        }
+    }
+full:
+    place[0] = group;
+    place[1] = row;
+    return found;
+}

@@ -2,34 +2,41 @@
 
 A fingerprint is the sum, modulo 2**64 in each of two lanes, of a hash of every frame and every
 object together with the names of its frame and class. A hash is a weighted sum of the columns'
-bits, mixed. Sums commute, so the parts of a stream
-and one whole file have the same fingerprint. It tells equal data from unequal data and is no
-protection against someone who builds a collision on purpose.
+bits, mixed. Sums commute, so the parts of a stream and one whole file have the same fingerprint. It
+tells equal data from unequal data and is no protection against someone who builds a collision on
+purpose.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.compiled.library import compiled
 
 HashArray = NDArray[np.uint64]
 
 _LANE_SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
-_MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_SHIFTS = (np.uint64(30), np.uint64(27), np.uint64(31))
+_LANES = len(_LANE_SEEDS)
+_SEEDS = np.array(_LANE_SEEDS, dtype=np.uint64)[:, np.newaxis]
 _WORD = 1 << 64
-_HALF_WORD = np.uint64(32)
+_FLOAT, _OPTIONAL_FLOAT = 0, 1
+_KINDS = {np.dtype(np.float64): _FLOAT, np.dtype(np.int64): 2, np.dtype(np.uint8): 3}
+"""What the compiled loop calls the types of columns."""
 
-_BLOCK_ROWS = 1 << 14
-"""Rows that are hashed at a time, so that a block's columns stay in the processor's cache."""
+_hash_rows = compiled(
+    "hash_rows",
+    *(int, np.uint64, int, np.int64, np.uint64, int, np.int64),
+    *(np.uint8, np.int64, np.int64, np.uint64, int, int, np.uint64, np.uint64),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +74,49 @@ class Fingerprint:
 
 def fingerprint(annotations: Annotations) -> Fingerprint:
     """Fingerprint of every frame and object: names, numbers, coordinates, flags and columns."""
-    first, second = _totals(annotations)
-    return Fingerprint((first % _WORD, second % _WORD))
+    of_frames, frames = _hashed(
+        _frame_columns(annotations),
+        _Names(_same_in_lanes(annotations.sequences), annotations.frame_sequences),
+        _Names(_SEEDS, np.zeros(annotations.frame_count, dtype=np.int64)),
+        keep=True,
+    )
+    of_objects, _ = _hashed(
+        _object_columns(annotations),
+        _Names(frames, annotations.object_frames),
+        _Names(_same_in_lanes(annotations.labels), annotations.label_indices),
+        keep=False,
+    )
+    return of_frames + of_objects
 
 
-def _totals(annotations: Annotations) -> list[int]:
-    """Sum of all hashes in each lane."""
-    frames = _frame_hashes(annotations)
-    labels = _as_hashes(map(_digest, annotations.labels))
-    columns = _columns(annotations)
-    totals = [int(lane.sum(dtype=np.uint64)) for lane in frames]
-    object_frames = annotations.object_frames
-    for start in range(0, annotations.object_count, _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        frame_rows, label_rows = object_frames[rows], annotations.label_indices[rows]
-        label_hashes = labels[_uniform(label_rows)]
-        words = [(column, _words(_uniform(column.values[rows]))) for column in columns]
-        for lane, seed in enumerate(_LANE_SEEDS):
-            state = frames[lane][frame_rows] ^ label_hashes
-            for column, bits in words:
-                state += column.weighted(bits, seed, rows)
-            totals[lane] += int(_finish(state).sum(dtype=np.uint64))
-    return totals
+class _Names(NamedTuple):
+    """What N rows are called.
 
+    Attributes:
+        hashes: (lanes, K) hash of each name.
+        of_rows: (N,) name of each row.
+    """
 
-def _frame_hashes(annotations: Annotations) -> list[HashArray]:
-    """(F,) hash of each frame, in each lane."""
-    sequences = _as_hashes(map(_digest, annotations.sequences))
-    numbers, flags = _words(annotations.frame_numbers), _words(annotations.frame_flags)
-    return [
-        _finish(
-            (sequences ^ np.uint64(seed))[annotations.frame_sequences]
-            + numbers * _key(seed, "frame_number")
-            + flags * _key(seed, "frame_flags")
-        )
-        for seed in _LANE_SEEDS
-    ]
+    hashes: HashArray
+    of_rows: IntArray
+
+    def checked(self, row_count: int) -> _Names:
+        """The same, whose names are all there: the compiled loop asks no more.
+
+        Raises:
+            ValueError: If there are more or fewer rows.
+            IndexError: If a row has no name.
+        """
+        if self.of_rows.shape != (row_count,):
+            raise ValueError(f"names for {self.of_rows.shape} of {row_count} rows")
+        if row_count and not 0 <= self.of_rows.min() <= self.of_rows.max() < self.hashes.shape[1]:
+            raise IndexError("a row with a name that is not there")
+        return _Names(np.ascontiguousarray(self.hashes), np.ascontiguousarray(self.of_rows))
 
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """A column of objects that is hashed under a name.
+    """A column of rows that is hashed under a name.
 
     Attributes:
         name: What its weights are derived from.
@@ -120,15 +129,41 @@ class _Column:
     values: AnyArray
     optional: bool = False
 
-    def weighted(self, words: HashArray, seed: int, rows: slice) -> HashArray:
-        """The words of some rows with the column's weight in a lane."""
-        weighted = words * _key(seed, self.name)
-        if self.optional:
-            return np.where(np.isnan(self.values[rows]), np.uint64(0), weighted)
-        return weighted
+    @property
+    def kind(self) -> int:
+        """What the compiled loop calls it."""
+        kind = _KINDS[self.values.dtype]
+        return _OPTIONAL_FLOAT if self.optional and kind == _FLOAT else kind
 
 
-def _columns(annotations: Annotations) -> list[_Column]:
+def _hashed(
+    columns: Sequence[_Column], first: _Names, second: _Names, *, keep: bool
+) -> tuple[Fingerprint, HashArray]:
+    """The sum of the hashes of rows with two names each; and, to keep, (lanes, N) all of them."""
+    [count] = {len(column.values) for column in columns}
+    first, second = first.checked(count), second.checked(count)
+    kept = count if keep else 0
+    hashes, totals = np.empty((_LANES, kept), dtype=np.uint64), np.empty(_LANES, dtype=np.uint64)
+    _hash_rows(
+        *(count, first.hashes, first.hashes.shape[1], first.of_rows),
+        *(second.hashes, second.hashes.shape[1], second.of_rows),
+        np.array([column.kind for column in columns], dtype=np.uint8),
+        np.array([column.values.ctypes.data for column in columns], dtype=np.int64),
+        np.array([column.values.strides[0] for column in columns], dtype=np.int64),
+        *(_weights(tuple(column.name for column in columns)), len(columns), kept, hashes, totals),
+    )
+    lanes = totals.tolist()
+    return Fingerprint((lanes[0], lanes[1])), hashes
+
+
+def _frame_columns(annotations: Annotations) -> list[_Column]:
+    return [
+        _Column("frame_number", annotations.frame_numbers),
+        _Column("frame_flags", annotations.frame_flags),
+    ]
+
+
+def _object_columns(annotations: Annotations) -> list[_Column]:
     coordinates = enumerate(annotations.coordinates.T)
     return [
         *(_Column(f"coordinate_{index}", values) for index, values in coordinates),
@@ -139,37 +174,22 @@ def _columns(annotations: Annotations) -> list[_Column]:
     ]
 
 
-def _uniform(values: AnyArray) -> AnyArray:
-    """The first value alone where all are equal, as they are in many a column."""
-    return values[:1] if (values == values[0]).all() else values
-
-
 @lru_cache(maxsize=1024)
-def _key(seed: int, name: str) -> np.uint64:
-    """The odd weight of a column: with one for each, swapped columns are told apart."""
-    digest = hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest()
-    return np.uint64(int.from_bytes(digest, "little") | 1)
+def _weights(names: tuple[str, ...]) -> HashArray:
+    """(lanes, C) weights of columns, all odd: with one for each, swapped columns are told apart."""
+    digests = [
+        hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest()
+        for seed in _LANE_SEEDS
+        for name in names
+    ]
+    weights = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    return weights.reshape(_LANES, len(names)) | np.uint64(1)
 
 
-def _words(column: AnyArray) -> HashArray:
-    """64 bits of each value, equal for equal values."""
-    if column.dtype == np.float64:
-        # 0.0 and -0.0 are one number with two bit patterns; adding 0.0 leaves the first.
-        bits = (column + 0.0).view(np.uint64)
-        # Small whole numbers fill the high bits alone, which a product never brings down.
-        return bits ^ (bits >> _HALF_WORD)
-    return column.astype(np.uint64)
-
-
-def _finish(state: HashArray) -> HashArray:
-    """Mix the bits of every state: the finaliser of the splitmix64 generator."""
-    mixed = (state ^ (state >> _SHIFTS[0])) * _MULTIPLIERS[0]
-    mixed = (mixed ^ (mixed >> _SHIFTS[1])) * _MULTIPLIERS[1]
-    return mixed ^ (mixed >> _SHIFTS[2])
-
-
-def _as_hashes(digests: Iterable[bytes]) -> HashArray:
-    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+def _same_in_lanes(names: Iterable[str | SequenceKey]) -> HashArray:
+    """(lanes, K) hash of each name, the same in each lane."""
+    hashes = np.frombuffer(b"".join(map(_digest, names)), dtype="<u8").astype(np.uint64)
+    return np.broadcast_to(hashes, (_LANES, len(hashes)))
 
 
 @lru_cache(maxsize=1 << 14)

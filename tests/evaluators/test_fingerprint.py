@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.evaluator import Needs
@@ -117,3 +119,86 @@ def test_boxes_of_small_whole_numbers_keep_apart_in_each_lane() -> None:
     marks = [fingerprint(make_annotations({("", "s"): {0: [box]}})) for box in corners]
     for lane in (0, 1):
         assert len({mark.lanes[lane] for mark in marks}) == 8**4
+
+
+# --- by hand ---------------------------------------------------------------------------------
+
+WORD = 2**64
+SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
+
+
+def _named(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def _word(value: float) -> int:
+    """Bits of a value: of a number those of its binary64, with the upper half on the lower one."""
+    if not isinstance(value, float):
+        return value % WORD
+    bits: int = struct.unpack("<Q", struct.pack("<d", value + 0.0))[0]
+    return bits ^ (bits >> 32)
+
+
+def _mixed(state: int) -> int:
+    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % WORD
+    state = (state ^ (state >> 27)) * 0x94D049BB133111EB % WORD
+    return state ^ (state >> 31)
+
+
+def _hash(begin: int, seed: int, columns: Mapping[str, float]) -> int:
+    words = (
+        _word(value) * (_named(f"{seed} {name}") | 1)
+        for name, value in columns.items()
+        if value == value  # noqa: PLR0124 - NaN is no content
+    )
+    return _mixed((begin + sum(words)) % WORD)
+
+
+def _by_hand(annotations: Annotations) -> tuple[int, int]:
+    """Object by object, in whole numbers of Python."""
+    lanes = []
+    for seed in SEEDS:
+        total = 0
+        for frame, sequence in enumerate(annotations.frame_sequences.tolist()):
+            frame_columns = {
+                "frame_number": int(annotations.frame_numbers[frame]),
+                "frame_flags": int(annotations.frame_flags[frame]),
+            }
+            name = "\x00".join(annotations.sequences[sequence])
+            of_frame = _hash(_named(name) ^ seed, seed, frame_columns)
+            total += of_frame
+            for row in range(*annotations.frame_starts[frame : frame + 2].tolist()):
+                columns = {
+                    **{
+                        f"coordinate_{index}": float(value)
+                        for index, value in enumerate(annotations.coordinates[row])
+                    },
+                    "confidence": float(annotations.confidences[row]),
+                    "track_id": int(annotations.track_ids[row]),
+                    "flags": int(annotations.flags[row]),
+                    **{
+                        f"column {name}": float(values[row])
+                        for name, values in annotations.columns.items()
+                    },
+                }
+                label = annotations.labels[annotations.label_indices[row]]
+                total += _hash(of_frame ^ _named(label), seed, columns)
+        lanes.append(total % WORD)
+    return lanes[0], lanes[1]
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS))
+@example(Scene(SMALL, _with("coordinates", _set((0, 0), -0.0))))
+@example(Scene(replace(SMALL, columns={"area": np.array([np.nan, -0.0])}), SMALL))
+def test_a_fingerprint_is_the_sum_of_hashes_worked_out_one_by_one(scene: Scene) -> None:
+    for side in (scene.truth, scene.detections):
+        assert fingerprint(side).lanes == _by_hand(side)
+
+
+def test_a_row_with_a_name_that_is_not_there_is_refused() -> None:
+    for wrong in (-1, len(SMALL.labels)):
+        with pytest.raises(IndexError):
+            fingerprint(_with("label_indices", _set(0, wrong)))
+    with pytest.raises(ValueError, match="rows"):
+        fingerprint(replace(SMALL, label_indices=SMALL.label_indices[:1]))

@@ -131,7 +131,7 @@ def _named(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-def _word(value: float) -> int:
+def _word(value: int | float) -> int:
     """Bits of a value: of a number those of its binary64, with the upper half on the lower one."""
     if not isinstance(value, float):
         return value % WORD

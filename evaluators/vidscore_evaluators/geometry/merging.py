@@ -12,10 +12,9 @@ from typing import Literal
 
 import numpy as np
 import shapely
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from vidscore_evaluators.arrays import IntArray, starts_from_counts
+from vidscore_evaluators.compiled.components import least_nodes
 from vidscore_evaluators.geometry.boxes import box_areas, extend_boxes
 from vidscore_evaluators.geometry.polygons import PolygonArray, unions_of_runs
 from vidscore_evaluators.geometry.shapes import Criterion, Shapes, overlapping_twins
@@ -92,16 +91,8 @@ def _twins(shapes: Shapes, rows: IntArray, counts: Criterion) -> Pairs:
 
 def _components(pairs: Pairs, count: int) -> _Components:
     """Connected components of a graph of `count` nodes."""
-    nodes, ends = np.unique(np.concatenate([pairs.left, pairs.right]), return_inverse=True)
-    left, right = np.split(ends, 2)
-    edges = (np.ones(len(pairs), dtype=np.int8), (left, right))
-    graph = coo_array(edges, shape=(len(nodes), len(nodes)))
-    _, found = connected_components(graph, directed=False)
-    _, first_found = np.unique(found, return_index=True)
-    every = np.arange(count, dtype=np.int64)
-    roots = every.copy()
-    roots[nodes] = nodes[first_found[found]]
-    is_root = roots == every
+    roots = least_nodes(pairs.left, pairs.right, count)
+    is_root = roots == np.arange(count, dtype=np.int64)
     labels = (np.cumsum(is_root) - 1)[roots]
     return _Components(np.flatnonzero(is_root), labels, np.bincount(labels))
 

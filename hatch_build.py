@@ -18,7 +18,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import platform_tags
 
-LOOPS = Path("evaluators", "vidscore_evaluators", "compiled", "loops.so")
+COMPILED = Path("evaluators", "vidscore_evaluators", "compiled")
 
 # The compiler comes from the package index like any other requirement of the build, so that a
 # bare machine needs none. The loops call nothing, not even the C library: one file serves every
@@ -27,7 +27,7 @@ LOOPS = Path("evaluators", "vidscore_evaluators", "compiled", "loops.so")
 COMPILE = (
     *(sys.executable, "-m", "ziglang", "cc"),
     *("-std=c11", "-O2", "-fPIC", "-shared", "-nostdlib", "-ffp-contract=off", "-mcpu=baseline"),
-    *("-fno-sanitize=undefined", "-fno-builtin", "-Wl,-z,defs", "-Wall", "-Wextra", "-Werror"),
+    *("-fno-sanitize=undefined", "-fno-builtin", "-Wl,-z,defs,-s", "-Wall", "-Wextra", "-Werror"),
 )
 
 # A wheel with these tags is installed on every Linux of its processor, by either C library.
@@ -52,25 +52,29 @@ class CompiledLoopsHook(BuildHookInterface[Any]):
         """Put the library beside its sources; a wheel takes it from there."""
         if self.target_name != "wheel":
             return
-        compile_loops(Path(self.root, LOOPS))
-        build_data["artifacts"].append(LOOPS.as_posix())
+        library = compile_loops(Path(self.root, COMPILED))
+        build_data["artifacts"].append(library.relative_to(self.root).as_posix())
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platforms()}"
 
 
-def compile_loops(library: Path, *arguments: str) -> None:
-    """Compile the loops into a library, which appears whole or not at all.
+def compile_loops(folder: Path, *arguments: str) -> Path:
+    """Compile the C files of a folder into a library there, which appears whole or not at all.
 
     Args:
-        library: Where it goes.
+        folder: Where they are.
         arguments: What else to tell the compiler.
+
+    Returns:
+        The library.
     """
-    made_of = runpy.run_path(str(Path(__file__).parent / LOOPS.with_name("sources.py")))
-    sources = [str(path) for path in made_of["sources"]() if path.suffix == ".c"]
-    digest = f"-DSOURCES_DIGEST={made_of['digest']()}"
-    with tempfile.TemporaryDirectory() as folder:
-        caches = {f"ZIG_{which}_CACHE_DIR": folder for which in ("GLOBAL", "LOCAL")}
-        made = Path(folder, library.name)
+    made_of = runpy.run_path(str(Path(__file__).parent / COMPILED / "sources.py"))
+    sources = [str(path) for path in made_of["sources"](folder) if path.suffix == ".c"]
+    digest = f"-DSOURCES_DIGEST={made_of['digest'](folder)}"
+    library = Path(folder, made_of["LIBRARY"])
+    with tempfile.TemporaryDirectory() as elsewhere:
+        caches = {f"ZIG_{which}_CACHE_DIR": elsewhere for which in ("GLOBAL", "LOCAL")}
+        made = Path(elsewhere, library.name)
         subprocess.run(
             [*COMPILE, *arguments, digest, "-o", str(made), *sources],
             check=True,
@@ -80,6 +84,7 @@ def compile_loops(library: Path, *arguments: str) -> None:
         beside = library.with_suffix(f".{os.getpid()}{library.suffix}")
         shutil.copyfile(made, beside)
         beside.replace(library)
+    return library
 
 
 def _platforms() -> str:
@@ -92,9 +97,10 @@ def _platforms() -> str:
 
 
 def main() -> None:
-    """Compile the loops in this tree."""
+    """Compile the loops of this tree, or of a folder, with further arguments for the compiler."""
+    [folder, *arguments] = sys.argv[1:] or [str(Path(__file__).parent / COMPILED)]
     try:
-        compile_loops(Path(__file__).parent / LOOPS)
+        compile_loops(Path(folder), *arguments)
     except subprocess.CalledProcessError as error:  # the compiler has said why
         sys.exit(error.returncode)
 

@@ -12,12 +12,21 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BINARY, run, run_binary
+from tests.clients.cli.terminal import on_terminal, read_rest, read_until
 
 from vidscore_cli.server_process import ServerProcess
-from vidscore_client import CallCancelledError, Client, connect
+from vidscore_client import (
+    CallCancelledError,
+    Client,
+    Frames,
+    LimitExceededError,
+    RankingQuestions,
+    connect,
+)
 
 SEQUENCES = range(1, 5)
 QUESTIONS = ("--draws", "40", "--noise-px", "3", "--trials", "4", "--seed", "5")
@@ -35,7 +44,7 @@ PATIENCE_S = 120.0
 Environment = Mapping[str, str]
 
 
-def write_sky(path: Path, error_px: float) -> None:
+def write_sky(path: Path, error_px: float, sequences: range = SEQUENCES) -> None:
     """Five frames of two points in each sequence, off by more and more."""
     entries = [
         spotgeo_entry(
@@ -44,7 +53,7 @@ def write_sky(path: Path, error_px: float) -> None:
             (60.0 * frame, 200.0 + error_px * frame / 2),
             sequence=sequence,
         )
-        for sequence in SEQUENCES
+        for sequence in sequences
         for frame in range(1, 6)
     ]
     path.write_text(json.dumps(entries))
@@ -232,6 +241,56 @@ def newest_criterion_test(client: Client) -> str:
             return f"operations/{newest.detail}"
         time.sleep(0.05)
     raise AssertionError("no test was asked for")
+
+
+def test_ctrl_c_frees_the_place_of_files_on_the_server(tmp_path: Path) -> None:
+    """While they are examined others are refused: there is one place. It would take minutes."""
+    sky = str(tmp_path / "sky.json")
+    write_sky(Path(sky), 0.0, sequences=range(1, 801))
+    files = ("--truth", sky, "--system", f"a={sky}", "--system", f"b={sky}")
+    long = ("--draws", "0", "--noise-px", "3", "--trials", "10000")
+    with ServerProcess("--workers", "1") as server, connect(server.address) as client:
+        typed = ("trust", "ranking", "spotgeo", *files, *long, "--server", server.address)
+        with on_terminal(*typed) as (process, terminal):
+            shown = read_until(terminal, "examining")
+            assert "examining" in shown, shown
+            with pytest.raises(LimitExceededError, match="maximum_trust_analyses") as caught:
+                examine_dots(client)
+            process.send_signal(signal.SIGINT)
+            shown += read_rest(terminal)
+        assert not caught.value.retryable
+        assert process.returncode == 130
+        assert "Traceback" not in shown
+        assert "Error" not in shown
+        wait_for_a_place(client)
+
+
+def examine_dots(client: Client) -> None:
+    """Let a server examine two systems that find the only point of the truth."""
+    dots = Frames(
+        sequences=[("", "1")],
+        frame_sequences=np.array([0]),
+        frame_numbers=np.array([1]),
+        frame_starts=np.array([0, 1]),
+        coordinates=np.array([[10.0, 20.0]]),
+    )
+    client.trust.examine_upload(
+        [dots],
+        {"a": [dots], "b": [dots]},
+        evaluators=["spotgeo"],
+        questions=RankingQuestions(draws=0),
+    )
+
+
+def wait_for_a_place(client: Client) -> None:
+    """Wait until a server examines files again: it hears a little later of a call's end."""
+    give_up_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return examine_dots(client)
+        except LimitExceededError:
+            assert time.monotonic() < give_up_s, "the place is still taken"
+            time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,14 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from vidscore_evaluators.annotations import QUADRILATERAL
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.compiled.library import compiled
 
 PolygonArray = NDArray[np.object_]
 """Shapely geometries, None where an item has none."""
+
+_sides_cross = compiled("sides_cross", np.float64, int, np.bool_)
 
 
 def box_polygons(boxes: FloatArray) -> PolygonArray:
@@ -48,8 +52,11 @@ def sides_cross(corners: FloatArray) -> BoolArray:
     Returns:
         (N,) booleans.
     """
-    first, second, third, fourth = (corners[:, index : index + 2] for index in (0, 2, 4, 6))
-    return _cross(first, second, third, fourth) | _cross(second, third, fourth, first)
+    count = len(corners)
+    crossing = np.empty(count, dtype=np.bool_)
+    outlines = np.ascontiguousarray(corners, dtype=np.float64).reshape(count, QUADRILATERAL)
+    _sides_cross(outlines, count, crossing)
+    return crossing
 
 
 def unions_of_runs(polygons: PolygonArray, counts: IntArray) -> PolygonArray:
@@ -70,17 +77,3 @@ def unions_of_runs(polygons: PolygonArray, counts: IntArray) -> PolygonArray:
         matrix = polygons[starts[rows, np.newaxis] + np.arange(count)]
         unions[rows] = shapely.union_all(matrix, axis=1)
     return unions
-
-
-def _cross(start: FloatArray, end: FloatArray, other: FloatArray, last: FloatArray) -> BoolArray:
-    """Whether the segments start-end and other-last cross at a point inside both."""
-    apart = _side(start, end, other) * _side(start, end, last) < 0.0
-    across = _side(other, last, start) * _side(other, last, end) < 0.0
-    crossing: BoolArray = apart & across
-    return crossing
-
-
-def _side(start: FloatArray, end: FloatArray, point: FloatArray) -> FloatArray:
-    """Sign that tells on which side of the line start-end a point lies; 0 on it."""
-    along, to_point = end - start, point - start
-    return np.sign(along[:, 0] * to_point[:, 1] - along[:, 1] * to_point[:, 0])

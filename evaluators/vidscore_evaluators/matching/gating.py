@@ -45,7 +45,7 @@ class Extents:
     @property
     def columns(self) -> tuple[FloatArray, IntArray]:
         """What a compiled loop wants of them."""
-        return np.ascontiguousarray(self.boxes), self.starts
+        return np.ascontiguousarray(self.boxes, dtype=np.float64), self.starts
 
     def __post_init__(self) -> None:
         """Refuse what would lead a compiled loop astray."""

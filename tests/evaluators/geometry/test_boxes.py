@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,29 @@ def test_the_envelope_of_a_turned_square_is_the_upright_box_around_its_corners()
 def test_any_two_opposite_corners_in_any_order_give_the_same_box() -> None:
     given_as = boxes((1, 2, 5, 9), (5, 9, 1, 2), (1, 9, 5, 2), (5, 2, 1, 9))
     assert envelopes(given_as).tolist() == [[1, 2, 5, 9]] * 4
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda points: st.lists(
+            st.lists(st.floats(-1e9, 1e9), min_size=2 * points, max_size=2 * points), min_size=1
+        )
+    )
+)
+def test_an_envelope_reaches_from_the_least_to_the_greatest_coordinate_of_each_axis(
+    objects: list[list[float]],
+) -> None:
+    expected = [
+        [min(points[::2]), min(points[1::2]), max(points[::2]), max(points[1::2])]
+        for points in objects
+    ]
+    assert envelopes(np.array(objects)).tolist() == expected
+
+
+@pytest.mark.parametrize("width", [0, 1, 5])
+def test_coordinates_that_are_no_points_have_no_envelope(width: int) -> None:
+    with pytest.raises(ValueError, match=f"{width} coordinates are no points"):
+        envelopes(np.zeros((3, width)))
 
 
 def test_no_boxes_have_no_envelopes() -> None:

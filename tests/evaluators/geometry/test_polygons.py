@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vidscore_evaluators.geometry.polygons import (
     box_polygons,
@@ -12,6 +14,8 @@ from vidscore_evaluators.geometry.polygons import (
     sides_cross,
     unions_of_runs,
 )
+
+Point = tuple[int, int]
 
 SQUARE = (0, 0, 10, 0, 10, 10, 0, 10)
 BOW_TIE = (0, 0, 10, 10, 10, 0, 0, 10)
@@ -37,11 +41,34 @@ POINT = (3, 3, 3, 3, 3, 3, 3, 3)
 def test_a_quadrilateral_stands_for_its_area_and_for_its_hull_where_sides_cross(
     corners: tuple[float, ...], crossing: bool, area: float
 ) -> None:
-    given = np.array([corners], dtype=np.float64)
-    assert sides_cross(given).tolist() == [crossing]
-    [polygon] = quadrilateral_polygons(given)
+    outline = np.array([corners], dtype=np.float64)
+    assert sides_cross(outline).tolist() == [crossing]
+    [polygon] = quadrilateral_polygons(outline)
     assert polygon.is_valid
     assert polygon.area == area
+
+
+def crosses(a: Point, b: Point, c: Point, d: Point) -> bool:
+    """Whether the segments from a to b and from c to d cross at a point inside both."""
+
+    def side(start: Point, end: Point, point: Point) -> int:
+        turn = (end[0] - start[0]) * (point[1] - start[1])
+        turn -= (end[1] - start[1]) * (point[0] - start[0])
+        return (turn > 0) - (turn < 0)
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
+
+
+@given(st.lists(st.lists(st.tuples(*[st.integers(0, 6)] * 2), min_size=4, max_size=4)))
+def test_sides_cross_where_one_of_the_two_opposite_pairs_does(outlines: list[list[Point]]) -> None:
+    corners = np.array(outlines, dtype=np.float64).reshape(len(outlines), 8)
+    expected = [crosses(a, b, c, d) or crosses(b, c, d, a) for a, b, c, d in outlines]
+    assert sides_cross(corners).tolist() == expected
+
+
+def test_what_has_not_four_corners_is_refused() -> None:
+    with pytest.raises(ValueError, match="reshape"):
+        sides_cross(np.zeros((2, 4)))
 
 
 def test_no_quadrilaterals_are_no_polygons() -> None:

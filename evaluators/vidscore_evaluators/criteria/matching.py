@@ -15,12 +15,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, numbered, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
+from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import Components, connected_components
 from vidscore_evaluators.matching.gating import Pairs
 
@@ -205,42 +205,45 @@ def _solve_components(
 ) -> IntArray:
     """Matched pairs of components that need a solver."""
     pairs = pairs[np.argsort(parts.of_pairs[pairs], kind="stable")]
-    components = parts.of_pairs[pairs]
-    bounds = np.append(run_starts(components), len(pairs)).tolist()
-    rows = _places(components, detections[pairs])
-    columns = _places(components, targets[pairs])
-    matched = [np.zeros(0, dtype=np.int64)]
+    cells = parts.left_counts * parts.right_counts
+    small = cells[parts.of_pairs[pairs]] <= LARGEST_TABLE
+    solved = [_solve_tables(parts, detections, targets, weights, pairs[small])]
+    large = pairs[~small]
+    bounds = np.append(run_starts(parts.of_pairs[large]), len(large)).tolist()
     for begin, end in pairwise(bounds):
-        component = components[begin]
-        shape = (int(parts.left_counts[component]), int(parts.right_counts[component]))
-        cells = (rows[begin:end], columns[begin:end])
-        solve = _solve_table if shape[0] * shape[1] <= LARGEST_TABLE else _solve_sparse
-        chosen = solve(cells, weights[pairs[begin:end]], shape)
-        matched.append(pairs[begin:end][chosen])
-    return np.concatenate(matched)
+        rows = large[begin:end]
+        solved.append(rows[_solve_sparse(detections[rows], targets[rows], weights[rows])])
+    return np.concatenate(solved)
 
 
-Cells = tuple[IntArray, IntArray]
-"""Row and column of each pair of a component."""
+def _solve_tables(
+    parts: Components,
+    detections: IntArray,
+    targets: IntArray,
+    weights: FloatArray,
+    pairs: IntArray,
+) -> IntArray:
+    """Matched pairs of components, each laid out as a table of weights."""
+    components = parts.of_pairs[pairs]
+    first = run_starts(components)
+    tables = Blocks(
+        np.append(first, len(pairs)),
+        _places(components, detections[pairs]),
+        _places(components, targets[pairs]),
+        parts.left_counts[components[first]],
+        parts.right_counts[components[first]],
+    )
+    return pairs[tables.assigned_pairs(-weights[pairs], np.zeros(len(first)))]
 
 
-def _solve_table(cells: Cells, weights: FloatArray, shape: tuple[int, int]) -> IntArray:
-    """Matched pairs of one component, laid out as a table of weights."""
-    table = np.zeros(shape)
-    owner = np.full(shape, -1, dtype=np.int64)
-    table[cells] = weights
-    owner[cells] = np.arange(len(weights))
-    solution: IntArray = owner[linear_sum_assignment(table, maximize=True)]
-    return solution[solution >= 0]
-
-
-def _solve_sparse(cells: Cells, weights: FloatArray, shape: tuple[int, int]) -> IntArray:
-    """The same without a table, for components of thousands on either side.
+def _solve_sparse(detections: IntArray, targets: IntArray, weights: FloatArray) -> IntArray:
+    """The same without a table, of one component of thousands on either side.
 
     Each row gets a column of its own that stands for "with nobody", so that all can be matched.
     """
-    rows, columns = cells
-    height, width = shape
+    _, rows, _ = numbered(detections)
+    _, columns, _ = numbered(targets)
+    height, width = int(rows.max()) + 1, int(columns.max()) + 1
     nobody = 2.0 * weights.max()
     all_rows = np.arange(height, dtype=np.int64)
     costs = np.concatenate([nobody - weights, np.full(height, nobody)])

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.matching.stacks import least_cost_columns
+from vidscore_evaluators.matching.assignment import least_cost_columns
 from vidscore_evaluators.matching.transport import transport_cost
 
 

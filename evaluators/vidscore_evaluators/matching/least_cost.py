@@ -2,8 +2,8 @@
 
 A frame is taken apart as far as that is cheap, for all frames at once: stars (`components`) keep
 their cheapest pair; what remains of a frame is done where every object of one side has a cheapest
-partner of its own, or where it is two by two; and only the rest goes to a solver, a frame at a
-time, large ones component by component.
+partner of its own; and only the rest goes to a solver (`assignment`), a matrix for each frame and,
+in large ones, for each component.
 
 The answer does not depend on the order of objects, nor on other frames. A formula decides only
 where its answer is the one best matching. The solver may have equally good ones to choose from;
@@ -14,10 +14,8 @@ other frame, so that it always chooses the same one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from vidscore_evaluators.arrays import (
     BoolArray,
@@ -27,14 +25,12 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
+from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import connected_components, star_pairs
 from vidscore_evaluators.matching.gating import Pairs
 
 LARGE_FRAME_CELLS = 1 << 12
 """Cells of a frame's cost matrix above which it is solved component by component."""
-
-CELLS_A_CHUNK = 1 << 20
-"""Cells of cost matrices that are filled at a time."""
 
 _NOBODY = -1
 
@@ -214,19 +210,21 @@ class _Members:
 
 
 def _match_blocks(problem: _Problem, partners: IntArray, left: Objects, right: Objects) -> None:
-    """Match what no formula on pairs settled, by cost matrices of a few blocks at a time."""
+    """Match what no formula on pairs settled, by a cost matrix for each block."""
     rows, columns = _members_of_sides(problem, left, right)
     large = rows.counts * columns.counts > LARGE_FRAME_CELLS
     if large.any():
         problem = _split(problem, large, len(left.frames), len(right.frames))
         rows, columns = _members_of_sides(problem, left, right)
-    cells_before = starts_from_counts(rows.counts * columns.counts)[:-1]
-    first_blocks = run_starts(cells_before // CELLS_A_CHUNK).tolist()
-    for start, stop in pairwise([*first_blocks, problem.block_count]):
-        matrices = _matrices(problem, rows, columns, start, stop)
-        chosen_rows, chosen_columns = _solve(matrices)
-        # A cell without a pair may be among them; no pair then finds itself in `partners`.
-        partners[rows.rows[chosen_rows]] = columns.rows[chosen_columns]
+    pairs = problem.pairs
+    starts = np.append(run_starts(problem.blocks), len(pairs))
+    blocks = Blocks(
+        starts, rows.ranks[pairs.left], columns.ranks[pairs.right], rows.counts, columns.counts
+    )
+    greatest = np.maximum.reduceat(problem.costs, starts[:-1])
+    forbidden = forbidden_costs(greatest, np.minimum(rows.counts, columns.counts))
+    matched = blocks.assigned_pairs(problem.costs, forbidden)
+    partners[pairs.left[matched]] = pairs.right[matched]
 
 
 def _members_of_sides(
@@ -273,47 +271,6 @@ def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: in
     return _Problem(problem.pairs.take(order), problem.costs[order], numbers, _count(numbers))
 
 
-@dataclass(frozen=True, eq=False)
-class _Matrices:
-    """Cost matrices of B blocks, one after the other in one array.
-
-    Attributes:
-        cells: Costs, row by row.
-        starts: (B + 1,) offsets into `cells`.
-        heights: (B,) rows of each matrix.
-        widths: (B,) columns of each matrix.
-        first_rows: (B,) place of each matrix's first row among the members on the left.
-        first_columns: (B,) place of its first column among the members on the right.
-    """
-
-    cells: FloatArray
-    starts: IntArray
-    heights: IntArray
-    widths: IntArray
-    first_rows: IntArray
-    first_columns: IntArray
-
-
-def _matrices(
-    problem: _Problem, rows: _Members, columns: _Members, start: int, stop: int
-) -> _Matrices:
-    """Cost matrices of the blocks from `start` to before `stop`."""
-    heights, widths = rows.counts[start:stop], columns.counts[start:stop]
-    starts = starts_from_counts(heights * widths)
-    pairs = slice(*np.searchsorted(problem.blocks, [start, stop]).tolist())
-    blocks, costs = problem.blocks[pairs] - start, problem.costs[pairs]
-    greatest = np.zeros(stop - start)
-    np.maximum.at(greatest, blocks, costs)
-    forbidden = forbidden_costs(greatest, np.minimum(heights, widths))
-    cells = np.repeat(forbidden, np.diff(starts))
-    row_ranks = rows.ranks[problem.pairs.left[pairs]]
-    column_ranks = columns.ranks[problem.pairs.right[pairs]]
-    cells[starts[blocks] + row_ranks * widths[blocks] + column_ranks] = costs
-    return _Matrices(
-        cells, starts, heights, widths, rows.starts[start:stop], columns.starts[start:stop]
-    )
-
-
 def forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
     """Cost of a cell without a pair: more than all pairs that a block can have together.
 
@@ -327,39 +284,3 @@ def forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
     _, exponents = np.frexp(greatest * most_pairs + 1.0)
     powers: FloatArray = np.ldexp(1.0, exponents)
     return powers
-
-
-def _solve(matrices: _Matrices) -> tuple[IntArray, IntArray]:
-    """Assign rows to columns in every matrix; places among the members of the two sides."""
-    small = np.flatnonzero((matrices.heights == 2) & (matrices.widths == 2))
-    first = matrices.starts[small]
-    straight = matrices.cells[first] + matrices.cells[first + 3]
-    crossed = matrices.cells[first + 1] + matrices.cells[first + 2]
-    small = small[straight != crossed]
-    flips = (crossed < straight)[straight != crossed].astype(np.int64)
-    rest = np.ones(len(matrices.heights), dtype=np.bool_)
-    rest[small] = False
-    solved_rows, solved_columns = _solve_each(matrices, np.flatnonzero(rest))
-    first_rows, first_columns = matrices.first_rows[small], matrices.first_columns[small]
-    return (
-        np.concatenate([first_rows, first_rows + 1, *solved_rows]),
-        np.concatenate([first_columns + flips, first_columns + 1 - flips, *solved_columns]),
-    )
-
-
-def _solve_each(matrices: _Matrices, blocks: IntArray) -> tuple[list[IntArray], list[IntArray]]:
-    """Solve matrices one by one."""
-    chosen_rows, chosen_columns = [], []
-    for start, height, width, row, column in zip(
-        matrices.starts[blocks].tolist(),
-        matrices.heights[blocks].tolist(),
-        matrices.widths[blocks].tolist(),
-        matrices.first_rows[blocks].tolist(),
-        matrices.first_columns[blocks].tolist(),
-        strict=True,
-    ):
-        cells = matrices.cells[start : start + height * width].reshape(height, width)
-        solved_rows, solved_columns = linear_sum_assignment(cells)
-        chosen_rows.append(solved_rows + row)
-        chosen_columns.append(solved_columns + column)
-    return chosen_rows, chosen_columns

@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.matching.assignment import least_cost_columns
 
 MOST_ASSIGNED_GRAINS = 200
 """Grains up to which an assignment of grains is faster than shortest paths."""
@@ -37,7 +37,10 @@ def transport_cost(costs: FloatArray) -> float:
     grains = math.lcm(piles, holes)
     if grains <= MOST_ASSIGNED_GRAINS:
         table = np.repeat(np.repeat(costs, grains // piles, axis=0), grains // holes, axis=1)
-        return math.fsum(table[linear_sum_assignment(table)].tolist()) / grains
+        return (
+            math.fsum(table[np.arange(grains), least_cost_columns(table[None])[0]].tolist())
+            / grains
+        )
     # A step of a path is a hole, so that few of them are better.
     plan = _Plan.of(costs if piles >= holes else costs.T)
     for pile in range(len(plan.costs)):

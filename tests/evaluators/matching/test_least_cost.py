@@ -66,13 +66,11 @@ def match(frames: list[Edges]) -> list[list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("large", [1, 1 << 12], ids=["by component", "by frame"])
-@pytest.mark.parametrize("chunk", [1, 1 << 20])
 @given(frames=st.lists(FRAME, max_size=4))
-def test_every_frame_gets_a_best_matching(large: int, chunk: int, frames: list[Edges]) -> None:
+def test_every_frame_gets_a_best_matching(large: int, frames: list[Edges]) -> None:
     """As many pairs as any matching has, and no dearer than any with so many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(least_cost, "LARGE_FRAME_CELLS", large)
-        patch.setattr(least_cost, "CELLS_A_CHUNK", chunk)
         found = match(frames)
     for edges, chosen in zip(frames, found, strict=True):
         assert len({i for i, _ in chosen}) == len({j for _, j in chosen}) == len(chosen)

@@ -23,6 +23,7 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.geometry.points import point_distances, squared_lengths
+from vidscore_evaluators.matching.assignment import least_cost_columns
 from vidscore_evaluators.matching.gating import Extents, Pairs, gated_pairs
 from vidscore_evaluators.matching.least_cost import (
     LARGE_FRAME_CELLS,
@@ -30,7 +31,6 @@ from vidscore_evaluators.matching.least_cost import (
     forbidden_costs,
     least_cost_matching,
 )
-from vidscore_evaluators.matching.stacks import least_cost_columns
 from vidscore_evaluators.protocols.spotgeo.parameters import (
     SpotGeoParameters,
     greatest_cost,

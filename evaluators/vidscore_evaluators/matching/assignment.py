@@ -1,0 +1,112 @@
+"""One-to-one assignments at the least sum of costs: of whole matrices, and of blocks of pairs.
+
+Of equally good assignments the one is chosen that scipy's linear_sum_assignment would choose. It
+follows from the matrix alone, from the order of its rows and columns, and on any machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.compiled.library import compiled
+
+_least_cost_columns = compiled(
+    "least_cost_columns", np.float64, int, int, int, np.float64, np.int64, np.int64
+)
+_assigned_pairs = compiled(
+    "assigned_pairs",
+    *(np.int64, np.int64, np.int64, np.float64, np.int64, np.int64, np.float64, int),
+    *(np.float64, np.float64, np.int64, int, np.bool_),
+)
+
+
+def least_cost_columns(costs: FloatArray) -> IntArray:
+    """Give every row a column of its own, at the least sum of costs.
+
+    Args:
+        costs: (K, m, n) finite costs of K problems, m from 1 to n.
+
+    Returns:
+        (K, m) column of each row. It depends on its own matrix alone, ties included.
+
+    Raises:
+        ValueError: If there are more rows than columns, or if costs or sums of them are no finite
+            numbers.
+    """
+    count, rows, columns = costs.shape
+    if rows > columns:
+        raise ValueError(f"{rows} rows cannot have a column each of {columns}")
+    chosen = np.empty((count, rows), dtype=np.int64)
+    solved = _least_cost_columns(
+        np.ascontiguousarray(costs), count, rows, columns, *_scratch(columns), chosen
+    )
+    if solved < count:
+        raise ValueError(f"costs of matrix {solved} are no finite numbers")
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """B matrices of which some cells are pairs, P in all.
+
+    Attributes:
+        starts: (B + 1,) offsets of the blocks into the pairs.
+        rows: (P,) row of each pair in its block.
+        columns: (P,) its column.
+        heights: (B,) rows of each block.
+        widths: (B,) columns of each block.
+    """
+
+    starts: IntArray
+    rows: IntArray
+    columns: IntArray
+    heights: IntArray
+    widths: IntArray
+
+    def __post_init__(self) -> None:
+        """Refuse what would lead a compiled loop astray."""
+        counts = np.diff(self.starts)
+        if not len(counts) == len(self.heights) == len(self.widths):
+            raise ValueError(
+                f"{len(self.starts)} offsets are not those of {len(self.heights)} blocks"
+            )
+        if self.starts[0] != 0 or (counts < 0).any() or self.starts[-1] != len(self.rows):
+            raise ValueError(f"{len(self.rows)} pairs do not fall into blocks {self.starts}")
+
+    def assigned_pairs(self, costs: FloatArray, others: FloatArray) -> BoolArray:
+        """Assign all rows, or all columns where they are fewer, at the least sum of costs.
+
+        Args:
+            costs: (P,) finite cost of each pair.
+            others: (B,) cost of every other cell of a block.
+
+        Returns:
+            (P,) which pairs are assigned. It depends on a block alone, ties included.
+
+        Raises:
+            ValueError: If costs or sums of them are no finite numbers, or a pair lies outside its
+                block.
+        """
+        if not len(costs) == len(self.rows) == len(self.columns) or len(others) != len(
+            self.heights
+        ):
+            raise ValueError(
+                "every pair has a row, a column and a cost, every block its other cost"
+            )
+        count, most_cells = len(self.heights), int((self.heights * self.widths).max(initial=0))
+        longest = int(max(self.heights.max(initial=0), self.widths.max(initial=0)))
+        assigned = np.empty(len(costs), dtype=np.bool_)
+        solved = _assigned_pairs(
+            *(self.starts, self.rows, self.columns, costs, self.heights, self.widths, others),
+            *(count, np.empty(most_cells), *_scratch(longest), longest, assigned),
+        )
+        if solved < count:
+            raise ValueError(f"block {solved} has pairs outside, or costs that are not finite")
+        return assigned
+
+
+def _scratch(columns: int) -> tuple[FloatArray, IntArray]:
+    return np.empty(5 * columns), np.empty(6 * columns, dtype=np.int64)

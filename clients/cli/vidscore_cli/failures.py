@@ -57,6 +57,9 @@ def explain(error: Exception, session: Session) -> ExitCode:
         place = f"{error.filename}: " if error.filename else ""
         _show(f"Error: {place}{error.strerror}")
         return ExitCode.INPUT
+    if isinstance(error, ImportError):
+        _show(f"Error: vidscore is not wholly installed: {error}")
+        return ExitCode.INTERNAL
     _show_internal(error, session.debug)
     return ExitCode.INTERNAL
 

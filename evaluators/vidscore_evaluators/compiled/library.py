@@ -6,6 +6,7 @@ import ctypes
 import operator
 from collections.abc import Callable
 from pathlib import Path
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class CompiledFunction:
         self._dtypes = [None if kind is int else np.dtype(kind) for kind in kinds]
         self._function = _function(library, name, kinds)
 
-    def __call__(self, *arguments: AnyArray | int) -> int:
+    def __call__(self, *arguments: AnyArray | SupportsIndex) -> int:
         """Call it, without the interpreter's lock."""
         passed = [
             _number(argument) if dtype is None else _address(argument, dtype)
@@ -83,14 +84,14 @@ def _function(library: ctypes.CDLL, name: str, kinds: tuple[Kind, ...]) -> Calla
     return typed
 
 
-def _number(argument: AnyArray | int) -> int:
+def _number(argument: AnyArray | SupportsIndex) -> int:
     number = operator.index(argument)
     if not -(1 << 63) <= number < 1 << 63:
         raise OverflowError(f"{number} does not fit into 64 bits")
     return number
 
 
-def _address(argument: AnyArray | int, dtype: np.dtype[np.generic]) -> int:
+def _address(argument: AnyArray | SupportsIndex, dtype: np.dtype[np.generic]) -> int:
     if not isinstance(argument, np.ndarray):
         raise TypeError(f"an array of {dtype} is needed, not {type(argument).__name__}")
     if argument.dtype != dtype:

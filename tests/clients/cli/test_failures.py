@@ -99,6 +99,17 @@ def test_a_mistake_of_our_own_says_how_to_report_it(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("arguments", "env"), [(["--debug", "fail"], {}), (["fail"], {"VIDSCORE_DEBUG": "1"})]
 )
+def test_an_installation_that_is_not_whole_is_no_mistake_of_our_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result = run_raising(ImportError("loops.so is missing; install again"), monkeypatch, "fail")
+    assert result.exit_code == 70
+    assert (
+        result.stderr
+        == "Error: vidscore is not wholly installed: loops.so is missing; install again\n"
+    )
+
+
 def test_debugging_shows_the_traceback_of_a_mistake_of_our_own(
     arguments: list[str], env: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

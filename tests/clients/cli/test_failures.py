@@ -96,9 +96,6 @@ def test_a_mistake_of_our_own_says_how_to_report_it(monkeypatch: pytest.MonkeyPa
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "env"), [(["--debug", "fail"], {}), (["fail"], {"VIDSCORE_DEBUG": "1"})]
-)
 def test_an_installation_that_is_not_whole_is_no_mistake_of_our_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -110,6 +107,9 @@ def test_an_installation_that_is_not_whole_is_no_mistake_of_our_own(
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "env"), [(["--debug", "fail"], {}), (["fail"], {"VIDSCORE_DEBUG": "1"})]
+)
 def test_debugging_shows_the_traceback_of_a_mistake_of_our_own(
     arguments: list[str], env: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
-from tests.support.tree import ROOT, is_generated, python_files, tracked_files
+from tests.support.tree import ROOT, compiled_files, is_generated, python_files, tracked_files
 
 MOST_LINES_PER_FILE = 500
 MOST_LINES_PER_FUNCTION = 70
@@ -24,10 +25,10 @@ def test_no_file_names_a_path_of_the_machine_it_was_written_on() -> None:
     assert _lines_with(MACHINE_PATHS) == []
 
 
-def test_every_python_file_is_short_enough_to_read_in_one_sitting() -> None:
+def test_every_file_is_short_enough_to_read_in_one_sitting() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
-        for path in python_files()
+        for path in [*python_files(), *compiled_files()]
         if (lines := path.read_text(encoding="utf-8").count("\n")) > MOST_LINES_PER_FILE
     }
     assert long == {}
@@ -42,6 +43,25 @@ def test_every_function_fits_on_a_screen() -> None:
         and _length(node) > MOST_LINES_PER_FUNCTION
     ]
     assert long == []
+
+
+def test_every_compiled_function_fits_on_a_screen() -> None:
+    functions = [
+        (f"{path.relative_to(ROOT)}: {heading} has {lines} lines", lines)
+        for path in compiled_files()
+        for heading, lines in _compiled_functions(path.read_text(encoding="utf-8"))
+    ]
+    assert functions
+    assert [text for text, lines in functions if lines > MOST_LINES_PER_FUNCTION] == []
+
+
+def _compiled_functions(text: str) -> Iterator[tuple[str, int]]:
+    """The first line of each function of C, and how many lines are between its braces.
+
+    They stand at the beginning of a line, as those of nothing else than functions do.
+    """
+    for match in re.finditer(r"^(\w[^;={}]*\))\s*\{\n(.*?)^\}$", text, re.MULTILINE | re.DOTALL):
+        yield match[1].splitlines()[0], match[2].count("\n")
 
 
 def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.tags import sys_tags
+from packaging.utils import parse_wheel_filename
+from tests.support.requirements import missing
 from tests.support.tree import ROOT, tracked_files
+
+from vidscore_evaluators.compiled.library import load
 
 # The folder of each distribution, and the source root of each package in it.
 DISTRIBUTIONS = {
@@ -29,6 +35,8 @@ DISTRIBUTIONS = {
     ),
 }
 
+LOOPS = "vidscore_evaluators/compiled/loops.so"
+
 
 def _build(project: Path, target: str, folder: Path) -> Path:
     """Build with the backend that is installed here: no network, no isolated environment."""
@@ -44,16 +52,20 @@ def _build(project: Path, target: str, folder: Path) -> Path:
 
 def _modules(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
-        return {name for name in archive.namelist() if ".dist-info/" not in name}
+        names = archive.namelist()
+    assert len(names) == len(set(names))
+    return {name for name in names if ".dist-info/" not in name}
 
 
 def _expected(packages: dict[str, Path]) -> set[str]:
-    return {
+    """The tracked files, and what is compiled."""
+    tracked = {
         path.relative_to(root).as_posix()
         for package, root in packages.items()
         for path in tracked_files()
         if path.is_relative_to(root / package)
     }
+    return tracked | {LOOPS for package in packages if LOOPS.startswith(f"{package}/")}
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)
@@ -89,3 +101,28 @@ def test_a_wheel_carries_the_licence(name: str, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
     assert [file for file in names if file.endswith(".dist-info/licenses/LICENSE")]
+
+
+def test_a_wheel_is_for_one_kind_of_processor_and_every_python(tmp_path: Path) -> None:
+    """The loops use neither Python nor a C library: on Linux, any of either will do."""
+    name = _build(ROOT, "wheel", tmp_path).name
+    _, _, _, tags = parse_wheel_filename(name)
+
+    assert {(tag.interpreter, tag.abi) for tag in tags} == {("py3", "none")}
+    assert tags & set(sys_tags())
+    if sys.platform != "linux":
+        missing("Linux, whose wheels name no release of the system")
+    machine = sysconfig.get_platform().rpartition("-")[2]
+    assert {tag.platform for tag in tags} == {
+        f"{system}_{machine}" for system in ("manylinux_2_17", "musllinux_1_1")
+    }
+
+
+def test_the_library_of_a_wheel_is_of_the_sources_in_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(_build(ROOT, "wheel", tmp_path)) as archive:
+        archive.extractall(tmp_path)
+    load((tmp_path / LOOPS).parent)
+
+
+def test_the_wheel_of_the_client_is_for_every_machine(tmp_path: Path) -> None:
+    assert _build(ROOT / "clients/python", "wheel", tmp_path).name.endswith("-py3-none-any.whl")

@@ -31,3 +31,11 @@ def is_generated(path: Path) -> bool:
 def python_files() -> list[Path]:
     """List the Python files that we wrote."""
     return [path for path in tracked_files() if path.suffix == ".py" and not is_generated(path)]
+
+
+def compiled_files() -> list[Path]:
+    """List the C files that are compiled when the project is installed."""
+    folder = ROOT / "evaluators/vidscore_evaluators/compiled"
+    return [
+        path for path in tracked_files() if path.parent == folder and path.suffix in {".c", ".h"}
+    ]

@@ -88,6 +88,28 @@ def test_evaluators_that_are_tallied_together_get_what_each_gets_alone(workers: 
         assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(truth, detections))
 
 
+def test_parts_that_are_tallied_side_by_side_add_up_to_the_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever number of threads there are; every evaluator may be used by several."""
+    truth, detections = _tracked_scene()
+    monkeypatch.setattr(jobs, "OBJECTS_A_PART", 20)
+    evaluators = [create_evaluator(name) for name in ("clear", "identity", "hota", "map", "f1")]
+    whole = [tally_to_bytes(evaluator.tally(truth, detections)) for evaluator in evaluators]
+    for count in (1, 2, 3):
+        monkeypatch.setattr("os.cpu_count", lambda count=count: count)
+        tallies = tally_in_parts(evaluators, truth, detections)
+        assert list(map(tally_to_bytes, tallies)) == whole
+
+
+def test_an_error_of_a_part_ends_tallying_with_its_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "OBJECTS_A_PART", 1)
+    boxes = make_annotations({("", name): {1: [(0, 0, 1, 1)]} for name in "abcdef"})
+    with pytest.raises(GeometryError) as caught:
+        tally_in_parts([create_evaluator("spotgeo")], boxes, boxes)
+    assert caught.value.faults[0].source == "truth"
+
+
 def _tracked_scene() -> tuple[Annotations, Annotations]:
     """Three sequences of boxes that drift apart from their detections."""
     sides = [

@@ -2,42 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats.source import ReadLimits
 
 HEAD_BYTES = 4096
 """First bytes of a file by which its format is recognised."""
-
-READING_THREADS = 4
-"""Files that are read at a time; most of reading lets go of the interpreter."""
-
-File = TypeVar("File")
-Content = TypeVar("Content")
-
-
-def in_threads(
-    read: Callable[[File], Content], files: Iterable[File]
-) -> Iterator[Callable[[], Content]]:
-    """Read files side by side.
-
-    Args:
-        read: Reads one of them.
-        files: The files.
-
-    Yields:
-        For each file, in order, a function that returns or raises what came of reading it.
-    """
-    with ThreadPoolExecutor(min(READING_THREADS, os.cpu_count() or 1)) as threads:
-        futures = deque(threads.submit(read, file) for file in files)
-        while futures:  # one that was given is not kept: its faults may be many
-            yield futures.popleft().result
 
 
 def read_bytes(path: Path, expected: str, limits: ReadLimits) -> bytes:

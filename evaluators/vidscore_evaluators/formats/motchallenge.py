@@ -35,7 +35,6 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
-    in_threads,
     is_file,
     is_folder,
     read_bytes,
@@ -50,6 +49,7 @@ from vidscore_evaluators.formats.source import Format, Reading, ReadLimits, Sour
 from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn, concatenate_tables
 from vidscore_evaluators.formats.texts import read_number, read_whole
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
+from vidscore_evaluators.threads import in_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"

@@ -33,7 +33,6 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
-    in_threads,
     is_folder,
     read_bytes,
     require_folder,
@@ -53,6 +52,7 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.formats.table import Kind, Table
 from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.threads import in_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "neovision2-csv"

@@ -1,0 +1,39 @@
+"""Work for several threads, for what lets go of the interpreter most of the time."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+MOST_THREADS = 4
+"""More would wait for the interpreter."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def in_threads(
+    work: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Callable[[], Result]]:
+    """Do the same to every item, some at a time.
+
+    Args:
+        work: What to do.
+        items: What to do it to; one is asked for when there is a thread for it, or one that is
+            about to be free.
+
+    Yields:
+        For each item, in order, a function that returns or raises what came of it.
+    """
+    count = min(MOST_THREADS, os.cpu_count() or 1)
+    with ThreadPoolExecutor(count) as threads:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(threads.submit(work, item))
+            if len(begun) > count:
+                yield begun.popleft().result  # one that was given is not kept: it may be large
+        while begun:
+            yield begun.popleft().result

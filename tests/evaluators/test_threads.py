@@ -1,0 +1,74 @@
+"""Work in several threads: all of it, in order, and little at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from vidscore_evaluators import threads
+from vidscore_evaluators.threads import in_threads
+
+WAIT_S = 60.0
+
+
+@pytest.fixture(params=[1, 2, 3], autouse=True)
+def thread_count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """As many processors as there are to be threads."""
+    count: int = request.param
+    monkeypatch.setattr("os.cpu_count", lambda: count)
+    return count
+
+
+@pytest.mark.parametrize("item_count", [0, 1, 2, 3, 20])
+def test_every_item_is_done_and_results_come_in_order(item_count: int) -> None:
+    found = [result() for result in in_threads(lambda item: item * item, range(item_count))]
+    assert found == [item * item for item in range(item_count)]
+
+
+def test_as_many_items_as_threads_are_worked_on_at_a_time(thread_count: int) -> None:
+    """Nobody gets past the barrier before all of them are there."""
+    barrier = threading.Barrier(thread_count)
+
+    def work(item: int) -> int:
+        barrier.wait(WAIT_S)
+        return item
+
+    items = range(4 * thread_count)
+    assert [result() for result in in_threads(work, items)] == list(items)
+
+
+def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
+    """Beside what is worked on, one waits; what is done stays until it is taken."""
+    asked = []
+
+    def items() -> Iterator[int]:
+        for item in range(20):
+            asked.append(item)
+            yield item
+
+    for taken, _ in enumerate(in_threads(str, items())):
+        assert len(asked) == min(20, taken + thread_count + 1)
+
+
+def test_an_error_is_raised_for_its_own_item_alone() -> None:
+    def work(item: int) -> int:
+        if item == 1:
+            raise ValueError("item 1")
+        return item
+
+    first, second, third = in_threads(work, range(3))
+    assert (first(), third()) == (0, 2)
+    with pytest.raises(ValueError, match="item 1"):
+        second()
+
+
+def test_no_more_than_a_few_threads_are_used_on_a_large_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    names = {
+        result() for result in in_threads(lambda _: threading.current_thread().name, range(99))
+    }
+    assert len(names) <= threads.MOST_THREADS

@@ -35,6 +35,9 @@ from vidscore_server.store.records import Role
 PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
 
+NOT_IMPORTED = (".__main__", ".env", ".compiled.loops")
+"""What would run as it is imported; and the compiled library, which looks like a module."""
+
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table."""
@@ -258,7 +261,7 @@ def error_classes() -> list[type[VidscoreError]]:
     """Every error class of evaluators and server, by reason."""
     for package in (vidscore_evaluators, vidscore_server):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            if not module.name.endswith((".__main__", ".env")) and ".testing" not in module.name:
+            if not module.name.endswith(NOT_IMPORTED) and ".testing" not in module.name:
                 import_module(module.name)
     return sorted(_subclasses(VidscoreError), key=lambda kind: kind.reason)
 

@@ -178,7 +178,11 @@ class Settings:
         maximum=7 * 86_400,
     )
     maximum_trust_analyses: int = parameter(
-        1, "Trust analyses that run at once; others wait.", minimum=1, maximum=1_000
+        1,
+        "Trust analyses that run at once: so many of benchmarks, where others wait, and as many of "
+        "uploads, where others are refused.",
+        minimum=1,
+        maximum=1_000,
     )
     trust_workers: int = parameter(
         1, "Processes that each trust analysis may use.", minimum=1, maximum=1_024

@@ -17,7 +17,13 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, hosting, refusal
 from tests.server.hosting.sky import FRAMES_A_SEQUENCE, batch, detections_of, place, truth_of
 
-from vidscore.v1 import access_service_pb2, specification_pb2
+from vidscore.v1 import (
+    access_service_pb2,
+    annotations_pb2,
+    ranking_service_pb2,
+    ranking_service_pb2_grpc,
+    specification_pb2,
+)
 from vidscore.v1 import trust_service_pb2 as pb
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.parameters import parse_parameters
@@ -35,6 +41,8 @@ FRAMES = range(SEQUENCES * FRAMES_A_SEQUENCE)
 SYSTEMS = {"perfect": truth_of, "usual": detections_of, "blind": lambda _: []}
 QUESTIONS = {"draws": 20, "noise_px": 3.0, "trials": 5, "seed": 7}
 PATIENCE_S = 180.0
+
+UploadRequest = ranking_service_pb2.ExamineUploadRequest
 
 
 @pytest_asyncio.fixture
@@ -205,6 +213,46 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
         assert reason_of(await waited(ranked.organiser, name)) == "CANCELLED"
     assert ranked.server.hosting is not None
     await ranked.server.hosting.trust.finish()
+
+
+async def test_files_have_a_place_beside_an_analysis_that_the_server_keeps(hosted: Hosted) -> None:
+    """By default there is one place for each: a test of criteria runs while files are examined."""
+    client = hosted.organiser
+    running = await client.trust.TestCriterion(
+        pb.TestCriterionRequest(test="tracking", strata=100), metadata=client.metadata
+    )
+    await has_begun(client, running.name)
+    assert await uploaded(hosted, ["usual", "perfect"]) == local(
+        ["usual", "perfect"], ("spotgeo", {})
+    )
+    request = operations_pb2.GetOperationRequest(name=running.name)
+    assert not (await client.operations.GetOperation(request, metadata=client.metadata)).done
+
+
+async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
+    """What the server finds of systems that are uploaded."""
+    configuration = ranking_service_pb2.ExaminationConfiguration(
+        specification=specification_pb2.BenchmarkSpec(
+            evaluators=[specification_pb2.EvaluatorSpec(name="spotgeo")]
+        ),
+        truth_geometry=annotations_pb2.GEOMETRY_POINT,
+        detection_geometry=annotations_pb2.GEOMETRY_POINT,
+        systems=names,
+        questions=pb.RankingQuestions(**QUESTIONS),  # type: ignore[arg-type] # all fit
+    )
+    requests = [
+        UploadRequest(configuration=configuration),
+        UploadRequest(truth=batch(FRAMES, truth_of)),
+        *(
+            UploadRequest(detections=batch(FRAMES, SYSTEMS[name]), system=index)
+            for index, name in enumerate(names)
+        ),
+    ]
+    stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
+    metadata = hosted.organiser.metadata
+    call = stub.ExamineUpload(iter(requests), metadata=metadata, timeout=PATIENCE_S)
+    *_, last = [response async for response in call]
+    return json.loads(last.outcome.document_json)
 
 
 async def has_begun(client: Client, name: str) -> None:

@@ -81,6 +81,20 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
     )
 
 
+def frames_in(side: Annotations, other: Annotations) -> BoolArray:
+    """(F,) whether each frame of a side is one of another side's, too.
+
+    Args:
+        side: The frames that are asked for.
+        other: The frames that there are.
+    """
+    sequences = tuple({**dict.fromkeys(side.sequences), **dict.fromkeys(other.sequences)})
+    frames = _union(
+        side.with_tables(sequences, side.labels), other.with_tables(sequences, other.labels)
+    )
+    return _marked(frames.count, frames.rows_of_detections)[frames.rows_of_truth]
+
+
 def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
     """Sequences in ascending order; texts sort several times faster than tuples of them."""
     by_name = sorted(keys, key=itemgetter(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from vidscore_evaluators.alignment import align
+from vidscore_evaluators.alignment import align, frames_in
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.pairing import FrameKey, frame_keys
@@ -92,3 +92,14 @@ def test_order_is_by_domain_then_sequence_then_number() -> None:
         (("a", "c"), 10),
         (("b", "a"), 1),
     ]
+
+
+@settings(max_examples=40)
+@given(scenes(NEEDS), seeds())
+def test_frames_that_the_other_side_has_too_are_found_by_their_names(
+    scene: Scene, seed: int
+) -> None:
+    truth, detections = shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1)
+    for side, other in ((truth, detections), (detections, truth)):
+        names = set(frame_keys(other))
+        assert frames_in(side, other).tolist() == [key in names for key in frame_keys(side)]

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import SubmissionName
-from vidscore_server.hosting.payloads import frame_names
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.scoring import Scorer, Sides
 from vidscore_server.hosting.site import Site
@@ -202,16 +202,15 @@ def _enough(
 
 def _completed(raw: Sides, truth: Annotations) -> frozenset[SequenceKey]:
     """Sequences whose truth is whole and whose every frame has been detected in."""
-    specification = raw.definition.specification
-    listed = set(frame_names(raw.truth))
-    detected = set(frame_names(raw.detections))
-    wanted = frame_names(truth)
-    lacking = {SequenceKey(*name[:2]) for name in wanted if name not in detected}
+    lacking = ~frames_in(truth, raw.detections)
     if raw.partial:
-        counted = _counted(specification)
-        lacking |= {SequenceKey(*name[:2]) for name in wanted if name not in listed}
-        lacking |= {key for key in truth.sequences if key not in counted}
-    return frozenset({SequenceKey(*name[:2]) for name in wanted} - lacking)
+        counted = _counted(raw.definition.specification)
+        of_counted = np.array([key in counted for key in truth.sequences], dtype=np.bool_)
+        lacking |= ~frames_in(truth, raw.truth) | ~of_counted[truth.frame_sequences]
+    frames = np.bincount(truth.frame_sequences, minlength=len(truth.sequences))
+    lacks = np.bincount(truth.frame_sequences[lacking], minlength=len(truth.sequences))
+    rows = np.flatnonzero((frames > 0) & (lacks == 0)).tolist()
+    return frozenset(truth.sequences[row] for row in rows)
 
 
 def _counted(specification: BenchmarkSpec) -> set[SequenceKey]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.evaluated_frames import resolve, restrict
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_server.hosting.payloads import frame_names
 
 
 def sides_to_score(
@@ -36,5 +36,4 @@ def sides_to_score(
 
 def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
     """(F,) whether each frame of the detections is not in the truth."""
-    listed = set(frame_names(truth))
-    return np.array([name not in listed for name in frame_names(detections)], dtype=np.bool_)
+    return ~frames_in(detections, truth)

@@ -8,7 +8,6 @@
  */
 
 import {
-  BackPressureError,
   ClosedError,
   ConflictError,
   InternalError,
@@ -125,13 +124,12 @@ export class AppendState {
     return this.outbox.offer("detections", frame, nowMs);
   }
 
-  /** The error for a frame that was not taken in. */
-  refusal(waitedMs: number | null): BackPressureError {
-    const waited = waitedMs === null ? "" : ` for ${waitedMs / 1000} s`;
-    return new BackPressureError(
-      `the queue has been full${waited}: ${this.outbox.frames} frames wait to be sent and ` +
-        `${this.#windowFrames} to be acknowledged, queueFrames is ` +
-        `${this.#batching.queueFrames}, windowFrames is ${this.#delivery.windowFrames}`,
+  /** How full the queue and the window are, for people. */
+  get fullness(): string {
+    return (
+      `${this.outbox.frames} frames wait to be sent and ${this.#windowFrames} to be ` +
+      `acknowledged, queueFrames is ${this.#batching.queueFrames}, ` +
+      `windowFrames is ${this.#delivery.windowFrames}`
     );
   }
 

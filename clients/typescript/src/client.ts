@@ -5,10 +5,7 @@ import { ConflictError, InputError, InternalError, NotFoundError } from "./error
 import { decodeEvaluator, type EvaluatorDescription } from "./evaluators.js";
 import { arityOf, type Frame, type TruthFrame } from "./frames.js";
 import { BenchmarkService } from "./gen/vidscore/v1/benchmark_service_pb.js";
-import {
-  type Evaluator as EvaluatorMessage,
-  EvaluatorService,
-} from "./gen/vidscore/v1/evaluator_service_pb.js";
+import { EvaluatorService } from "./gen/vidscore/v1/evaluator_service_pb.js";
 import { ServerService } from "./gen/vidscore/v1/server_service_pb.js";
 import { SubmissionService } from "./gen/vidscore/v1/submission_service_pb.js";
 import { type Health, HealthService, healthName } from "./health.js";
@@ -18,7 +15,6 @@ import {
   decodeBoardRow,
   decodeStream,
   type Leaderboard,
-  type LeaderboardRow,
   type Submission,
 } from "./hosting.js";
 import type { Report } from "./reports.js";
@@ -106,16 +102,10 @@ export class Client implements AsyncDisposable {
 
   /** Every evaluator that the server has, built-in ones first. */
   async evaluators(): Promise<EvaluatorDescription[]> {
-    const found: EvaluatorMessage[] = [];
-    let pageToken = "";
-    do {
-      const page = await this.#connection.run((options) =>
-        this.#connection.service(EvaluatorService).listEvaluators({ pageToken }, options),
-      );
-      found.push(...page.evaluators);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return found.map(decodeEvaluator);
+    const pages = await this.#connection.pages((pageToken, options) =>
+      this.#connection.service(EvaluatorService).listEvaluators({ pageToken }, options),
+    );
+    return pages.flatMap((page) => page.evaluators).map(decodeEvaluator);
   }
 
   /**
@@ -231,33 +221,22 @@ export class Client implements AsyncDisposable {
 
   /** The hosted benchmarks that may be seen. */
   async benchmarks(): Promise<Benchmark[]> {
-    const found: Benchmark[] = [];
-    let pageToken = "";
-    do {
-      const page = await this.#connection.run((options) =>
-        this.#connection.service(BenchmarkService).listBenchmarks({ pageToken }, options),
-      );
-      found.push(...page.benchmarks.map(decodeBenchmark));
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return found;
+    const pages = await this.#connection.pages((pageToken, options) =>
+      this.#connection.service(BenchmarkService).listBenchmarks({ pageToken }, options),
+    );
+    return pages.flatMap((page) => page.benchmarks).map(decodeBenchmark);
   }
 
   /** The submissions of a benchmark in rank order. */
   async leaderboard(benchmark: string, options: LeaderboardOptions = {}): Promise<Leaderboard> {
-    const rows: LeaderboardRow[] = [];
-    let ranking: readonly string[] = [];
-    let pageToken = "";
-    do {
-      const request = { benchmark: benchmarkName(benchmark), ...options, pageToken };
-      const page = await this.#connection.run((call) =>
-        this.#connection.service(BenchmarkService).getLeaderboard(request, call),
-      );
-      rows.push(...page.rows.map(decodeBoardRow));
-      ranking = page.ranking;
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return { rows, ranking };
+    const request = { benchmark: benchmarkName(benchmark), ...options };
+    const pages = await this.#connection.pages((pageToken, call) =>
+      this.#connection.service(BenchmarkService).getLeaderboard({ ...request, pageToken }, call),
+    );
+    return {
+      rows: pages.flatMap((page) => page.rows).map(decodeBoardRow),
+      ranking: pages.at(-1)?.ranking ?? [],
+    };
   }
 
   /** End every open stream at once and close the connection; may be called again. */

@@ -19,6 +19,12 @@ const USER_AGENT = `vidscore-typescript/${VERSION}`;
 const MAXIMUM_RESPONSE_BYTES = 256 << 20; // a report of a million rows
 const KEEPALIVE_MS = 60_000;
 
+/** An answer that may not be the whole of a list. */
+interface Page {
+  /** Leads to the next page; empty on the last one. */
+  readonly nextPageToken: string;
+}
+
 /** A connection, and what each call over it needs. */
 export class Connection {
   /** Milliseconds that a unary call, or the opening of a stream, may take. */
@@ -73,6 +79,24 @@ export class Connection {
     } catch (thrown) {
       throw this.errorFrom(thrown);
     }
+  }
+
+  /**
+   * Make a unary call for each page of a list, until there is no further one.
+   *
+   * @throws VidscoreError what one of them failed with.
+   */
+  async pages<Answer extends Page>(
+    call: (pageToken: string, options: CallOptions) => Promise<Answer>,
+  ): Promise<Answer[]> {
+    const found: Answer[] = [];
+    let pageToken = "";
+    do {
+      const page = await this.run((options) => call(pageToken, options));
+      found.push(page);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+    return found;
   }
 
   /** The error for what a call has thrown: after `close`, that it was closed. */

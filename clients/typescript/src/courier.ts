@@ -3,6 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
 import { AppendState, type Sent } from "./append_state.js";
+import { queueFrame } from "./back_pressure.js";
 import { Bell, now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import {
@@ -66,10 +67,7 @@ export class Courier {
   /** Queue a frame, as the policy says where the queue is full. */
   async put(frame: CheckedFrame): Promise<void> {
     const admit = () => this.state.admit(frame, now());
-    if (!admit()) {
-      await this.#waitForRoom(admit);
-    }
-    this.#bell.ring();
+    await queueFrame(admit, this.#bell, this.#plan.batching, () => this.state.fullness);
   }
 
   /** Wait until every frame is durable. */
@@ -104,16 +102,6 @@ export class Courier {
   }
 
   readonly #closed = () => this.#end(new ClosedError("the client is closed"));
-
-  async #waitForRoom(admit: () => boolean): Promise<void> {
-    const { policy, blockTimeoutMs } = this.#plan.batching;
-    if (policy === "raise") {
-      throw this.state.refusal(null);
-    }
-    if (!(await this.#bell.until(admit, blockTimeoutMs))) {
-      throw this.state.refusal(blockTimeoutMs);
-    }
-  }
 
   async #run(): Promise<void> {
     let error: VidscoreError | null = null;

@@ -4,10 +4,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { anyOf } from "./aborting.js";
+import { queueFrame } from "./back_pressure.js";
 import { Bell, now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import {
-  BackPressureError,
   CallbackError,
   CallCancelledError,
   ClosedError,
@@ -222,28 +222,14 @@ export class ScoreStream implements AsyncDisposable {
       }
       return this.#outbox.offer(side, checked, now());
     };
-    if (!admit()) {
-      await this.#waitForRoom(admit);
-    }
-    this.#bell.ring();
+    await queueFrame(admit, this.#bell, this.#batching, () => this.#fullness);
   }
 
-  async #waitForRoom(admit: () => boolean): Promise<void> {
-    const { policy, blockTimeoutMs } = this.#batching;
-    if (policy === "raise") {
-      throw this.#refusal(null);
-    }
-    if (!(await this.#bell.until(admit, blockTimeoutMs))) {
-      throw this.#refusal(blockTimeoutMs);
-    }
-  }
-
-  #refusal(waitedMs: number | null): BackPressureError {
-    const waited = waitedMs === null ? "" : ` for ${waitedMs / 1000} s`;
+  get #fullness(): string {
     const { queueFrames, queueBytes } = this.#batching;
-    return new BackPressureError(
-      `the queue has been full${waited}: ${this.#outbox.frames} frames wait to be sent, ` +
-        `queueFrames is ${queueFrames}, queueBytes is ${queueBytes}`,
+    return (
+      `${this.#outbox.frames} frames wait to be sent, ` +
+      `queueFrames is ${queueFrames}, queueBytes is ${queueBytes}`
     );
   }
 

@@ -5,11 +5,7 @@ import { anyOf } from "./aborting.js";
 import { now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
-import {
-  type SubmissionScore as ScoreMessage,
-  type Submission as SubmissionMessage,
-  SubmissionService,
-} from "./gen/vidscore/v1/submission_service_pb.js";
+import { SubmissionService } from "./gen/vidscore/v1/submission_service_pb.js";
 import {
   decodeScore,
   decodeSubmission,
@@ -75,17 +71,11 @@ export class Submissions {
 
   /** The submissions that may be seen, newest first. */
   async list(benchmark: string): Promise<Submission[]> {
-    const found: SubmissionMessage[] = [];
-    let pageToken = "";
-    do {
-      const request = { benchmark: benchmarkName(benchmark), pageToken };
-      const page = await this.#connection.run((options) =>
-        this.#service.listSubmissions(request, options),
-      );
-      found.push(...page.submissions);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return found.map(decodeSubmission);
+    const name = benchmarkName(benchmark);
+    const pages = await this.#connection.pages((pageToken, options) =>
+      this.#service.listSubmissions({ benchmark: name, pageToken }, options),
+    );
+    return pages.flatMap((page) => page.submissions).map(decodeSubmission);
   }
 
   /**
@@ -176,17 +166,11 @@ export class Submissions {
 
   /** What may be seen of a submission's scores, newest first. */
   async scores(submission: string): Promise<SubmissionScore[]> {
-    const found: ScoreMessage[] = [];
-    let pageToken = "";
-    do {
-      const request = { submission: submissionName(submission), pageToken };
-      const page = await this.#connection.run((options) =>
-        this.#service.listScores(request, options),
-      );
-      found.push(...page.scores);
-      pageToken = page.nextPageToken;
-    } while (pageToken !== "");
-    return found.map(decodeScore);
+    const name = submissionName(submission);
+    const pages = await this.#connection.pages((pageToken, options) =>
+      this.#service.listScores({ submission: name, pageToken }, options),
+    );
+    return pages.flatMap((page) => page.scores).map(decodeScore);
   }
 
   async *#updates(

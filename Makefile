@@ -80,7 +80,8 @@ campaigns: ## every campaign at its short setting
 test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
 	@$(PYTHON) tools/bootstrap.py $(LOWEST)
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
-	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --requirement build/lowest.txt \
+	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python \
+		--requirement build/lowest.txt --build-constraint build/lowest.txt \
 		--editable ./clients/python --editable '.[postgresql,video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)

@@ -1,17 +1,22 @@
-"""Print one `name==version` line for the lower bound of each runtime dependency, extras included.
+"""Print one `name==version` line for the lower bound of each dependency, extras included.
 
-Both distributions are read as installed, so that what is printed is what their users are promised.
-Where they differ on a package the higher bound wins, as it would for an installer.
+Both distributions are read as installed, so that what is printed is what their users are promised,
+and after them what they are built with. Where they differ on a package the higher bound wins, as it
+would for an installer.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import tomllib
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-DISTRIBUTIONS = ("vidscore", "vidscore-client")
+ROOT = Path(__file__).resolve().parents[1]
+DISTRIBUTIONS = {"vidscore": ROOT, "vidscore-client": ROOT / "clients/python"}
+"""Each with the folder that it is built in."""
 
 
 def main() -> None:
@@ -23,7 +28,7 @@ def main() -> None:
 def lower_bounds() -> dict[str, Version]:
     """Map each third-party dependency of ours to the oldest release that we say we support."""
     bounds: dict[str, Version] = {}
-    for text in requirements():
+    for text in requirements() + build_requirements():
         requirement = Requirement(text)
         if requirement.name in DISTRIBUTIONS:
             continue
@@ -39,6 +44,14 @@ def lower_bounds() -> dict[str, Version]:
 def requirements() -> list[str]:
     """List every requirement that the two distributions declare."""
     return [text for name in DISTRIBUTIONS for text in importlib.metadata.requires(name) or []]
+
+
+def build_requirements() -> list[str]:
+    """List what the two distributions are built with."""
+    projects = [(folder / "pyproject.toml").read_text("utf-8") for folder in DISTRIBUTIONS.values()]
+    return [
+        text for project in projects for text in tomllib.loads(project)["build-system"]["requires"]
+    ]
 
 
 if __name__ == "__main__":

@@ -7,18 +7,18 @@ import tomllib
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 from tests.support.tree import ROOT
-from tools.lower_bounds import lower_bounds, requirements
+from tools.lower_bounds import build_requirements, lower_bounds, requirements
 
 VERSION = importlib.metadata.version("vidscore")
 
 
 def _declared() -> list[Requirement]:
     """List all requirements: of both distributions, of the dependency groups and of the builds."""
-    texts = requirements()
+    texts = requirements() + build_requirements()
     for file in (ROOT / "pyproject.toml", ROOT / "clients/python/pyproject.toml"):
         project = tomllib.loads(file.read_text(encoding="utf-8"))
-        texts += project["build-system"]["requires"]
         for group in project.get("dependency-groups", {}).values():
             texts += [entry for entry in group if isinstance(entry, str)]
     return [Requirement(text) for text in texts]
@@ -75,10 +75,17 @@ def test_opencv_comes_only_with_the_video_extra() -> None:
     assert "extra == 'video'" in opencv[0].replace('"', "'")
 
 
+def test_the_compiler_of_the_loops_is_known_by_one_bound() -> None:
+    """The tests compile as an installation does."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = [*project["build-system"]["requires"], *project["dependency-groups"]["test"]]
+    assert len({text for text in needed if text.startswith("ziglang")}) == 1
+
+
 @pytest.mark.lowest
 def test_the_lowest_environment_has_exactly_the_lower_bounds() -> None:
-    installed = {name: importlib.metadata.version(name) for name in lower_bounds()}
-    assert installed == {name: str(version) for name, version in lower_bounds().items()}
+    installed = {name: Version(importlib.metadata.version(name)) for name in lower_bounds()}
+    assert installed == lower_bounds()
 
 
 def test_both_distributions_carry_the_same_licence() -> None:

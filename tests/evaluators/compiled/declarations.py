@@ -47,7 +47,15 @@ def _kind(parameter: str) -> Kind:
     return int
 
 
-def bound() -> Iterator[CompiledFunction]:
+def bound() -> dict[str, tuple[Kind, ...]]:
+    """What each function takes where Python has it; numpy's truth values are bytes in C."""
+    return {
+        function.name: tuple(np.uint8 if kind is np.bool_ else kind for kind in function.kinds)
+        for function in _functions()
+    }
+
+
+def _functions() -> Iterator[CompiledFunction]:
     """Every function of the library that a module of the evaluators has."""
     for module in pkgutil.walk_packages(vidscore_evaluators.__path__, "vidscore_evaluators."):
         if module.name == "vidscore_evaluators.compiled.loops":

@@ -19,9 +19,6 @@ AnyArray = NDArray[Any]
 LARGEST_KEY = 1 << 62
 """What keys that are made of several numbers stay below, so that int64 holds them."""
 
-KEYS_A_ROW = 4
-"""Keys that there may be for each row that has one, used or not, so that they count as dense."""
-
 
 def starts_from_counts(counts: AnyArray) -> IntArray:
     """Offsets of consecutive runs: ``[2, 0, 3] -> [0, 2, 2, 5]``.
@@ -70,35 +67,6 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
     for column in sorted_columns:
         changed[1:] |= column[1:] != column[:-1]
     return np.flatnonzero(changed)
-
-
-def numbered(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Number keys without gaps, in ascending order.
-
-    Args:
-        keys: (N,) keys, 0 or more.
-
-    Returns:
-        The different keys, the number of each of the N, and how often each comes.
-    """
-    if len(keys) == 0 or keys.max() > KEYS_A_ROW * len(keys):
-        return _numbered_by_sorting(keys)
-    # Where keys are dense, counting all of them costs less than sorting.
-    times = np.bincount(keys)
-    found = np.flatnonzero(times)
-    numbers = np.cumsum(times > 0) - 1
-    return found, numbers[keys], times[found]
-
-
-def _numbered_by_sorting(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """What numpy's unique gives; its sort makes no use of runs that are in order already."""
-    order = np.argsort(keys, kind="stable")
-    ascending = keys[order]
-    first = run_starts(ascending)
-    times = np.diff(first, append=len(keys))
-    numbers = np.empty(len(keys), dtype=np.int64)
-    numbers[order] = np.repeat(np.arange(len(first)), times)
-    return ascending[first], numbers, times
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from vidscore_evaluators.arrays import (
     equal_shapes,
     expand_runs,
-    numbered,
     packed_columns,
     run_starts,
     starts_from_counts,
@@ -66,14 +65,6 @@ def test_small_columns_become_one() -> None:
     far = [np.array([2, 0, 1]), np.array([0, 1, 1 << 40])]
     assert len(packed_columns(far)) == 1
     assert len(packed_columns([far[1], far[1]])) == 2
-
-
-@given(st.lists(st.one_of(st.integers(0, 20), st.integers(0, 2**62)), max_size=12))
-def test_keys_are_numbered_in_ascending_order_without_gaps(keys: list[int]) -> None:
-    found, numbers, times = numbered(np.array(keys, dtype=np.int64))
-    assert found.tolist() == sorted(set(keys))
-    assert [found[number] for number in numbers.tolist()] == keys
-    assert times.tolist() == [keys.count(key) for key in found.tolist()]
 
 
 SHAPES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)

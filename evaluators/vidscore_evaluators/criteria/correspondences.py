@@ -28,7 +28,8 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray, numbered, packed_columns, run_starts
+from vidscore_evaluators.arrays import BoolArray, IntArray, packed_columns, run_starts
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import most_similar_matching
 from vidscore_evaluators.criteria.similarity import Similarity

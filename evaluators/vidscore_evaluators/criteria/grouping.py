@@ -15,7 +15,8 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, numbered
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.dont_care import DontCareRule
 from vidscore_evaluators.criteria.scene import Items, Scene, canonical_items, unique_groups
 from vidscore_evaluators.criteria.settling import settle

@@ -38,7 +38,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray, numbered
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio

@@ -18,7 +18,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, numbered, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import Components, connected_components

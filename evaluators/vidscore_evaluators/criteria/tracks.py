@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, numbered, run_starts
+from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, run_starts
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.scene import Items, Scene
 

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components as search_components
 
-from vidscore_evaluators.arrays import BoolArray, IntArray, numbered
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.gating import Pairs
 
 

@@ -21,10 +21,10 @@ from vidscore_evaluators.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    numbered,
     run_starts,
     starts_from_counts,
 )
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import connected_components, star_pairs
 from vidscore_evaluators.matching.gating import Pairs

@@ -87,8 +87,7 @@ def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
     frames: list[tuple[list[Point], list[Point]]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(true_positives, "PAIRS_A_CHUNK", 1)
-        patch.setattr(true_positives, "CELLS_A_PART", 1)
+        patch.setattr(true_positives, "CELLS_A_CHUNK", 1)
         one_by_one = _table_bytes("protocol", frames)
     assert one_by_one == _table_bytes("protocol", frames)
 

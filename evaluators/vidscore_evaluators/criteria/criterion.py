@@ -44,9 +44,12 @@ class Criterion(Evaluator[ParametersType]):
     Attributes:
         settles_first: Whether the criterion has no threshold, so that don't-care is settled
             before it sees the scene.
+        threshold_parameter: Name of the parameter that a sweep takes through the thresholds of the
+            base; empty for none.
     """
 
     settles_first: ClassVar[bool] = False
+    threshold_parameter: ClassVar[str] = ""
     needs = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True)
 
     def __init__(
@@ -56,6 +59,12 @@ class Criterion(Evaluator[ParametersType]):
         super().__init__(parameters, specification)
         arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
         self.needs = replace(self.needs, truth_arities=arities, detection_arities=arities)
+
+    def grid(self, parameter: str) -> tuple[float, ...]:
+        """The thresholds of the base, and what other parameters declare."""
+        if parameter == self.threshold_parameter:
+            return self.parameters.similarity.grid
+        return super().grid(parameter)
 
     def scene(self, aligned: Aligned) -> Scene:
         """What the criterion sees of an input."""

@@ -122,6 +122,7 @@ class F1(Criterion[F1Parameters]):
         count_measure("false_negatives", "References without a prediction.", Direction.LOWER),
     )
     ranking = ("f1",)
+    threshold_parameter = "threshold"
 
     @property
     def growth(self) -> Growth:
@@ -132,12 +133,6 @@ class F1(Criterion[F1Parameters]):
     @property
     def _grid(self) -> ThresholdGrid:
         return ThresholdGrid.of(self.parameters.similarity, [self.parameters.threshold])
-
-    def grid(self, parameter: str) -> tuple[float, ...]:
-        """The thresholds of the base, and what other parameters declare."""
-        if parameter == "threshold":
-            return self.parameters.similarity.grid
-        return super().grid(parameter)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class, at every threshold of the grid."""

@@ -94,6 +94,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         _measure("log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."),
     )
     ranking = ("log_amr",)
+    threshold_parameter = "threshold"
 
     @property
     def growth(self) -> Growth:
@@ -103,12 +104,6 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     @property
     def _grid(self) -> ThresholdGrid:
         return ThresholdGrid.of(self.parameters.similarity, [self.parameters.threshold])
-
-    def grid(self, parameter: str) -> tuple[float, ...]:
-        """The thresholds of the base, and what other parameters declare."""
-        if parameter == "threshold":
-            return self.parameters.similarity.grid
-        return super().grid(parameter)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Outcomes of every detection at every threshold of the grid, and frames by domain."""

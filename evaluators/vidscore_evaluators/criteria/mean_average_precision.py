@@ -103,6 +103,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         ap_measure("ap_m_full", "Mean of AP over the whole grid of thresholds but its extremes."),
     )
     ranking = ("ap",)
+    threshold_parameter = "thresholds"
 
     @property
     def growth(self) -> Growth:
@@ -112,12 +113,6 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     @property
     def _grid(self) -> ThresholdGrid:
         return ThresholdGrid.of(self.parameters.similarity, self.parameters.thresholds)
-
-    def grid(self, parameter: str) -> tuple[float, ...]:
-        """The thresholds of the base, and what other parameters declare."""
-        if parameter == "thresholds":
-            return self.parameters.similarity.grid
-        return super().grid(parameter)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Outcomes of every detection at every threshold of the grid."""

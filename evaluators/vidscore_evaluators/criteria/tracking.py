@@ -62,6 +62,7 @@ class TrackingCriterion(Criterion[ParametersType]):
 
     task = Task.TRACKING
     settles_first: ClassVar[bool] = True
+    threshold_parameter: ClassVar[str] = "threshold"
     needs = Needs(ANY_SHAPE, ANY_SHAPE, tracks=True)
 
     @property
@@ -73,12 +74,6 @@ class TrackingCriterion(Criterion[ParametersType]):
         """What is tracked has an identity, which comes once in a frame."""
         chosen = annotations.take_objects(self._is_tracked(side, annotations))
         return [*_without_track(side, chosen), *self._repeated(side, chosen)]
-
-    def grid(self, parameter: str) -> tuple[float, ...]:
-        """The thresholds of the base, and what other parameters declare."""
-        if parameter == "threshold":
-            return self.parameters.similarity.grid
-        return super().grid(parameter)
 
     def _is_tracked(self, side: Side, annotations: Annotations) -> BoolArray:
         """(N,) whether objects must have an identity: what only absorbs detections need not."""

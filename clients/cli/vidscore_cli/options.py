@@ -146,6 +146,17 @@ def input_format_option() -> Decorator[Any]:
     )
 
 
+def side_option() -> Decorator[Any]:
+    """``--side``."""
+    return click.option(
+        "--side",
+        type=click.Choice(["truth", "detections"]),
+        default="truth",
+        show_default=True,
+        help="What the data is.",
+    )
+
+
 def image_size_option() -> Decorator[Any]:
     """``--image-size``."""
     return click.option(

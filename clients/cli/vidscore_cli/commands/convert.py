@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import FORMAT_NAMES, all_faults_option, image_size_option
+from vidscore_cli.options import FORMAT_NAMES, all_faults_option, image_size_option, side_option
 
 
 @command(
@@ -29,13 +29,7 @@ from vidscore_cli.options import FORMAT_NAMES, all_faults_option, image_size_opt
     help="Format of SOURCE and of --truth, or auto to go by the content.",
 )
 @click.option("--to", "to_format", metavar="FORMAT", required=True, help=f"{FORMAT_NAMES}.")
-@click.option(
-    "--side",
-    type=click.Choice(["truth", "detections"]),
-    default="truth",
-    show_default=True,
-    help="What the data is.",
-)
+@side_option()
 @click.option(
     "--truth",
     metavar="PATH",

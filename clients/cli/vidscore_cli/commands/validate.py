@@ -13,6 +13,7 @@ from vidscore_cli.options import (
     format_option,
     image_size_option,
     input_format_option,
+    side_option,
 )
 from vidscore_cli.session import Session
 
@@ -27,13 +28,7 @@ from vidscore_cli.session import Session
 @click.argument("path", type=click.Path())
 @input_format_option()
 @image_size_option()
-@click.option(
-    "--side",
-    type=click.Choice(["truth", "detections"]),
-    default="truth",
-    show_default=True,
-    help="What the data is.",
-)
+@side_option()
 @click.option(
     "--evaluator",
     metavar="NAME",

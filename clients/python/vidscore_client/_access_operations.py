@@ -7,7 +7,7 @@ from google.protobuf.duration_pb2 import Duration
 from vidscore.v1 import access_service_pb2 as wire
 from vidscore_client._hosting_decoding import decode_audit_record, decode_token
 from vidscore_client._names import token_name
-from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client._operations import Operation, UnaryRequest, list_pages
 from vidscore_client.errors import InputError
 from vidscore_client.frames import text
 from vidscore_client.hosting import AuditRecord, NewToken, Role, Token
@@ -36,19 +36,11 @@ def create_token(
 
 
 def list_tokens() -> Operation[list[Token]]:
-    """Every token, newest first, page by page."""
-    found: list[Token] = []
-    page = ""
-    while True:
-        response = yield UnaryRequest(
-            _ACCESS + "ListTokens",
-            wire.ListTokensRequest(page_token=page),
-            wire.ListTokensResponse,
-        )
-        found.extend(decode_token(token) for token in response.tokens)
-        page = response.next_page_token
-        if not page:
-            return found
+    """Every token, newest first."""
+    pages = yield from list_pages(
+        _ACCESS + "ListTokens", wire.ListTokensRequest(), wire.ListTokensResponse
+    )
+    return [decode_token(token) for page in pages for token in page.tokens]
 
 
 def revoke_token(token: str) -> Operation[Token]:

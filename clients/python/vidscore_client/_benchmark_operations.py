@@ -25,14 +25,13 @@ from vidscore_client._hosting_decoding import (
 )
 from vidscore_client._long_operations import LongKind, OperationStatus
 from vidscore_client._names import benchmark_name, submission_name
-from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client._operations import Operation, UnaryRequest, list_pages
 from vidscore_client._upload import messages_of
 from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, text
 from vidscore_client.hosting import (
     Benchmark,
     Leaderboard,
-    LeaderboardRow,
     RescoreProgress,
     ScoreDifference,
     TruthRevision,
@@ -66,19 +65,11 @@ def get_benchmark(benchmark: str) -> Operation[Benchmark]:
 
 
 def list_benchmarks() -> Operation[list[Benchmark]]:
-    """Every benchmark, page by page."""
-    found: list[Benchmark] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _BENCHMARKS + "ListBenchmarks",
-            wire.ListBenchmarksRequest(page_token=token),
-            wire.ListBenchmarksResponse,
-        )
-        found.extend(decode_benchmark(benchmark) for benchmark in response.benchmarks)
-        token = response.next_page_token
-        if not token:
-            return found
+    """Every benchmark."""
+    pages = yield from list_pages(
+        _BENCHMARKS + "ListBenchmarks", wire.ListBenchmarksRequest(), wire.ListBenchmarksResponse
+    )
+    return [decode_benchmark(benchmark) for page in pages for benchmark in page.benchmarks]
 
 
 def update_benchmark(
@@ -134,43 +125,31 @@ def truth_requests(
 
 
 def list_truth_revisions(benchmark: str) -> Operation[list[TruthRevision]]:
-    """Every revision, newest first, page by page."""
-    found: list[TruthRevision] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _BENCHMARKS + "ListTruthRevisions",
-            wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark), page_token=token),
-            wire.ListTruthRevisionsResponse,
-        )
-        found.extend(decode_truth_revision(revision) for revision in response.revisions)
-        token = response.next_page_token
-        if not token:
-            return found
+    """Every revision, newest first."""
+    pages = yield from list_pages(
+        _BENCHMARKS + "ListTruthRevisions",
+        wire.ListTruthRevisionsRequest(benchmark=benchmark_name(benchmark)),
+        wire.ListTruthRevisionsResponse,
+    )
+    return [decode_truth_revision(revision) for page in pages for revision in page.revisions]
 
 
 def get_leaderboard(
     benchmark: str, evaluator: str, domain: str | None, class_: str | None
 ) -> Operation[Leaderboard]:
-    """A whole board, page by page."""
-    rows: list[LeaderboardRow] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _BENCHMARKS + "GetLeaderboard",
-            wire.GetLeaderboardRequest(
-                benchmark=benchmark_name(benchmark),
-                evaluator=text("evaluator", evaluator),
-                domain=domain,
-                class_name=class_,
-                page_token=token,
-            ),
-            wire.GetLeaderboardResponse,
-        )
-        rows.extend(decode_row(row) for row in response.rows)
-        token = response.next_page_token
-        if not token:
-            return Leaderboard(tuple(rows), tuple(response.ranking), response.truth_revision)
+    """A whole board."""
+    pages = yield from list_pages(
+        _BENCHMARKS + "GetLeaderboard",
+        wire.GetLeaderboardRequest(
+            benchmark=benchmark_name(benchmark),
+            evaluator=text("evaluator", evaluator),
+            domain=domain,
+            class_name=class_,
+        ),
+        wire.GetLeaderboardResponse,
+    )
+    rows = tuple(decode_row(row) for page in pages for row in page.rows)
+    return Leaderboard(rows, tuple(pages[-1].ranking), pages[-1].truth_revision)
 
 
 RESCORING = LongKind(

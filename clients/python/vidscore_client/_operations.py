@@ -7,6 +7,7 @@ the result. `vidscore_client.client` and `vidscore_client.aio` each have one dri
 from __future__ import annotations
 
 from collections.abc import Generator
+from copy import deepcopy
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -55,20 +56,30 @@ _HEALTH = tuple(Health)
 """By the numbers of ``grpc.health.v1.HealthCheckResponse.ServingStatus``."""
 
 
+def list_pages(path: str, message: Any, response: type[Message]) -> Operation[list[Any]]:
+    """Every page of a list, in order; there is one at least.
+
+    Args:
+        path: Service and method.
+        message: The request of the first page.
+        response: Class of a page.
+    """
+    pages = [(yield UnaryRequest(path, message, response))]
+    while token := pages[-1].next_page_token:
+        following = deepcopy(message)
+        following.page_token = token
+        pages.append((yield UnaryRequest(path, following, response)))
+    return pages
+
+
 def list_evaluators() -> Operation[list[EvaluatorDescription]]:
-    """Every evaluator, page by page."""
-    found: list[EvaluatorDescription] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _EVALUATORS + "ListEvaluators",
-            evaluator_service_pb2.ListEvaluatorsRequest(page_token=token),
-            evaluator_service_pb2.ListEvaluatorsResponse,
-        )
-        found.extend(decode_evaluator(evaluator) for evaluator in response.evaluators)
-        token = response.next_page_token
-        if not token:
-            return found
+    """Every evaluator."""
+    pages = yield from list_pages(
+        _EVALUATORS + "ListEvaluators",
+        evaluator_service_pb2.ListEvaluatorsRequest(),
+        evaluator_service_pb2.ListEvaluatorsResponse,
+    )
+    return [decode_evaluator(evaluator) for page in pages for evaluator in page.evaluators]
 
 
 def get_evaluator(name: str) -> Operation[EvaluatorDescription]:

@@ -15,7 +15,7 @@ from vidscore_client._hosting_decoding import (
     decode_submission,
 )
 from vidscore_client._names import benchmark_name, submission_name
-from vidscore_client._operations import Operation, UnaryRequest
+from vidscore_client._operations import Operation, UnaryRequest, list_pages
 from vidscore_client.errors import ConflictError, NotFoundError
 from vidscore_client.frames import ARITIES, text
 from vidscore_client.hosting import StreamInfo, Submission, SubmissionScore
@@ -50,21 +50,13 @@ def get_submission(submission: str) -> Operation[Submission]:
 
 
 def list_submissions(benchmark: str) -> Operation[list[Submission]]:
-    """Every submission that may be seen, page by page."""
-    found: list[Submission] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _SUBMISSIONS + "ListSubmissions",
-            submission_service_pb2.ListSubmissionsRequest(
-                benchmark=benchmark_name(benchmark), page_token=token
-            ),
-            submission_service_pb2.ListSubmissionsResponse,
-        )
-        found.extend(decode_submission(submission) for submission in response.submissions)
-        token = response.next_page_token
-        if not token:
-            return found
+    """Every submission that may be seen."""
+    pages = yield from list_pages(
+        _SUBMISSIONS + "ListSubmissions",
+        submission_service_pb2.ListSubmissionsRequest(benchmark=benchmark_name(benchmark)),
+        submission_service_pb2.ListSubmissionsResponse,
+    )
+    return [decode_submission(submission) for page in pages for submission in page.submissions]
 
 
 def seal_submission(submission: str, expected_frame_count: int | None) -> Operation[Submission]:
@@ -90,21 +82,13 @@ def cancel_submission(submission: str) -> Operation[Submission]:
 
 
 def list_scores(submission: str) -> Operation[list[SubmissionScore]]:
-    """Every score that may be seen, page by page."""
-    found: list[SubmissionScore] = []
-    token = ""
-    while True:
-        response = yield UnaryRequest(
-            _SUBMISSIONS + "ListScores",
-            submission_service_pb2.ListScoresRequest(
-                submission=submission_name(submission), page_token=token
-            ),
-            submission_service_pb2.ListScoresResponse,
-        )
-        found.extend(decode_score(score) for score in response.scores)
-        token = response.next_page_token
-        if not token:
-            return found
+    """Every score that may be seen."""
+    pages = yield from list_pages(
+        _SUBMISSIONS + "ListScores",
+        submission_service_pb2.ListScoresRequest(submission=submission_name(submission)),
+        submission_service_pb2.ListScoresResponse,
+    )
+    return [decode_score(score) for page in pages for score in page.scores]
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,13 @@ from typing import Literal
 import numpy as np
 
 from vidscore_evaluators.arrays import BoolArray, IntArray, packed_columns, run_starts
-from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import most_similar_matching
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.tracks import Tracks
 from vidscore_evaluators.matching.components import connected_components
 from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.least_cost import Objects, least_cost_matching
+from vidscore_evaluators.matching.least_cost import least_cost_matching
 
 SwitchRule = Literal["trackeval", "motmetrics"]
 
@@ -89,6 +88,7 @@ class _Memory(ABC):
         rows: IntArray,
     ) -> None:
         self.rows = rows
+        self.scene = tracks.scene
         self.candidates = candidates
         self.similarity = similarity
         self.matched = matched
@@ -124,13 +124,6 @@ class _Memory(ABC):
         if len(free):
             self.matched[self.rest(free)] = True
 
-    def compact(self, rows: IntArray) -> tuple[Candidates, int, int]:
-        """Some pairs with their objects numbered without gaps, and how many there are."""
-        detections, left, _ = numbered(self.candidates.detections[rows])
-        targets, right, _ = numbered(self.candidates.targets[rows])
-        weights = self.candidates.similarities[rows] - self.similarity.minimum
-        return Candidates(left, right, weights), len(detections), len(targets)
-
 
 class _FrameBefore(_Memory):
     """trackeval's: the matches of the frame before."""
@@ -160,9 +153,9 @@ class _FrameBefore(_Memory):
         return kept
 
     def rest(self, rows: IntArray) -> IntArray:
-        pairs, detection_count, target_count = self.compact(rows)
-        chosen = most_similar_matching(pairs, pairs.similarities, detection_count, target_count)
-        return rows[chosen]
+        pairs, scene = self.candidates.take(rows), self.scene
+        weights = pairs.similarities - self.similarity.minimum
+        return rows[most_similar_matching(pairs, weights, len(scene.detections), len(scene.truth))]
 
 
 class _LastMatch(_Memory):
@@ -215,19 +208,16 @@ class _LastMatch(_Memory):
         return np.searchsorted(keys, tracks * width + groups) - 1
 
     def rest(self, rows: IntArray) -> IntArray:
-        pairs, detection_count, target_count = self.compact(rows)
-        groups = self.groups[rows]
-        sides = []
-        for of_pairs, count in (
-            (pairs.detections, detection_count),
-            (pairs.targets, target_count),
-        ):
-            of_objects = np.empty(count, dtype=np.int64)
-            of_objects[of_pairs] = groups
-            # Numbered in the canonical order of the scene.
-            sides.append(Objects(of_objects, (np.arange(count, dtype=np.float64),)))
-        costs = self.similarity.distances(self.candidates.similarities[rows])
-        return rows[least_cost_matching(Pairs(pairs.detections, pairs.targets), costs, *sides)]
+        pairs, scene = self.candidates.take(rows), self.scene
+        # Objects stand in the canonical order of the scene.
+        matched = least_cost_matching(
+            Pairs(pairs.detections, pairs.targets),
+            self.similarity.distances(pairs.similarities),
+            self.groups[rows],
+            len(scene.detections),
+            len(scene.truth),
+        )
+        return rows[matched]
 
     def settle(self, rows: IntArray) -> None:
         super().settle(rows)

@@ -246,9 +246,8 @@ def _match(
 ) -> tuple[OutcomeArray, BoolArray]:
     """Greedy outcomes of (D,) detections, and which of (T,) objects are found."""
     absorbing = np.arange(len(scene.truth) + len(scene.absorbers)) >= len(scene.truth)
-    alike = candidates.take(candidates.similarities >= threshold)
-    alike = alike.take(preference_order(alike, absorbing[alike.targets]))
-    pairs = alike.take(greedy_matching(alike.detections, alike.targets, scene.reusable_targets))
+    ordered = candidates.take(preference_order(candidates, absorbing[candidates.targets]))
+    pairs = ordered.take(greedy_matching(ordered, scene.reusable_targets, threshold))
     outcomes = np.where(scene.forgiven, NOT_COUNTED, FALSE).astype(np.int8)
     outcomes[pairs.detections] = np.where(absorbing[pairs.targets], NOT_COUNTED, TRUE)
     found = np.zeros(len(absorbing), dtype=np.bool_)

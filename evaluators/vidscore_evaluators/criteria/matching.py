@@ -15,24 +15,33 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.compiled.library import compiled
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import Components, connected_components
 from vidscore_evaluators.matching.gating import Pairs
 
-ROUND_OVERHEAD = 8
-"""Detections that a round must settle, or it costs more than to go through them one by one."""
-
-PAIRS_A_STEP = 256
-"""Open pairs that cost a round as much as one more detection would alone."""
-
 LARGEST_TABLE = 1 << 22
 """Cells up to which a component is laid out as a table; a larger one is solved pair by pair."""
+
+_OPEN, _CHOSEN = 0, 1
+
+StateArray = NDArray[np.uint8]
+
+_greedy_pairs = compiled(
+    "greedy_pairs",
+    *(np.int64, np.int64, np.float64, int, np.float64, np.bool_, int, np.bool_, np.int64),
+)
+_dominant = compiled(
+    "dominant_pairs",
+    *(np.int64, np.int64, np.float64, int, int, int, np.int64, np.int64, np.float64, np.uint8),
+)
 
 
 def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArray:
@@ -51,61 +60,25 @@ def preference_order(candidates: Candidates, second_choice: BoolArray) -> IntArr
     return order[np.argsort(keys, kind="stable")]
 
 
-def greedy_matching(detections: IntArray, targets: IntArray, reusable: BoolArray) -> IntArray:
+def greedy_matching(ordered: Candidates, reusable: BoolArray, at_least: float) -> IntArray:
     """Let each detection, in ascending order of its row, take its first free target.
 
-    Every round settles, in all groups at once, each detection whose first free target no earlier
-    detection can still want. That is nearly all of them in a round or two, and the rest, where
-    long chains of detections wait for one another, is gone through one by one.
-
     Args:
-        detections: (P,) detections, ascending; within one, pairs from best to worst.
-        targets: (P,) targets.
+        ordered: P pairs, by detection; within one, from best to worst.
         reusable: (all targets,) targets that may be taken any number of times.
+        at_least: Similarity below which a pair does not count.
 
     Returns:
-        Rows of the matched pairs, in no particular order.
+        Rows of the matched pairs, ascending.
     """
-    suitor = np.empty(len(reusable), dtype=np.int64)
-    taken = np.zeros(len(reusable), dtype=np.bool_)
-    settled = np.zeros(int(detections[-1]) + 1 if len(detections) else 0, dtype=np.bool_)
-    matched = [np.zeros(0, dtype=np.int64)]
-    open_pairs = np.arange(len(detections), dtype=np.int64)
-    while len(open_pairs):
-        left, right = detections[open_pairs], targets[open_pairs]
-        # Written backwards, so that the earliest detection of each target stays.
-        suitor[right[::-1]] = left[::-1]
-        first = run_starts(left)
-        wanted = right[first]
-        settles = first[(suitor[wanted] == left[first]) | reusable[wanted]]
-        matched.append(open_pairs[settles])
-        settled[left[settles]] = True
-        taken[right[settles]] = ~reusable[right[settles]]
-        open_pairs = open_pairs[~(settled[left] | taken[right])]
-        if len(settles) < ROUND_OVERHEAD + len(left) // PAIRS_A_STEP:
-            matched.append(_one_by_one(open_pairs, detections, targets, taken, reusable))
-            break
-    return np.concatenate(matched)
-
-
-def _one_by_one(
-    open_pairs: IntArray,
-    detections: IntArray,
-    targets: IntArray,
-    taken: BoolArray,
-    reusable: BoolArray,
-) -> IntArray:
-    """Go through what is open detection by detection; marks the targets that it takes."""
-    matched = []
-    bounds = np.append(run_starts(detections[open_pairs]), len(open_pairs)).tolist()
-    for first, last in pairwise(bounds):
-        pairs = open_pairs[first:last]
-        occupied = taken[targets[pairs]]
-        best = int(occupied.argmin())
-        if not occupied[best]:
-            matched.append(pairs[best])
-            taken[targets[pairs[best]]] = not reusable[targets[pairs[best]]]
-    return np.array(matched, dtype=np.int64)
+    rows = np.empty(len(ordered), dtype=np.int64)
+    count = _greedy_pairs(
+        *(ordered.detections, ordered.targets, ordered.similarities, len(ordered)),
+        *(np.array([at_least]), reusable, len(reusable), np.empty_like(reusable), rows),
+    )
+    if count < 0:
+        raise ValueError(f"there are {len(reusable)} targets, and a pair with another")
+    return rows[:count]
 
 
 def most_similar_matching(
@@ -122,24 +95,18 @@ def most_similar_matching(
     Returns:
         (P,) whether the pair is matched.
     """
-    chosen = np.zeros(len(candidates), dtype=np.bool_)
-    rows = np.flatnonzero(weights > 0.0)
-    certain, rows = _take_dominant(candidates, weights, rows, (detection_count, target_count))
-    chosen[certain] = True
-    if len(rows) == 0:
-        return chosen
-    detections, targets = candidates.detections[rows], candidates.targets[rows]
-    parts = connected_components(Pairs(detections, targets), detection_count, target_count)
-    star = ((parts.left_counts == 1) | (parts.right_counts == 1))[parts.of_pairs]
-    chosen[rows[_best_of_stars(parts.of_pairs, weights[rows], np.flatnonzero(star))]] = True
-    solved = _solve_components(parts, detections, targets, weights[rows], np.flatnonzero(~star))
-    chosen[rows[solved]] = True
+    states = _dominant_pairs(candidates, weights, detection_count, target_count)
+    chosen: BoolArray = states == _CHOSEN
+    rows = np.flatnonzero(states == _OPEN)
+    if len(rows):
+        rest = candidates.take(rows)
+        chosen[rows[_solve(rest.detections, rest.targets, weights[rows])]] = True
     return chosen
 
 
-def _take_dominant(
-    candidates: Candidates, weights: FloatArray, rows: IntArray, counts: tuple[int, int]
-) -> tuple[IntArray, IntArray]:
+def _dominant_pairs(
+    candidates: Candidates, weights: FloatArray, detection_count: int, target_count: int
+) -> StateArray:
     """Match pairs that outweigh all that stands against them, again and again.
 
     Any matching without such a pair gets heavier if the pair takes the place of the two, at most,
@@ -147,90 +114,52 @@ def _take_dominant(
     its detection and its target might do can go.
 
     Args:
-        candidates: Pairs.
-        weights: Weight of each.
-        rows: The pairs that may be matched.
-        counts: Number of detections, and of targets.
+        candidates: P pairs.
+        weights: (P,) weight of each.
+        detection_count: Number of detections.
+        target_count: Number of targets.
 
     Returns:
-        Rows that are matched, and rows that remain.
+        (P,) whether each pair is matched, out, or open still.
     """
-    matched = [np.zeros(0, dtype=np.int64)]
-    taken = [np.zeros(count, dtype=np.bool_) for count in counts]
-    while len(rows):
-        heavy = weights[rows]
-        sides = (candidates.detections[rows], candidates.targets[rows])
-        against = [
-            _heaviest_others(heavy, side, count) for side, count in zip(sides, counts, strict=True)
-        ]
-        dominant = heavy > against[0] + against[1]
-        if not dominant.any():
-            break
-        matched.append(rows[dominant])
-        for side, of_side in zip(sides, taken, strict=True):
-            of_side[side[dominant]] = True
-        rows = rows[~(taken[0][sides[0]] | taken[1][sides[1]])]
-    return np.concatenate(matched), rows
+    count = len(candidates)
+    states = np.empty(count, dtype=np.uint8)
+    found = _dominant(
+        *(candidates.detections, candidates.targets, weights, count, detection_count, target_count),
+        np.empty(detection_count + target_count, dtype=np.int64),
+        *(np.empty(5 * count, dtype=np.int64), np.empty(4 * count), states),
+    )
+    if found < 0:
+        raise ValueError(f"pairs reach beyond {detection_count} detections, {target_count} targets")
+    return states
 
 
-def _heaviest_others(weights: FloatArray, nodes: IntArray, count: int) -> FloatArray:
-    """The weight of the heaviest other pair of each pair's node; 0 where there is none.
-
-    Args:
-        weights: (P,) weights above 0.
-        nodes: (P,) node of each pair, below `count`.
-        count: Number of nodes.
-    """
-    heaviest = np.zeros(count)
-    np.maximum.at(heaviest, nodes, weights)
-    is_heaviest = weights == heaviest[nodes]
-    alone = is_heaviest & (np.bincount(nodes[is_heaviest], minlength=count)[nodes] == 1)
-    second = np.zeros(count)
-    np.maximum.at(second, nodes[~alone], weights[~alone])
-    others: FloatArray = np.where(alone, second[nodes], heaviest[nodes])
-    return others
-
-
-def _best_of_stars(components: IntArray, weights: FloatArray, pairs: IntArray) -> IntArray:
-    """The heaviest pair of each component, the first of equals; a star has room for one."""
-    order = pairs[np.lexsort((pairs, -weights[pairs], components[pairs]))]
-    return order[run_starts(components[order])]
-
-
-def _solve_components(
-    parts: Components,
-    detections: IntArray,
-    targets: IntArray,
-    weights: FloatArray,
-    pairs: IntArray,
-) -> IntArray:
-    """Matched pairs of components that need a solver."""
-    pairs = pairs[np.argsort(parts.of_pairs[pairs], kind="stable")]
-    cells = parts.left_counts * parts.right_counts
-    small = cells[parts.of_pairs[pairs]] <= LARGEST_TABLE
-    solved = [_solve_tables(parts, detections, targets, weights, pairs[small])]
-    large = pairs[~small]
+def _solve(detections: IntArray, targets: IntArray, weights: FloatArray) -> IntArray:
+    """Matched pairs of those that need a solver, component by component."""
+    _, left, _ = numbered(detections)
+    _, right, _ = numbered(targets)
+    parts = connected_components(Pairs(left, right), int(left.max()) + 1, int(right.max()) + 1)
+    order = np.argsort(parts.of_pairs, kind="stable")
+    is_small = (parts.left_counts * parts.right_counts <= LARGEST_TABLE)[parts.of_pairs[order]]
+    small, large = order[is_small], order[~is_small]
+    solved = [_solve_tables(parts, left, right, weights, small)]
     bounds = np.append(run_starts(parts.of_pairs[large]), len(large)).tolist()
     for begin, end in pairwise(bounds):
         rows = large[begin:end]
-        solved.append(rows[_solve_sparse(detections[rows], targets[rows], weights[rows])])
+        solved.append(rows[_solve_sparse(left[rows], right[rows], weights[rows])])
     return np.concatenate(solved)
 
 
 def _solve_tables(
-    parts: Components,
-    detections: IntArray,
-    targets: IntArray,
-    weights: FloatArray,
-    pairs: IntArray,
+    parts: Components, left: IntArray, right: IntArray, weights: FloatArray, pairs: IntArray
 ) -> IntArray:
-    """Matched pairs of components, each laid out as a table of weights."""
+    """Matched pairs of whole components, each laid out as a table of weights."""
     components = parts.of_pairs[pairs]
     first = run_starts(components)
     tables = Blocks(
         np.append(first, len(pairs)),
-        _places(components, detections[pairs]),
-        _places(components, targets[pairs]),
+        _places(components, left[pairs]),
+        _places(components, right[pairs]),
         parts.left_counts[components[first]],
         parts.right_counts[components[first]],
     )

@@ -77,10 +77,9 @@ def greedy_outcomes(
     candidates = candidates.take(~lone)
     ordered = candidates.take(preference_order(candidates, absorbing[candidates.targets]))
     for column, threshold in enumerate(thresholds):
-        alike = ordered.take(ordered.similarities >= threshold)
-        rows = greedy_matching(alike.detections, alike.targets, reusable)
-        result = np.where(absorbing[alike.targets[rows]], NOT_COUNTED, TRUE)
-        outcomes[alike.detections[rows], column] = result
+        rows = greedy_matching(ordered, reusable, threshold)
+        result = np.where(absorbing[ordered.targets[rows]], NOT_COUNTED, TRUE)
+        outcomes[ordered.detections[rows], column] = result
     return outcomes
 
 
@@ -114,12 +113,13 @@ def optimal_outcomes(
     matched = _matched_similarities(scene, candidates.take(real), similarity)
     outcomes = _unmatched(scene.forgiven, len(thresholds))
     absorption = candidates.take(~real)
+    everyone = np.zeros(len(absorption), dtype=np.bool_)
+    absorption = absorption.take(preference_order(absorption, everyone))
     for column, threshold in enumerate(thresholds):
         true = matched >= threshold
-        alike = absorption.take(
-            (absorption.similarities >= threshold) & ~true[absorption.detections]
-        )
-        outcomes[_absorbed(scene, alike), column] = NOT_COUNTED
+        free = absorption.take(~true[absorption.detections])
+        rows = greedy_matching(free, scene.reusable_targets, threshold)
+        outcomes[free.detections[rows], column] = NOT_COUNTED
         outcomes[true, column] = TRUE
     return outcomes
 
@@ -277,11 +277,3 @@ def _matched_similarities(
     first = np.searchsorted(np.flatnonzero(alone), scene.detections.starts[groups])
     matched[alone & (places - first < free)] = similarity.minimum
     return matched
-
-
-def _absorbed(scene: Scene, candidates: Candidates) -> IntArray:
-    """Detections that absorbers take, greedily."""
-    everyone = np.zeros(len(candidates), dtype=np.bool_)
-    ordered = candidates.take(preference_order(candidates, everyone))
-    rows = greedy_matching(ordered.detections, ordered.targets, scene.reusable_targets)
-    return ordered.detections[rows]

@@ -60,6 +60,10 @@ class SortedPoints:
         _sort_points(points, starts, len(counts))
         return cls(points, starts)
 
+    def __len__(self) -> int:
+        """Number of points N."""
+        return len(self.coordinates)
+
     @property
     def counts(self) -> IntArray:
         """(G,) points of each group."""

@@ -1,14 +1,13 @@
 """One-to-one matching with as many pairs as possible and, among those, the least total cost.
 
-A frame is taken apart as far as that is cheap, for all frames at once: stars (`components`) keep
+A frame is taken apart as far as that is cheap, for all frames at once: stars keep
 their cheapest pair; what remains of a frame is done where every object of one side has a cheapest
 partner of its own; and only the rest goes to a solver (`assignment`), a matrix for each frame and,
 in large ones, for each component.
 
-The answer does not depend on the order of objects, nor on other frames. A formula decides only
-where its answer is the one best matching. The solver may have equally good ones to choose from;
-it gets the objects of a frame in an order that their own sort keys define, and nothing of any
-other frame, so that it always chooses the same one.
+The answer does not depend on other frames. A formula decides only where its answer is the one best
+matching. The solver may have equally good ones to choose from, and then the order of a frame's
+objects decides; callers keep them in an order of content, so that it always chooses the same one.
 """
 
 from __future__ import annotations
@@ -26,31 +25,13 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.assignment import Blocks
-from vidscore_evaluators.matching.components import connected_components, star_pairs
+from vidscore_evaluators.matching.components import connected_components
 from vidscore_evaluators.matching.gating import Pairs
 
 LARGE_FRAME_CELLS = 1 << 12
 """Cells of a frame's cost matrix above which it is solved component by component."""
 
 _NOBODY = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Objects:
-    """The N objects of one side.
-
-    Attributes:
-        frames: (N,) frame of each object, ascending.
-        sort_keys: (N,) columns, most significant first, that put the objects of a frame in order
-            wherever they stand; objects that are equal in all of them must have equal costs.
-    """
-
-    frames: IntArray
-    sort_keys: tuple[FloatArray, ...]
-
-    def take(self, rows: IntArray) -> Objects:
-        """Some of the objects, by ascending rows."""
-        return Objects(self.frames[rows], tuple(key[rows] for key in self.sort_keys))
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,24 +63,26 @@ class _Problem:
 
 
 def least_cost_matching(
-    pairs: Pairs, costs: FloatArray, left: Objects, right: Objects
+    pairs: Pairs, costs: FloatArray, frames: IntArray, left_count: int, right_count: int
 ) -> BoolArray:
     """Match one-to-one: as many pairs as possible, then the least sum of costs.
 
     Args:
         pairs: P candidate pairs within frames, ascending in `left`.
         costs: (P,) finite costs, 0 or more.
-        left: Objects of the left side.
-        right: Objects of the right side.
+        frames: (P,) frame of each pair, ascending.
+        left_count: Objects on the left side; those of a frame stand in an order of content, or
+            where they have the same costs in any.
+        right_count: Objects on the right side, likewise.
 
     Returns:
         (P,) which pairs are matched. Sums of costs are compared in binary64: sums that are nearer
         to each other than its rounding count as equal or not as it falls, but always alike.
     """
-    matched = _are_lone(pairs, len(left.frames), len(right.frames))
+    matched = _are_lone(pairs, left_count, right_count)
     rest = np.flatnonzero(~matched)
     if len(rest):
-        matched[rest] = _match_rest(pairs.take(rest), costs[rest], left, right)
+        matched[rest] = _match_rest(pairs.take(rest), costs[rest], frames[rest])
     return matched
 
 
@@ -110,18 +93,17 @@ def _are_lone(pairs: Pairs, left_count: int, right_count: int) -> BoolArray:
     return lone
 
 
-def _match_rest(pairs: Pairs, costs: FloatArray, left: Objects, right: Objects) -> BoolArray:
+def _match_rest(pairs: Pairs, costs: FloatArray, frames: IntArray) -> BoolArray:
     """Match pairs that may stand in each other's way, without the objects that have none."""
     lefts, left_rows, _ = numbered(pairs.left)
     rights, right_rows, _ = numbered(pairs.right)
-    left, right, pairs = left.take(lefts), right.take(rights), Pairs(left_rows, right_rows)
     partners = np.full(len(lefts), _NOBODY, dtype=np.int64)
-    problem = _Problem(pairs, costs, left.frames[left_rows], 0).numbered()
+    problem = _Problem(Pairs(left_rows, right_rows), costs, frames, 0).numbered()
     for step in (_match_stars, _match_cheapest):
         settled = step(problem, partners, len(rights))
         problem = problem.take(np.flatnonzero(~settled))
     if len(problem.pairs):
-        _match_blocks(problem.numbered(), partners, left, right)
+        _match_blocks(problem.numbered(), partners, len(rights))
     matched: BoolArray = partners[left_rows] == right_rows
     return matched
 
@@ -142,7 +124,7 @@ def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> Boo
     pairs = problem.pairs
     left_degrees = np.bincount(pairs.left, minlength=len(partners))
     right_degrees = np.bincount(pairs.right, minlength=right_count)
-    around_left, around_right = star_pairs(pairs, left_degrees, right_degrees)
+    around_left, around_right = _star_pairs(pairs, left_degrees, right_degrees)
     cheapest_of_left, cheapest_of_right = _cheapest(problem, right_count)
     chosen = (around_left & cheapest_of_left) | (around_right & cheapest_of_right)
     left_choices = np.bincount(pairs.left[chosen], minlength=len(partners))
@@ -153,6 +135,29 @@ def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> Boo
     chosen &= settled
     partners[pairs.left[chosen]] = pairs.right[chosen]
     return settled
+
+
+def _star_pairs(
+    pairs: Pairs, left_degrees: IntArray, right_degrees: IntArray
+) -> tuple[BoolArray, BoolArray]:
+    """Tell which pairs belong to stars: one object of one side with any number of the other.
+
+    Args:
+        pairs: P pairs.
+        left_degrees: Pairs of each left object.
+        right_degrees: Pairs of each right object.
+
+    Returns:
+        Two (P,) masks: the component is a star around a left object (single pairs are here), and
+        around a right object.
+    """
+    left_ends = left_degrees[pairs.left] == 1
+    right_ends = right_degrees[pairs.right] == 1
+    ends_of_left = np.bincount(pairs.left[right_ends], minlength=len(left_degrees))
+    ends_of_right = np.bincount(pairs.right[left_ends], minlength=len(right_degrees))
+    around_left = (ends_of_left == left_degrees)[pairs.left]
+    around_right = (ends_of_right == right_degrees)[pairs.right] & ~around_left
+    return around_left, around_right
 
 
 def _match_cheapest(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
@@ -191,31 +196,36 @@ def _cheapest(problem: _Problem, right_count: int) -> tuple[BoolArray, BoolArray
 
 @dataclass(frozen=True, eq=False)
 class _Members:
-    """Objects of one side that take part, block by block, in the order of their sort keys.
+    """Objects of one side that take part.
 
     Attributes:
-        rows: (K,) rows of the side.
-        starts: (blocks + 1,) offsets into `rows`.
+        counts: (blocks,) objects in each block.
         ranks: (N,) place of each object of the side in its block; meaningless for all others.
     """
 
-    rows: IntArray
-    starts: IntArray
+    counts: IntArray
     ranks: IntArray
 
-    @property
-    def counts(self) -> IntArray:
-        """(blocks,) objects in each block."""
-        return np.diff(self.starts)
+    @classmethod
+    def of(cls, problem: _Problem, rows_of_pairs: IntArray, count: int) -> _Members:
+        """The objects of a side of N that pairs are made of."""
+        blocks = np.full(count, _NOBODY, dtype=np.int64)
+        blocks[rows_of_pairs] = problem.blocks
+        rows = np.flatnonzero(blocks != _NOBODY)
+        rows = rows[np.argsort(blocks[rows], kind="stable")]
+        counts = np.bincount(blocks[rows], minlength=problem.block_count)
+        ranks = np.empty(count, dtype=np.int64)
+        ranks[rows] = np.arange(len(rows)) - starts_from_counts(counts)[blocks[rows]]
+        return cls(counts, ranks)
 
 
-def _match_blocks(problem: _Problem, partners: IntArray, left: Objects, right: Objects) -> None:
+def _match_blocks(problem: _Problem, partners: IntArray, right_count: int) -> None:
     """Match what no formula on pairs settled, by a cost matrix for each block."""
-    rows, columns = _members_of_sides(problem, left, right)
+    rows, columns = _members_of_sides(problem, len(partners), right_count)
     large = rows.counts * columns.counts > LARGE_FRAME_CELLS
     if large.any():
-        problem = _split(problem, large, len(left.frames), len(right.frames))
-        rows, columns = _members_of_sides(problem, left, right)
+        problem = _split(problem, large, len(partners), right_count)
+        rows, columns = _members_of_sides(problem, len(partners), right_count)
     pairs = problem.pairs
     starts = np.append(run_starts(problem.blocks), len(pairs))
     blocks = Blocks(
@@ -228,36 +238,12 @@ def _match_blocks(problem: _Problem, partners: IntArray, left: Objects, right: O
 
 
 def _members_of_sides(
-    problem: _Problem, left: Objects, right: Objects
+    problem: _Problem, left_count: int, right_count: int
 ) -> tuple[_Members, _Members]:
     return (
-        _members(problem, problem.pairs.left, left.sort_keys),
-        _members(problem, problem.pairs.right, right.sort_keys),
+        _Members.of(problem, problem.pairs.left, left_count),
+        _Members.of(problem, problem.pairs.right, right_count),
     )
-
-
-def _members(
-    problem: _Problem, rows_of_pairs: IntArray, sort_keys: tuple[FloatArray, ...]
-) -> _Members:
-    blocks = np.full(len(sort_keys[0]), _NOBODY, dtype=np.int64)
-    blocks[rows_of_pairs] = problem.blocks
-    rows = np.flatnonzero(blocks != _NOBODY)
-    rows = rows[_canonical_order(blocks[rows], [key[rows] for key in sort_keys])]
-    starts = starts_from_counts(np.bincount(blocks[rows], minlength=problem.block_count))
-    ranks = np.zeros(len(blocks), dtype=np.int64)
-    ranks[rows] = np.arange(len(rows)) - starts[blocks[rows]]
-    return _Members(rows, starts, ranks)
-
-
-def _canonical_order(blocks: IntArray, sort_keys: list[FloatArray]) -> IntArray:
-    """Order by block, then by sort keys; one sort suffices where the first key tells all apart."""
-    first_key = sort_keys[0] - sort_keys[0].min()
-    line = blocks * (first_key.max() + 1.0) + first_key
-    order: IntArray = np.argsort(line, kind="stable")
-    sorted_line = line[order]
-    if (sorted_line[1:] == sorted_line[:-1]).any():
-        return np.lexsort([*reversed(sort_keys), blocks])
-    return order
 
 
 def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: int) -> _Problem:

@@ -56,14 +56,13 @@ def greedily(
     similarities: FloatArray, at_least: float, second: list[bool], reusable: list[bool]
 ) -> dict[int, int]:
     pairs = all_pairs(similarities)
-    pairs = pairs.take(pairs.similarities >= at_least)
     pairs = pairs.take(preference_order(pairs, np.array(second)[pairs.targets]))
-    rows = greedy_matching(pairs.detections, pairs.targets, np.array(reusable))
+    rows = greedy_matching(pairs, np.array(reusable), at_least)
     return dict(zip(pairs.detections[rows].tolist(), pairs.targets[rows].tolist(), strict=True))
 
 
 @given(tables(), lattice, st.data())
-def test_rounds_of_greedy_equal_going_one_by_one(
+def test_greedy_matching_is_what_its_definition_says(
     similarities: FloatArray, at_least: float, data: st.DataObject
 ) -> None:
     """Whatever targets come second and may be reused, each detection gets the same target."""
@@ -75,7 +74,7 @@ def test_rounds_of_greedy_equal_going_one_by_one(
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_many_detections_take_several_rounds(seed: int) -> None:
+def test_many_detections_take_what_their_definition_says(seed: int) -> None:
     """A sparse table of 400 detections, ties included, as going one by one has it."""
     random = np.random.default_rng(seed)
     similarities = np.round(random.random((400, 300)), 2)
@@ -99,9 +98,39 @@ def test_a_chain_of_detections_that_wait_for_one_another_is_settled() -> None:
 def test_nothing_is_matched_with_nothing() -> None:
     """No pairs give no matches, of either kind."""
     empty = np.zeros(0, dtype=np.int64)
-    assert len(greedy_matching(empty, empty, np.zeros(3, dtype=np.bool_))) == 0
-    chosen = most_similar_matching(Candidates(empty, empty, np.zeros(0)), np.zeros(0), 2, 3)
-    assert len(chosen) == 0
+    none = Candidates(empty, empty, np.zeros(0))
+    assert len(greedy_matching(none, np.zeros(3, dtype=np.bool_), 0.5)) == 0
+    assert len(most_similar_matching(none, np.zeros(0), 2, 3)) == 0
+
+
+@pytest.mark.parametrize(("detection", "target"), [(2, 0), (0, 3), (-1, 0), (0, -1)])
+def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> None:
+    """Two detections and three targets have the numbers from 0 on, and no others."""
+    pair = Candidates(np.array([detection]), np.array([target]), np.array([0.9]))
+    with pytest.raises(ValueError, match="pairs reach beyond 2 detections, 3 targets"):
+        most_similar_matching(pair, pair.similarities, 2, 3)
+    if not 0 <= target < 3:
+        with pytest.raises(ValueError, match="there are 3 targets, and a pair with another"):
+            greedy_matching(pair, np.zeros(3, dtype=np.bool_), 0.5)
+
+
+@pytest.mark.parametrize("weight", [0.0, -0.0, -1.0, -np.inf, np.nan])
+def test_a_pair_without_weight_is_never_matched(weight: float) -> None:
+    """Nor does it stand in the way of others: of a row of three the other two are matched."""
+    similarities = np.array([[0.5, weight], [weight, weight], [0.0, 0.25]])
+    pairs = all_pairs(similarities)
+    chosen = most_similar_matching(pairs, pairs.similarities, 3, 2)
+    assert pairs.similarities[chosen].tolist() == [0.5, 0.25]
+
+
+def test_each_dominant_pair_may_make_another_dominant() -> None:
+    """In a chain of 60, each three times as heavy as the one before, every other is matched."""
+    count = 60
+    detections = np.arange(1, count + 1) // 2
+    targets = np.arange(count) // 2
+    weights = np.power(3.0, np.arange(count), dtype=np.float64)
+    chosen = most_similar_matching(Candidates(detections, targets, weights), weights, 31, 30)
+    assert np.flatnonzero(chosen).tolist() == list(range(1, count, 2))
 
 
 @given(tables(largest=4))

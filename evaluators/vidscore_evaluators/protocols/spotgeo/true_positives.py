@@ -26,7 +26,6 @@ from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.least_cost import (
     LARGE_FRAME_CELLS,
-    Objects,
     forbidden_costs,
     least_cost_matching,
 )
@@ -112,7 +111,11 @@ class _Matching:
         left = near.left + np.repeat(self.truth.starts[frames], near.counts)
         right = near.right + np.repeat(self.detections.starts[frames], near.counts)
         return least_cost_matching(
-            Pairs(left, right), costs, _objects(self.truth), _objects(self.detections)
+            Pairs(left, right),
+            costs,
+            np.repeat(frames, near.counts),
+            len(self.truth),
+            len(self.detections),
         )
 
     def by_matrices(self, frames: IntArray, near: NearPoints, costs: FloatArray) -> BoolArray:
@@ -121,8 +124,3 @@ class _Matching:
         greatest = np.full(len(frames), greatest_cost(self.parameters))
         blocks = Blocks(starts_from_counts(near.counts), near.left, near.right, heights, widths)
         return blocks.assigned_pairs(costs, forbidden_costs(greatest, np.minimum(heights, widths)))
-
-
-def _objects(side: SortedPoints) -> Objects:
-    frames = np.repeat(np.arange(len(side.counts), dtype=np.int64), side.counts)
-    return Objects(frames, (np.arange(len(frames), dtype=np.float64),))

@@ -154,6 +154,21 @@ class Annotations:
         kept_before = starts_from_counts(keep)
         return _with_objects(self, np.flatnonzero(keep), kept_before[self.frame_starts])
 
+    def frame_run(self, start: int, stop: int) -> Annotations:
+        """The frames from `start` to `stop` with their objects, as views of these columns."""
+        frames = slice(start, stop)
+        objects = slice(int(self.frame_starts[start]), int(self.frame_starts[stop]))
+        return _with_objects(
+            replace(
+                self,
+                frame_sequences=self.frame_sequences[frames],
+                frame_numbers=self.frame_numbers[frames],
+                frame_flags=self.frame_flags[frames],
+            ),
+            objects,
+            self.frame_starts[start : stop + 1] - objects.start,
+        )
+
     def take_frames(self, rows: AnyArray) -> Annotations:
         """Keep some frames with their objects, in the order of `rows`.
 
@@ -268,11 +283,17 @@ def _mask(length: int, rows: AnyArray) -> AnyArray:
     return mask
 
 
-def _with_objects(frames: Annotations, rows: IntArray, frame_starts: IntArray) -> Annotations:
+def _with_objects(
+    frames: Annotations, rows: IntArray | slice, frame_starts: IntArray
+) -> Annotations:
+    coordinates = frames.coordinates
     return replace(
         frames,
         frame_starts=frame_starts,
-        coordinates=frames.coordinates.take(rows, axis=0),
+        # `take` gathers whole rows, which indexing by an array does number by number.
+        coordinates=coordinates[rows]
+        if isinstance(rows, slice)
+        else coordinates.take(rows, axis=0),
         label_indices=frames.label_indices[rows],
         confidences=frames.confidences[rows],
         track_ids=frames.track_ids[rows],

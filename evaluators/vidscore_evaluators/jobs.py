@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.arrays import AnyArray
+from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError
 from vidscore_evaluators.evaluator import Evaluator, tally_together
 from vidscore_evaluators.parameters import parameter_values
@@ -147,7 +147,8 @@ def split_by_sequence(
         part_count: Most parts wanted; no part is empty.
 
     Yields:
-        Truth and detections of each part, copied when it is asked for.
+        Truth and detections of each part: views where the sequences stand in order, else copied
+        when it is asked for.
     """
     keys = sorted({*truth.sequences, *detections.sequences})
     position = {key: index for index, key in enumerate(keys)}
@@ -165,9 +166,17 @@ def split_by_sequence(
     truth_parts, detection_parts = (part_of_key[rows] for rows in sides)
     for part in np.union1d(truth_parts, detection_parts).tolist():
         yield (
-            truth.take_frames(truth_parts == part),
-            detections.take_frames(detection_parts == part),
+            _frames_of(truth, truth_parts, part),
+            _frames_of(detections, detection_parts, part),
         )
+
+
+def _frames_of(side: Annotations, parts: IntArray, part: int) -> Annotations:
+    """The frames of a part, given the part of each frame."""
+    frames = np.flatnonzero(parts == part)
+    if len(frames) and frames[-1] - frames[0] + 1 == len(frames):
+        return side.frame_run(int(frames[0]), int(frames[-1]) + 1)
+    return side.take_frames(frames)
 
 
 def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vidscore_evaluators.annotations import (
     Annotations,
@@ -108,6 +109,16 @@ def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
     assert list(_plain(scene.truth.take_frames(mask)).items()) == [
         whole[row] for row in sorted(rows)
     ]
+
+
+@given(scenes(NEEDS), st.data())
+def test_a_run_of_frames_is_what_taking_them_one_by_one_gives(
+    scene: Scene, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, scene.truth.frame_count), label="start")
+    stop = data.draw(st.integers(start, scene.truth.frame_count), label="stop")
+    run = scene.truth.frame_run(start, stop)
+    assert _plain(run) == _plain(scene.truth.take_frames(np.arange(start, stop)))
 
 
 @settings(max_examples=40)

@@ -1,8 +1,8 @@
 """Sums of floats that are exact, so that any split and order gives the same bits.
 
 Every finite binary64 is an integer times 2**-1074. A sum is kept as that integer, a Python int,
-and is rounded once, when a report asks for it. Adding many numbers stays in numpy: mantissas are
-cut in two halves and summed by group and by sixteen neighbouring exponents in int64, where
+and is rounded once, when a report asks for it. Many numbers are added in a compiled loop: fractions
+are cut in two halves and summed by group and by sixteen neighbouring exponents in int64, where
 nothing can overflow below 2**20 numbers at a time, and only one Python int for each of those is
 made.
 """
@@ -12,17 +12,26 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.compiled.numbering import numbered
 
 SCALE_BITS = 1074
 """Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
 
-_MANTISSA_BITS = 53
+# As in `exact.c`.
 _HALF_BITS = 26
-_EXPONENTS_TOGETHER_BITS = 4
+_EXPONENTS_A_SUM = 16
+_SUMS_A_GROUP = 2048 // _EXPONENTS_A_SUM
 _VALUES_AT_A_TIME = 1 << 20
-_EXPONENT_SPAN = 4096 >> _EXPONENTS_TOGETHER_BITS
+
+BitsArray = NDArray[np.uint64]
+"""Binary64 numbers as their bits."""
+
+_exact_sum_keys = compiled("exact_sum_keys", np.uint64, np.int64, int, np.int64)
+_add_exactly = compiled("add_exactly", np.uint64, np.int64, int, np.int64, np.int64)
 
 
 def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[int]:
@@ -37,38 +46,31 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
         G integers in units of 2**-1074.
 
     Raises:
-        ValueError: If a value is not finite.
+        ValueError: If a value is not finite, or has no group.
     """
-    if not np.isfinite(values).all():
-        raise ValueError("an exact sum needs finite numbers")
+    if len(values) != len(groups):
+        raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
     sums = [0] * group_count
-    some = np.flatnonzero(values)
-    for start in range(0, len(some), _VALUES_AT_A_TIME):
-        rows = some[start : start + _VALUES_AT_A_TIME]
-        _add_to(sums, values[rows], groups[rows])
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    groups = np.ascontiguousarray(groups)
+    for start in range(0, len(bits), _VALUES_AT_A_TIME):
+        some = slice(start, start + _VALUES_AT_A_TIME)
+        _add_to(sums, bits[some], groups[some])
     return sums
 
 
-def _add_to(sums: list[int], values: FloatArray, groups: IntArray) -> None:
+def _add_to(sums: list[int], values: BitsArray, groups: IntArray) -> None:
     """Add some values to the sums of their groups."""
-    fractions, exponents = np.frexp(values)
-    mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
-    shifted = exponents.astype(np.int64) + SCALE_BITS
-    keys = groups * _EXPONENT_SPAN + (shifted >> _EXPONENTS_TOGETHER_BITS)
-    above = shifted & ((1 << _EXPONENTS_TOGETHER_BITS) - 1)
-    order = np.argsort(keys, kind="stable")
-    keys, mantissas, above = keys[order], mantissas[order], above[order]
-    first = run_starts(keys)
-    high = np.add.reduceat((mantissas >> _HALF_BITS) << above, first)
-    low = np.add.reduceat((mantissas & ((1 << _HALF_BITS) - 1)) << above, first)
-    groups, together = np.divmod(keys[first], _EXPONENT_SPAN)
-    shifts = (together << _EXPONENTS_TOGETHER_BITS) - _MANTISSA_BITS
-    columns = (groups.tolist(), high.tolist(), low.tolist(), shifts.tolist())
-    for group, high_sum, low_sum, shift in zip(*columns, strict=True):
-        mantissa_sum = (high_sum << _HALF_BITS) + low_sum
-        # A subnormal's mantissa ends in zeros, so the right shift drops none of its bits; the
-        # sum of several is a multiple of the same power of two.
-        sums[group] += mantissa_sum << shift if shift >= 0 else mantissa_sum >> -shift
+    count = len(values)
+    keys = np.empty(count, dtype=np.int64)
+    if _exact_sum_keys(values, groups, count, keys) < 0:
+        raise ValueError("an exact sum needs finite numbers")
+    keys, numbers, _ = numbered(keys)
+    high, low = np.zeros((2, len(keys)), dtype=np.int64)
+    _add_exactly(values, numbers, count, high, low)
+    for key, high_sum, low_sum in zip(keys.tolist(), high.tolist(), low.tolist(), strict=True):
+        group, together = divmod(key, _SUMS_A_GROUP)
+        sums[group] += (high_sum << _HALF_BITS) + low_sum << together * _EXPONENTS_A_SUM
 
 
 def fraction_of(exact: int) -> Fraction:

@@ -64,9 +64,9 @@ def test_a_hundred_thousand_tenths_are_ten_thousand_and_their_exact_rest() -> No
     assert fraction_of(total) == Fraction(count * 3602879701896397, 2**55)
 
 
-@pytest.mark.parametrize("exponent", [-8, 13])
+@pytest.mark.parametrize("exponent", [-8, 13, 18])
 def test_a_million_and_one_numbers_of_the_most_bits_do_not_overflow(exponent: int) -> None:
-    """2**53 - 1 is the greatest mantissa; 2**13 is the greatest power that is summed with 2**-2."""
+    """2**53 - 1 is the greatest fraction; 2**18 is the greatest power that is summed with 2**3."""
     count = (1 << 20) + 1
     value = math.ldexp((1 << 53) - 1, exponent - 53)
     [total] = exact_sums(np.full(count, value), np.zeros(count, dtype=np.int64), 1)
@@ -94,3 +94,12 @@ def test_a_sum_over_the_largest_float_is_still_exact() -> None:
 def test_what_is_not_finite_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         _sums([(1.0, 0), (value, 0)], 1)
+
+
+def test_values_without_a_group_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 values and 1 groups"):
+        exact_sums(np.ones(2), np.zeros(1, dtype=np.int64), 1)
+
+
+def test_whole_numbers_are_summed_as_floats() -> None:
+    assert exact_sums(np.array([3, 4]), np.zeros(2, dtype=np.int64), 1) == [7 << SCALE_BITS]

@@ -36,7 +36,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, IntArray, packed_columns
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.compiled.previous import previous_rows
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
@@ -219,17 +220,18 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
 
 def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntArray, IntArray]:
     """Matches that another track, or an interruption, sets apart from the object's last one."""
-    objects = tracks.truth.of_objects[matched.targets]
-    groups = tracks.scene.truth.groups[matched.targets]
-    order = np.lexsort(packed_columns([objects, groups])[::-1])
-    same = np.diff(objects[order]) == 0
-    partners = tracks.detections.of_objects[matched.detections][order]
+    # Matches come in the order of detections, and so of frames.
+    before = previous_rows(tracks.truth.of_objects[matched.targets], len(tracks.truth))
+    later = np.flatnonzero(before >= 0)
+    earlier = before[later]
+    partners = tracks.detections.of_objects[matched.detections]
     if rule == "motmetrics":
-        moments = tracks.truth.places()[matched.targets][order]
+        moments = tracks.truth.places()[matched.targets]
     else:
-        moments = tracks.shared_steps()[groups][order]
-    later = order[1:]
-    return later[same & (np.diff(partners) != 0)], later[same & (np.diff(moments) > 1)]
+        moments = tracks.shared_steps()[tracks.scene.truth.groups[matched.targets]]
+    switched = partners[later] != partners[earlier]
+    fragmented = moments[later] - moments[earlier] > 1
+    return later[switched], later[fragmented]
 
 
 def _lifetimes(

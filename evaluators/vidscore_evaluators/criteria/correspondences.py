@@ -28,7 +28,9 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray, packed_columns, run_starts
+from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
+from vidscore_evaluators.compiled.numbering import numbered
+from vidscore_evaluators.compiled.previous import previous_rows
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import most_similar_matching
 from vidscore_evaluators.criteria.similarity import Similarity
@@ -137,15 +139,11 @@ class _FrameBefore(_Memory):
 
     def _same_pairs_before(self) -> IntArray:
         """(P,) the pair of the same two tracks in the frame before, or -1."""
-        order = np.lexsort(
-            packed_columns([self.truth_tracks, self.detection_tracks, self.steps])[::-1]
-        )
-        follows = np.diff(self.steps[order]) == 1
-        for column in (self.truth_tracks, self.detection_tracks):
-            follows &= np.diff(column[order]) == 0
-        before = np.full(len(order), _NONE, dtype=np.int64)
-        before[order[1:][follows]] = order[:-1][follows]
-        return before
+        width = int(self.detection_tracks.max()) + 1
+        together, of_pairs, _ = numbered(self.truth_tracks * width + self.detection_tracks)
+        before = previous_rows(of_pairs, len(together))
+        follows = (before != _NONE) & (self.steps - self.steps[before] == 1)
+        return np.where(follows, before, _NONE)
 
     def kept(self, rows: IntArray) -> IntArray:
         before = self._before[rows]

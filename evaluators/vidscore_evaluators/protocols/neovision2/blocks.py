@@ -131,9 +131,11 @@ class _Clusters:
 
     def _merge(self) -> None:
         merged = merge_overlapping(self.shapes, _at_all)
+        if merged.shapes is self.shapes:
+            return
         self.shapes = merged.shapes
         for labels in self.labels:
-            inside = labels >= 0
+            inside = np.flatnonzero(labels >= 0)
             labels[inside] = merged.labels[labels[inside]]
         fresh = np.zeros(len(self.shapes), dtype=np.bool_)
         fresh[merged.labels[self._fresh]] = True

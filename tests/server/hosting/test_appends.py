@@ -112,12 +112,15 @@ async def test_while_appends_race_with_a_cancel_every_state_is_seen_with_its_own
     reached = asyncio.Event()
 
     async def append_until_refused() -> None:
-        for offset in itertools.count():
-            if offset == acknowledged_count:
-                reached.set()
-            await hosted.red.append(stream, offset, frame(offset + 1))
-            found = await hosted.red.get()
-            seen.append((found.state, found.state_reason))
+        try:
+            for offset in itertools.count():
+                if offset == acknowledged_count:
+                    reached.set()
+                await hosted.red.append(stream, offset, frame(offset + 1))
+                found = await hosted.red.get()
+                seen.append((found.state, found.state_reason))
+        finally:
+            reached.set()  # whatever went wrong, nobody waits for it
 
     async def cancel() -> None:
         await reached.wait()

@@ -29,7 +29,7 @@ BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
-CAMPAIGNS := test-trust test-lowest test-installs test-image crash-test chaos-test \
+CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image crash-test chaos-test \
 	clients conformance
 
 .DEFAULT_GOAL := help
@@ -85,6 +85,15 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 		--editable ./clients/python --editable '.[postgresql,video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
+
+# Of a copy, so that other commands keep the library that users have.
+test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where they do what they must not
+	@rm -rf build/checked && mkdir -p build/checked
+	@cp -R evaluators/vidscore_evaluators build/checked/
+	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/compiled \
+		-fsanitize=undefined -fsanitize-trap=undefined
+	@PYTHONPATH=$(CURDIR)/build/checked $(BIN)/python -m pytest -n $(WORKERS) \
+		-p tests.support.guarded_arrays tests/evaluators $(PYTEST_ARGS)
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)

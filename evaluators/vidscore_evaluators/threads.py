@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 MOST_THREADS = 4
@@ -18,7 +19,7 @@ Result = TypeVar("Result")
 def in_threads(
     work: Callable[[Item], Result], items: Iterable[Item]
 ) -> Iterator[Callable[[], Result]]:
-    """Do the same to every item, some at a time.
+    """Do the same to every item, some at a time; in this thread if there is one processor.
 
     Args:
         work: What to do.
@@ -29,6 +30,9 @@ def in_threads(
         For each item, in order, a function that returns or raises what came of it.
     """
     count = min(MOST_THREADS, os.cpu_count() or 1)
+    if count == 1:
+        yield from (partial(work, item) for item in items)
+        return
     with ThreadPoolExecutor(count) as threads:
         begun: deque[Future[Result]] = deque()
         for item in items:

@@ -41,6 +41,7 @@ def test_as_many_items_as_threads_are_worked_on_at_a_time(thread_count: int) -> 
 
 def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
     """Beside what is worked on, one waits; what is done stays until it is taken."""
+    ahead = thread_count if thread_count > 1 else 0
     asked = []
 
     def items() -> Iterator[int]:
@@ -49,7 +50,13 @@ def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
             yield item
 
     for taken, _ in enumerate(in_threads(str, items())):
-        assert len(asked) == min(20, taken + thread_count + 1)
+        assert len(asked) == min(20, taken + 1 + ahead)
+
+
+def test_on_one_processor_this_thread_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    [result] = in_threads(lambda _: threading.current_thread(), [0])
+    assert result() is threading.current_thread()
 
 
 def test_an_error_is_raised_for_its_own_item_alone() -> None:

@@ -16,6 +16,14 @@ from bench.scenes import points
 HELP_LIMIT_S = 0.3
 SCORE_LIMIT_S = 1.0
 SMALL_SEQUENCES = 50
+LOADING = """
+import hashlib, pathlib, time
+import vidscore_evaluators.arrays
+started = time.perf_counter()
+import vidscore_evaluators.compiled.library
+print(time.perf_counter() - started)
+"""
+"""Prints what is added to a process that has what evaluators import anyway."""
 
 
 def _processes(size: Size) -> Iterator[Row]:
@@ -39,6 +47,19 @@ def _processes(size: Size) -> Iterator[Row]:
         yield Row(f"process: {name}", ours, Sample((limit_s,)), "limit", at_most(1.0))
         other = Sample(samples[2].values)
         yield Row(f"process: {name}", ours, other, "python -c 'import numpy'", SHOWN_SHARE)
+    loading = Sample(tuple(_loading_s() for _ in range(size.repeats)))
+    numpy = Sample(samples[2].values)
+    yield Row(
+        "process: loading the compiled loops",
+        loading,
+        numpy,
+        "python -c 'import numpy'",
+        SHOWN_SHARE,
+    )
+
+
+def _loading_s() -> float:
+    return float(subprocess.check_output([sys.executable, "-c", LOADING]))
 
 
 def _run(command: list[str]) -> None:

@@ -37,7 +37,7 @@ static int number(Side *side, const int64_t *nodes, int64_t pair_count, int64_t 
     return 1;
 }
 
-/* Find the two heaviest open pairs of each node. */
+/* Find the two heaviest open pairs of each node; without branches, which nobody could predict. */
 static void weigh(Side *side, const double *weights, const int64_t *open, int64_t open_count)
 {
     for (int64_t node = 0; node < side->count; node++) {
@@ -47,12 +47,10 @@ static void weigh(Side *side, const double *weights, const int64_t *open, int64_
     for (int64_t place = 0; place < open_count; place++) {
         const double weight = weights[open[place]];
         const int64_t node = side->of_pairs[open[place]];
-        if (weight > side->heaviest[node]) {
-            side->second[node] = side->heaviest[node];
-            side->heaviest[node] = weight;
-        } else if (weight > side->second[node]) {
-            side->second[node] = weight;
-        }
+        const double before = side->heaviest[node], second = side->second[node];
+        const double lighter = weight < before ? weight : before;
+        side->heaviest[node] = weight < before ? before : weight;
+        side->second[node] = lighter < second ? second : lighter;
     }
 }
 

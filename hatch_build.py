@@ -81,7 +81,7 @@ def compile_loops(folder: Path, *arguments: str) -> Path:
             env=os.environ | caches,
         )
         # Beside its place first: only within one file system can a file take another's place.
-        beside = library.with_suffix(f".{os.getpid()}{library.suffix}")
+        beside = library.with_suffix(f".{Path(elsewhere).name}{library.suffix}")
         shutil.copyfile(made, beside)
         beside.replace(library)
     return library
@@ -92,7 +92,7 @@ def _platforms() -> str:
     tags = list(platform_tags())
     if not sys.platform.startswith("linux"):
         return tags[0]
-    [processor] = [tag.removeprefix("linux_") for tag in tags if tag.startswith("linux_")]
+    processor = next(tag.removeprefix("linux_") for tag in tags if tag.startswith("linux_"))
     return ".".join(f"{tag}_{processor}" for tag in LINUX_TAGS)
 
 

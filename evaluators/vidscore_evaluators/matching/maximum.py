@@ -6,14 +6,10 @@ and the sum of these gains over any prefix of the order is the size of the maxim
 that prefix: sets of detections that can all be matched form a matroid, whose rank grows that way.
 So one pass gives the number of matched objects at every confidence threshold.
 
-Objects that decide nothing are taken out first, all frames in step:
-
-* A left object with one partner only. In every prefix that holds the partner, some maximum
-  matching has this pair; in every other the left object has no part. So the partner gains, and
-  both can go.
-* A right object with one partner only, of whose partners it is the first to come. Likewise.
-
-What is left - small knots of mutually overlapping objects - is matched by augmenting paths.
+Left objects with one partner only decide nothing: in every prefix that holds the partner, some
+maximum matching has this pair; in every other the left object has no part. So the partner gains,
+and both are taken out first. What is left - small knots of mutually overlapping objects - is
+matched by augmenting paths, in a compiled loop.
 """
 
 from __future__ import annotations
@@ -22,8 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.gating import Pairs
+
+_augment = compiled("augment", *(np.int64, np.int64, int, np.int64, int, int, np.int64, np.bool_))
 
 
 def insertion_gains(
@@ -44,13 +44,8 @@ def insertion_gains(
     """
     gains = np.zeros(right_count, dtype=np.bool_)
     pairs = _peel_lonely_left(pairs, gains, left_count)
-    pairs = pairs.take(_insertion_order(pairs, priorities))
-    remaining = -1
-    while remaining != len(pairs) > 0:
-        remaining = len(pairs)
-        pairs = _peel_first_right(pairs, gains, left_count, right_count)
-        pairs = _peel_lonely_left(pairs, gains, left_count)
-    _augment(pairs, gains, priorities)
+    if len(pairs):
+        _insert_contested(pairs, gains, priorities)
     return gains
 
 
@@ -93,13 +88,6 @@ def two_stage_gains(
     return TwoStageGains(first, insertion_gains(pairs, left_count, right_count, priorities))
 
 
-def _insertion_order(pairs: Pairs, priorities: FloatArray | None) -> IntArray:
-    """Order by left object and, for each, from its first partner to its last."""
-    if priorities is None:
-        return np.lexsort((pairs.right, pairs.left))
-    return np.lexsort((pairs.right, -priorities[pairs.right], pairs.left))
-
-
 def _peel_lonely_left(pairs: Pairs, gains: BoolArray, left_count: int) -> Pairs:
     """Match left objects that have one partner; a partner of several is taken by one of them."""
     degrees = np.bincount(pairs.left, minlength=left_count)
@@ -109,65 +97,15 @@ def _peel_lonely_left(pairs: Pairs, gains: BoolArray, left_count: int) -> Pairs:
     return pairs.take(~taken[pairs.right])
 
 
-def _peel_first_right(pairs: Pairs, gains: BoolArray, left_count: int, right_count: int) -> Pairs:
-    """Match right objects that have one partner and are that partner's first."""
-    degrees = np.bincount(pairs.right, minlength=right_count)
-    first = run_starts(pairs.left)
-    lonely = first[degrees[pairs.right[first]] == 1]
-    gains[pairs.right[lonely]] = True
-    taken = np.zeros(left_count, dtype=np.bool_)
-    taken[pairs.left[lonely]] = True
-    return pairs.take(~taken[pairs.left])
-
-
-def _augment(pairs: Pairs, gains: BoolArray, priorities: FloatArray | None) -> None:
-    """Insert the right objects of hard pairs one by one, each along an augmenting path."""
-    partners: dict[int, list[int]] = {}
-    for left, right in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True):
-        partners.setdefault(right, []).append(left)
-    rights = np.array(sorted(partners), dtype=np.int64)
+def _insert_contested(pairs: Pairs, gains: BoolArray, priorities: FloatArray | None) -> None:
+    """Insert right objects one by one, each along an augmenting path if there is one."""
+    lefts, left, _ = numbered(pairs.left)
+    rights, right, _ = numbered(pairs.right)
+    order = np.arange(len(rights), dtype=np.int64)
     if priorities is not None:
-        rights = rights[np.argsort(-priorities[rights], kind="stable")]
-    matching = _Matching(partners)
-    for right in rights.tolist():
-        gains[right] = matching.insert(right)
-
-
-class _Matching:
-    """A maximum matching of the right objects that have been inserted.
-
-    Args:
-        partners: Left objects of each right one.
-    """
-
-    def __init__(self, partners: dict[int, list[int]]) -> None:
-        self._partners = partners
-        self._right_of: dict[int, int] = {}
-        self._left_of: dict[int, int] = {}
-        # Left objects from which no free one can be reached: a search that fails adds all that
-        # it saw, and no later augmenting path leads through them either.
-        self._exhausted: set[int] = set()
-
-    def insert(self, right: int) -> bool:
-        """Match one more right object, if there is an augmenting path for it."""
-        reached_from: dict[int, int] = {}
-        queue = [right]
-        for current in queue:
-            for left in self._partners[current]:
-                if left in reached_from or left in self._exhausted:
-                    continue
-                reached_from[left] = current
-                if left not in self._right_of:
-                    self._shift(left, reached_from)
-                    return True
-                queue.append(self._right_of[left])
-        self._exhausted.update(reached_from)
-        return False
-
-    def _shift(self, free: int | None, reached_from: dict[int, int]) -> None:
-        """Match along the path that ends in a free left object, from its end to its start."""
-        while free is not None:
-            right = reached_from[free]
-            before = self._left_of.get(right)
-            self._right_of[free], self._left_of[right] = right, free
-            free = before
+        order = np.argsort(-priorities[rights], kind="stable")
+    found = np.empty(len(rights), dtype=np.bool_)
+    counts = (len(lefts), len(rights))
+    scratch = np.empty(len(pairs) + 3 * sum(counts) + 2, dtype=np.int64)
+    _augment(left, right, len(pairs), order, *counts, scratch, found)
+    gains[rights] = found

@@ -111,3 +111,18 @@ def test_large_knots_are_matched_like_small_ones(density: float) -> None:
         chosen = priorities >= threshold
         size = maximum_size([edge for edge in edges if chosen[edge[1]]], 120, 150)
         assert int(gains[chosen].sum()) == size
+
+
+@pytest.mark.parametrize("last", [0, 1000, 2000])
+def test_in_a_long_chain_all_gain_but_the_one_that_comes_last(last: int) -> None:
+    """2,000 objects, each with two neighbours of a row of 2,001: any 2,000 of these can be matched.
+
+    They come from one end on, so that each may push all before it along.
+    """
+    count = 2000
+    edges = [(left, right) for left in range(count) for right in (left, left + 1)]
+    priorities = np.linspace(1.0, 0.5, count + 1)
+    priorities[last] = 0.0
+    for order in (priorities, priorities[::-1]):
+        gains = insertion_gains(pairs_of(edges), count, count + 1, order)
+        assert np.flatnonzero(~gains).tolist() == [int(order.argmin())]

@@ -124,14 +124,7 @@ def _assignment_sums(costs: FloatArray) -> FloatArray:
     """
     if costs.shape[1] > costs.shape[2]:
         costs = costs.transpose(0, 2, 1)
-    rows = costs.shape[1]
-    nearest = costs.argmin(axis=2)
-    chosen = nearest
-    if rows > 1:
-        # Where all have a nearest partner of their own, nothing can be better.
-        ordered = np.sort(nearest, axis=1)
-        shared = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
-        chosen[shared] = least_cost_columns(costs[shared])
+    chosen = least_cost_columns(costs)
     return _in_turn(np.take_along_axis(costs, chosen[:, :, None], axis=2)[:, :, 0])
 
 

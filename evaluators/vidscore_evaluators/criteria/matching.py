@@ -71,14 +71,17 @@ def greedy_matching(ordered: Candidates, reusable: BoolArray, at_least: float) -
     Returns:
         Rows of the matched pairs, ascending.
     """
-    rows = np.empty(len(ordered), dtype=np.int64)
-    count = _greedy_pairs(
-        *(ordered.detections, ordered.targets, ordered.similarities, len(ordered)),
+    count = len(ordered)
+    if not len(ordered.targets) == len(ordered.similarities) == count:
+        raise ValueError(f"{count} pairs have {len(ordered.similarities)} similarities")
+    rows = np.empty(count, dtype=np.int64)
+    found = _greedy_pairs(
+        *(ordered.detections, ordered.targets, ordered.similarities, count),
         *(np.array([at_least]), reusable, len(reusable), np.empty_like(reusable), rows),
     )
-    if count < 0:
+    if found < 0:
         raise ValueError(f"there are {len(reusable)} targets, and a pair with another")
-    return rows[:count]
+    return rows[:found]
 
 
 def most_similar_matching(
@@ -123,6 +126,8 @@ def _dominant_pairs(
         (P,) whether each pair is matched, out, or open still.
     """
     count = len(candidates)
+    if not len(candidates.targets) == len(weights) == count:
+        raise ValueError(f"{count} pairs have {len(weights)} weights")
     states = np.empty(count, dtype=np.uint8)
     found = _dominant(
         *(candidates.detections, candidates.targets, weights, count, detection_count, target_count),

@@ -1,9 +1,9 @@
 """One-to-one matching with as many pairs as possible and, among those, the least total cost.
 
-A frame is taken apart as far as that is cheap, for all frames at once: stars keep
-their cheapest pair; what remains of a frame is done where every object of one side has a cheapest
-partner of its own; and only the rest goes to a solver (`assignment`), a matrix for each frame and,
-in large ones, for each component.
+A frame is taken apart as far as that is cheap, for all frames at once: stars keep their cheapest
+pair; what remains of a frame is done where every object of one side has a cheapest partner of its
+own; and only the rest goes to a solver (`assignment`), a matrix for each frame and, in large ones,
+for each component.
 
 The answer does not depend on other frames. A formula decides only where its answer is the one best
 matching. The solver may have equally good ones to choose from, and then the order of a frame's
@@ -58,8 +58,8 @@ class _Problem:
 
     def numbered(self) -> _Problem:
         """The same with blocks numbered without gaps."""
-        blocks = _numbered(self.blocks)
-        return _Problem(self.pairs, self.costs, blocks, _count(blocks))
+        in_use, blocks, _ = numbered(self.blocks)
+        return _Problem(self.pairs, self.costs, blocks, len(in_use))
 
 
 def least_cost_matching(
@@ -106,17 +106,6 @@ def _match_rest(pairs: Pairs, costs: FloatArray, frames: IntArray) -> BoolArray:
         _match_blocks(problem.numbered(), partners, len(rights))
     matched: BoolArray = partners[left_rows] == right_rows
     return matched
-
-
-def _numbered(ascending: IntArray) -> IntArray:
-    """Number the values of an ascending array from 0, without gaps."""
-    numbers = np.zeros(len(ascending), dtype=np.int64)
-    numbers[1:] = np.cumsum(ascending[1:] != ascending[:-1])
-    return numbers
-
-
-def _count(blocks: IntArray) -> int:
-    return int(blocks[-1]) + 1 if len(blocks) else 0
 
 
 def _match_stars(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
@@ -253,8 +242,7 @@ def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: in
     blocks = problem.blocks.copy()
     blocks[in_large] = problem.block_count + components.of_pairs
     order = np.argsort(blocks, kind="stable")
-    numbers = _numbered(blocks[order])
-    return _Problem(problem.pairs.take(order), problem.costs[order], numbers, _count(numbers))
+    return _Problem(problem.pairs.take(order), problem.costs[order], blocks[order], 0).numbered()
 
 
 def forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:

@@ -114,6 +114,15 @@ def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> 
             greedy_matching(pair, np.zeros(3, dtype=np.bool_), 0.5)
 
 
+def test_columns_of_other_lengths_are_refused() -> None:
+    """Two pairs have two weights and two similarities."""
+    rows = np.zeros(2, dtype=np.int64)
+    with pytest.raises(ValueError, match="2 pairs have 3 weights"):
+        most_similar_matching(Candidates(rows, rows, np.zeros(2)), np.zeros(3), 1, 1)
+    with pytest.raises(ValueError, match="2 pairs have 1 similarities"):
+        greedy_matching(Candidates(rows, rows, np.zeros(1)), np.zeros(1, dtype=np.bool_), 0.5)
+
+
 @pytest.mark.parametrize("weight", [0.0, -0.0, -1.0, -np.inf, np.nan])
 def test_a_pair_without_weight_is_never_matched(weight: float) -> None:
     """Nor does it stand in the way of others: of a row of three the other two are matched."""

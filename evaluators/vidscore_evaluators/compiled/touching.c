@@ -8,7 +8,7 @@
 
 enum {
     COLUMNS = 4,
-    GRID_FROM = 40,  /* right boxes from which a grid costs less than it saves, ... */
+    GRID_FROM = 64,  /* right boxes from which a grid costs less than it saves, ... */
     SEARCHES = 8,    /* ... if so many left boxes at least make use of it */
     GRID_SHARE = 8,  /* a box that reaches a greater part of the grid than 1/8 is compared with all */
 };

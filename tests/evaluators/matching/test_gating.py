@@ -21,7 +21,7 @@ from vidscore_evaluators.matching.gating import (
 )
 
 EVERY_CHUNK = pytest.mark.parametrize("chunk", [0, 1, 7, 1 << 15])
-MANY = 60
+MANY = 100
 """Objects of a frame that are searched in a grid."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -77,6 +78,10 @@ SPARE_CALLS = 100
 
 SHORTEST_PING_INTERVAL_MS = 5_000
 """How often a client may ask over a quiet connection whether it is still there."""
+
+GARBAGE_THRESHOLD = 20_000
+"""Objects after which cyclic garbage is looked for: a thousand batches that wait are more than
+Python's own 700, and would be gone through again and again."""
 
 SWITCH_INTERVAL_S = 0.001
 """Time after which a thread lets the event loop go on; Python's own 5 ms a thread add up."""
@@ -266,6 +271,8 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         StoreError: If the store cannot be opened.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.freeze()  # what has been imported stays
+    gc.set_threshold(GARBAGE_THRESHOLD)
     configure_logging(settings.log_level, settings.log_format)
     store = open_store(settings.store, settings.store_connections) if settings.store else None
     workers = WorkerPool(settings.workers)

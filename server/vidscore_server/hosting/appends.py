@@ -6,7 +6,7 @@ that is stored as it is is acknowledged again; everything else is refused and le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -177,7 +177,8 @@ def append_command(
     """
 
     def command(transaction: Transaction) -> list[Outcome]:
-        desk = _Desk(transaction, maximum_frames, now)
+        streams = dict.fromkeys(append.stream.stream for append, _ in appends)
+        desk = _Desk(transaction, streams, maximum_frames, now)
         outcomes = [desk.append(append, team) for append, team in appends]
         desk.close()
         return outcomes
@@ -190,16 +191,24 @@ class _Desk:
 
     Args:
         transaction: Where.
+        streams: Names of the streams that the batches are for.
         maximum_frames: Most frames of a submission.
         now: The time.
     """
 
-    def __init__(self, transaction: Transaction, maximum_frames: int, now: datetime) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        streams: Collection[str],
+        maximum_frames: int,
+        now: datetime,
+    ) -> None:
         """Take in nothing yet."""
         self._transaction = transaction
+        self._streams = streams
         self._maximum_frames = maximum_frames
         self._now = now
-        self._points: dict[StreamName, tuple[SubmissionRecord, StreamRecord]] = {}
+        self._points: tuple[SubmissionRecord, dict[str, StreamRecord]] | None = None
         self._ends: dict[StreamName, int] = {}
         self._taken: list[Append] = []
         self._taken_count = 0
@@ -231,12 +240,13 @@ class _Desk:
         name = self._taken[0].stream.of_submission
         batches = [(append.batch, append.frames) for append in self._taken]
         self._transaction.append_batches(*name, batches)
-        received = move(self._points[self._taken[0].stream][0], Event.FRAMES_RECEIVED, self._now)
+        submission, _ = self._point(self._taken[0].stream)
+        received = move(submission, Event.FRAMES_RECEIVED, self._now)
         total = received.frame_count + self._taken_count
         self._transaction.update_submission(
             replace(received, frame_count=total, activity_time=self._now)
         )
-        self._points.clear()  # the store knows them better now
+        self._points = None  # the store knows them better now
         self._ends.clear()
         self._taken.clear()
         self._taken_count = 0
@@ -260,13 +270,11 @@ class _Desk:
 
     def _point(self, name: StreamName) -> tuple[SubmissionRecord, StreamRecord]:
         """The submission and a stream of it, as the store has them."""
-        point = self._points.get(name)
-        if point is None:
-            point = self._transaction.append_point(*name)
-            if point is None:
-                raise _not_there(name)
-            self._points[name] = point
-        return point
+        if self._points is None:
+            self._points = self._transaction.append_points(*name.of_submission, self._streams)
+        if self._points is None or name.stream not in self._points[1]:
+            raise _not_there(name)
+        return self._points[0], self._points[1][name.stream]
 
 
 def _not_there(name: StreamName) -> NotFoundError:

@@ -42,6 +42,7 @@ class Patience:
     def __init__(self, timeout_s: float) -> None:
         """Wait for nothing yet."""
         self._timeout_s = timeout_s
+        self._loop = asyncio.get_running_loop()  # each time it would be a system call
         self._timer: asyncio.TimerHandle | None = None
         self._since_s: float | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -50,12 +51,11 @@ class Patience:
 
     def __enter__(self) -> None:
         """Begin a wait of the present task."""
-        loop = asyncio.get_running_loop()
-        self._task = asyncio.current_task()
+        self._task = asyncio.current_task(self._loop)
         self._cancelling = 0 if self._task is None else self._task.cancelling()
-        self._since_s = loop.time()
+        self._since_s = self._loop.time()
         if self._timer is None:
-            self._timer = loop.call_later(self._timeout_s, self._look)
+            self._timer = self._loop.call_later(self._timeout_s, self._look)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
@@ -79,10 +79,9 @@ class Patience:
         self._timer = None
         if self._since_s is None or self._task is None:
             return
-        loop = asyncio.get_running_loop()
         due_s = self._since_s + self._timeout_s
-        if loop.time() < due_s:
-            self._timer = loop.call_at(due_s, self._look)
+        if self._loop.time() < due_s:
+            self._timer = self._loop.call_at(due_s, self._look)
             return
         self._expired = True
         self._task.cancel()

@@ -163,10 +163,10 @@ class Reader(ABC):
         """Append streams of a submission, by name."""
 
     @abstractmethod
-    def append_point(
-        self, benchmark: str, submission: str, stream: str
-    ) -> tuple[SubmissionRecord, StreamRecord] | None:
-        """A submission and one of its streams, as an append needs them; None if either is not."""
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
+        """A submission and those of `streams` that it has, by name; None if there is none such."""
 
     @abstractmethod
     def batch_at(

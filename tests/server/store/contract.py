@@ -8,6 +8,8 @@ from dataclasses import replace
 
 import pytest
 from tests.server.store import records as r
+from tests.server.store.append_contract import AppendContract
+from tests.server.store.commands import append, populate, put
 
 from vidscore_server.store.contract import (
     AlreadyExistsError,
@@ -20,30 +22,7 @@ from vidscore_server.store.contract import (
 from vidscore_server.store.records import SubmissionState
 
 
-def put(store: Store, *commands: Callable[[Transaction], object]) -> None:
-    """Run commands one after the other, each in a commit of its own."""
-    for command in commands:
-        store.submit(command).result(60)
-
-
-def populate(transaction: Transaction) -> None:
-    """A benchmark with a submission and an opened stream."""
-    transaction.insert_benchmark(r.benchmark())
-    transaction.insert_submission(r.submission())
-    transaction.raise_epoch("b", "s", "default")
-
-
-def append(offset: int, *frames: int, stream: str = "default") -> Callable[[Transaction], None]:
-    """Appends frames of one sequence."""
-
-    def command(transaction: Transaction) -> None:
-        batch = r.batch(offset, len(frames), stream)
-        transaction.append_batches("b", "s", [(batch, {("d", "q"): frames})])
-
-    return command
-
-
-class StoreContract:
+class StoreContract(AppendContract):
     """What every store promises."""
 
     # --- commands ---------------------------------------------------------------------------
@@ -186,7 +165,7 @@ class StoreContract:
             lambda reader: reader.benchmark("b"),
             lambda reader: reader.truth_revision("b", 1),
             lambda reader: reader.submission("b", "s"),
-            lambda reader: reader.append_point("b", "s", "default"),
+            lambda reader: reader.append_points("b", "s", ["default"]),
             lambda reader: reader.batch_at("b", "s", "default", 0),
             lambda reader: reader.token("t"),
             lambda reader: reader.operation("o"),
@@ -302,107 +281,6 @@ class StoreContract:
             assert reader.scored_count("b", "red", None) == len(SubmissionState) - 2 + 1
             assert reader.scored_count("b", "red", r.NOON) == len(SubmissionState) - 2
             assert reader.scored_count("b", "blue", None) == 0
-
-    # --- appends ----------------------------------------------------------------------------
-
-    def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: Store) -> None:
-        put(store, populate, append(0, 1, 2))
-        stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
-        assert (stream.epoch, stream.next_offset) == (2, 2)
-
-    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: Store) -> None:
-        put(store, populate, append(0, 1, 2), append(2, 3))
-        with store.read() as reader:
-            point = reader.append_point("b", "s", "default")
-            assert point is not None
-            assert point[0] == r.submission()
-            assert point[1].next_offset == 3
-            assert [s.next_offset for s in reader.streams("b", "s")] == [3]
-            found = reader.batch_at("b", "s", "default", 1)
-            assert found == replace(r.batch(0, 2), payload=b"")
-            assert reader.batch_at("b", "s", "default", 3) is None
-
-    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: Store) -> None:
-        put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
-        refused = store.submit(append(0, 2, 1, stream="other")).exception(60)
-        assert isinstance(refused, AlreadyExistsError)
-        with store.read() as reader:
-            asked = [("d", "q", 2), ("d", "q", 1), ("d", "r", 1)]
-            assert reader.stored_frames("b", "s", asked) == [("d", "q", 1)]
-            assert [s.next_offset for s in reader.streams("b", "s")] == [1, 0]
-
-    def test_the_same_frame_may_be_in_two_submissions(self, store: Store) -> None:
-        put(store, populate, append(0, 1))
-
-        def other(transaction: Transaction) -> None:
-            transaction.insert_submission(r.submission("s2"))
-            transaction.raise_epoch("b", "s2", "default")
-            transaction.append_batches("b", "s2", [(r.batch(), {("d", "q"): [1]})])
-
-        put(store, other)
-        with store.read() as reader:
-            assert reader.stored_frames("b", "s2", [("d", "q", 1)]) == [("d", "q", 1)]
-
-    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: Store) -> None:
-        put(store, populate)
-        assert isinstance(store.submit(append(0, 1, stream="x")).exception(60), NotFoundError)
-
-    def test_many_frames_are_found_again(self, store: Store) -> None:
-        frames = range(0, 3000, 2)
-        put(store, populate, append(0, *frames))
-        with store.read() as reader:
-            asked = [("d", "q", number) for number in range(3000)]
-            assert [f[2] for f in reader.stored_frames("b", "s", asked)] == list(frames)
-
-    def test_frames_are_counted_by_sequence(self, store: Store) -> None:
-        def other(transaction: Transaction) -> None:
-            batch = r.batch(2, 3)
-            transaction.append_batches("b", "s", [(batch, {("d", "r"): [1, 2], ("", "q"): [1]})])
-
-        put(store, populate)
-        with store.read() as reader:
-            assert reader.frame_counts("b", "s") == {}
-        put(store, append(0, 1, 7), other)
-        with store.read() as reader:
-            assert reader.frame_counts("b", "s") == {("d", "q"): 2, ("d", "r"): 2, ("", "q"): 1}
-            assert reader.frame_counts("b", "unknown") == {}
-
-    def test_batches_of_several_streams_are_added_together_or_not_at_all(
-        self, store: Store
-    ) -> None:
-        def both(number: int) -> Callable[[Transaction], None]:
-            def command(transaction: Transaction) -> None:
-                transaction.raise_epoch("b", "s", "other")
-                offset = 0 if number == 1 else 2
-                batches = [
-                    (r.batch(offset, 2), {("d", "q"): [number, number + 1]}),
-                    (r.batch(offset, 1, "other"), {("d", "q"): [number + 2]}),
-                ]
-                transaction.append_batches("b", "s", batches)
-
-            return command
-
-        put(store, populate, both(1))
-        assert isinstance(store.submit(both(3)).exception(60), AlreadyExistsError)
-        with store.read() as reader:
-            found = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
-            assert found == {"default": 2, "other": 1}
-            assert reader.frame_counts("b", "s") == {("d", "q"): 3}
-
-    def test_batches_are_read_by_stream_and_offset(self, store: Store) -> None:
-        def write(transaction: Transaction) -> None:
-            transaction.raise_epoch("b", "s", "a")
-            for offset, stream in ((0, "default"), (0, "a"), (1, "default"), (1, "a")):
-                payload = f"{stream} {offset}".encode()
-                frames = {("d", stream): [offset]}
-                transaction.append_batches(
-                    "b", "s", [(r.batch(offset, 1, stream, payload), frames)]
-                )
-
-        put(store, populate, write)
-        with store.read() as reader:
-            found = list(reader.detection_payloads("b", "s"))
-        assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]
 
     # --- scores, releases, tokens, operations, audit, responses -------------------------------
 

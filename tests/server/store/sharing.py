@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.server.store import records as r
-from tests.server.store.contract import append, populate, put
+from tests.server.store.commands import append, populate, put
 
 from vidscore_server.store.contract import Store
 

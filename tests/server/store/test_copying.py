@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.store import records as r
-from tests.server.store.contract import append, populate, put
+from tests.server.store.commands import append, populate, put
 
 from vidscore_server.store import copying
 from vidscore_server.store.contract import Store, Transaction

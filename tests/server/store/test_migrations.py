@@ -75,10 +75,11 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
             connection.execute(text(row.format(payload=payload)))
         upgrade(connection, revision)
     with closing(open_store(location)) as store, store.read() as reader:
-        point = reader.append_point("b", "s", "default")
+        point = reader.append_points("b", "s", ["default"])
         assert point is not None
         assert (point[0].frame_count, point[0].revision) == (2, 4)
-        assert (point[1].epoch, point[1].next_offset) == (2, 2)
+        stream = point[1]["default"]
+        assert (stream.epoch, stream.next_offset) == (2, 2)
         assert list(reader.truth_payloads("b", 1)) == [b"payload"]
         assert list(reader.detection_payloads("b", "s")) == [b"payload"]
         assert [o.operation for o in reader.unfinished_operations()] == ["o"]

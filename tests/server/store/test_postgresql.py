@@ -15,7 +15,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from tests.server.store import records as r
-from tests.server.store.contract import StoreContract, populate, put
+from tests.server.store.commands import populate, put
+from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
@@ -72,9 +73,9 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
     """Each appends where it finds the end; beside each other they would find the same end."""
 
     def append(transaction: Transaction) -> None:
-        point = transaction.append_point("b", "s", "default")
+        point = transaction.append_points("b", "s", ["default"])
         assert point is not None
-        submission, stream = point
+        submission, stream = point[0], point[1]["default"]
         batch = r.batch(stream.next_offset, 1)
         transaction.append_batches("b", "s", [(batch, {("d", "q"): [stream.next_offset]})])
         counted = replace(submission, frame_count=submission.frame_count + 1)
@@ -82,9 +83,9 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
 
     _run_everywhere(stores, append, about=("b", "s"))
     with stores[1].read() as reader:
-        point = reader.append_point("b", "s", "default")
+        point = reader.append_points("b", "s", ["default"])
     assert point is not None
-    assert (point[0].frame_count, point[1].next_offset) == (SERVERS * COMMANDS,) * 2
+    assert (point[0].frame_count, point[1]["default"].next_offset) == (SERVERS * COMMANDS,) * 2
 
 
 def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(

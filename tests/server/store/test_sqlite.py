@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from tests.server.store import records as r
-from tests.server.store.contract import StoreContract, populate, put
+from tests.server.store.commands import populate, put
+from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
 from vidscore_server.store.contract import Store, StoreError, StoreInUseError

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import repeat
 from typing import Any
 
-from sqlalchemy import Connection, Executable, bindparam, insert, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Executable,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store.contract import AlreadyExistsError, FrameNumbers
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
 from vidscore_server.store.sql import tables as t
-from vidscore_server.store.sql.prepared import Prepared
+from vidscore_server.store.sql.prepared import Prepared, PreparedBlocks
 from vidscore_server.store.sql.rows import from_row, to_row
 
 _SUBMISSION_COLUMNS = tuple(
@@ -21,51 +33,42 @@ _SUBMISSION_COLUMNS = tuple(
 )
 
 
-_BATCH_COLUMNS = ("first_offset", "frame_count", "digest", "payload")
+_BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload")
 
-_SEQUENCE_KEY = ("submission_id", "domain", "sequence")
-
-_POINT_NAMES = (
-    *_SUBMISSION_COLUMNS,
-    "submission_id",
-    "stream_id",
-    "stream",
-    "epoch",
-    "next_offset",
-)
+_STREAM_NAMES = ("stream", "epoch", "next_offset")
 
 
-def _build_point(_: str) -> Executable:
+def _build_target(_: str) -> Executable:
     return (
-        select(
-            *(t.submissions.c[name] for name in _SUBMISSION_COLUMNS),
-            t.submissions.c.id.label("submission_id"),
-            t.streams.c.id.label("stream_id"),
-            t.streams.c.stream,
-            t.streams.c.epoch,
-            t.streams.c.next_offset,
-        )
+        select(*(t.submissions.c[name] for name in _SUBMISSION_COLUMNS), t.submissions.c.id)
         .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
-        .join(t.streams, t.streams.c.submission_id == t.submissions.c.id)
         .where(
             t.benchmarks.c.benchmark == bindparam("benchmark_name"),
             t.submissions.c.submission == bindparam("submission_name"),
-            t.streams.c.stream == bindparam("stream_name"),
         )
     )
 
 
-def _build_batch(_: str) -> Executable:
-    return insert(t.detection_batches).values(
-        {column.name: bindparam(column.name) for column in t.detection_batches.c}
+def _build_streams(count: int) -> Executable:
+    c = t.streams.c
+    return select(c.id, *(c[name] for name in _STREAM_NAMES)).where(
+        c.submission_id == bindparam("submission"), c.stream.in_(_numbered("name", count))
     )
 
 
-def _build_offset(_: str) -> Executable:
+def _build_batches(count: int) -> Executable:
+    return _insertion(t.detection_batches, _BATCH_NAMES, count)
+
+
+def _build_offsets(count: int) -> Executable:
+    """A stream ends where the last of the batches behind its end does."""
+    c = t.detection_batches.c
+    behind = (c.stream_id == t.streams.c.id) & (c.first_offset >= t.streams.c.next_offset)
+    last = select(func.max(c.first_offset + c.frame_count)).where(behind).scalar_subquery()
     return (
         update(t.streams)
-        .where(t.streams.c.id == bindparam("stream_id"))
-        .values(next_offset=bindparam("end"))
+        .where(t.streams.c.id.in_(_numbered("stream_id", count)))
+        .values(next_offset=last)
     )
 
 
@@ -78,15 +81,17 @@ def _build_sequence(dialect: str) -> Executable:
     return sqlite.insert(t.sequences).values(values).on_conflict_do_nothing()
 
 
-def _build_sequence_id(_: str) -> Executable:
+def _build_sequence_ids(count: int) -> Executable:
     c = t.sequences.c
-    return select(c.id).where(*(c[name] == bindparam(name) for name in _SEQUENCE_KEY))
-
-
-def _build_frames(_: str) -> Executable:
-    return insert(t.frames).values(
-        sequence_id=bindparam("sequence_id"), frame=bindparam("frame_number")
+    return select(c.sequence, c.id).where(
+        c.submission_id == bindparam("submission"),
+        c.domain == bindparam("domain_name"),
+        c.sequence.in_(_numbered("name", count)),
     )
+
+
+def _build_frames(count: int) -> Executable:
+    return _insertion(t.frames, ("sequence_id", "frame"), count)
 
 
 def _build_submission(_: str) -> Executable:
@@ -96,33 +101,65 @@ def _build_submission(_: str) -> Executable:
     )
 
 
-_POINT = Prepared(_build_point)
-_BATCH = Prepared(_build_batch)
-_OFFSET = Prepared(_build_offset)
+def _numbered(name: str, count: int) -> list[BindParameter[Any]]:
+    return [bindparam(f"{name}_{row}") for row in range(count)]
+
+
+def _insertion(table: Table, names: Sequence[str], count: int) -> Executable:
+    rows: list[dict[str, Any]] = [
+        {name: bindparam(f"{name}_{row}") for name in names} for row in range(count)
+    ]
+    return insert(table).values(rows)
+
+
+_TARGET = Prepared(_build_target)
+_STREAMS = PreparedBlocks(_build_streams, ["name"])
+_BATCHES = PreparedBlocks(_build_batches, _BATCH_NAMES)
+_OFFSETS = PreparedBlocks(_build_offsets, ["stream_id"])
 _SEQUENCE = Prepared(_build_sequence)
-_SEQUENCE_ID = Prepared(_build_sequence_id)
-_FRAMES = Prepared(_build_frames)
+_SEQUENCE_IDS = PreparedBlocks(_build_sequence_ids, ["name"])
+_FRAMES = PreparedBlocks(_build_frames, ["sequence_id", "frame"])
 _SUBMISSION = Prepared(_build_submission)
 
 
-def select_point(
-    connection: Connection, benchmark: str, submission: str, stream: str
-) -> tuple[SubmissionRecord, StreamRecord, int, int] | None:
-    """A submission and a stream of it, with the numbers of both."""
-    names = {
-        "benchmark_name": benchmark,
-        "submission_name": submission,
-        "stream_name": stream,
-    }
-    values = _POINT.first(connection, names)
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A submission and streams of it, with the numbers that they have in the database.
+
+    Attributes:
+        submission: The submission.
+        submission_id: Its number.
+        streams: Streams by name.
+        stream_ids: Their numbers.
+    """
+
+    submission: SubmissionRecord
+    submission_id: int
+    streams: dict[str, StreamRecord]
+    stream_ids: dict[str, int]
+
+
+def select_points(
+    connection: Connection, benchmark: str, submission: str, streams: Iterable[str]
+) -> Points | None:
+    """A submission, and those of some of its streams that are there."""
+    names = {"benchmark_name": benchmark, "submission_name": submission}
+    values = _TARGET.first(connection, names)
     if values is None:
         return None
-    row = dict(zip(_POINT_NAMES, values, strict=True))
-    return (
+    *columns, submission_id = values
+    row = dict(zip(_SUBMISSION_COLUMNS, columns, strict=True))
+    rows = [(name,) for name in streams]
+    found = _STREAMS.all(connection, rows, {"submission": submission_id})
+    records = {
+        int(number): StreamRecord(**dict(zip(_STREAM_NAMES, stream, strict=True)))
+        for number, *stream in found
+    }
+    return Points(
         from_row(SubmissionRecord, row, benchmark=benchmark),
-        from_row(StreamRecord, row),
-        int(row["submission_id"]),
-        int(row["stream_id"]),
+        int(submission_id),
+        {record.stream: record for record in records.values()},
+        {record.stream: number for number, record in records.items()},
     )
 
 
@@ -132,14 +169,15 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
     Raises:
         AlreadyExistsError: If there is a batch at one of the offsets.
     """
-    ends = {stream_id: batch.first_offset + batch.frame_count for stream_id, batch in batches}
-    columns = {name: [getattr(batch, name) for _, batch in batches] for name in _BATCH_COLUMNS}
-    columns["stream_id"] = [stream_id for stream_id, _ in batches]
+    rows = [
+        (stream_id, batch.first_offset, batch.frame_count, batch.digest, batch.payload)
+        for stream_id, batch in batches
+    ]
     try:
-        _BATCH.run_columns(connection, columns)
+        _BATCHES.run(connection, rows)
     except IntegrityError as error:
         raise AlreadyExistsError("a batch at an offset") from error
-    _OFFSET.run_columns(connection, {"stream_id": list(ends), "end": list(ends.values())})
+    _OFFSETS.run(connection, [(stream_id,) for stream_id in dict.fromkeys(row[0] for row in rows)])
 
 
 def insert_frames(
@@ -152,13 +190,12 @@ def insert_frames(
     """
     names = dict.fromkeys(name for frames in batches for name in frames)
     ids = _sequence_ids(connection, submission_id, names)
-    columns: dict[str, list[int]] = {"sequence_id": [], "frame_number": []}
+    rows: list[tuple[int, int]] = []
     for frames in batches:
         for name, numbers in frames.items():
-            columns["sequence_id"].extend([ids[name]] * len(numbers))
-            columns["frame_number"].extend(numbers)
+            rows.extend(zip(repeat(ids[name]), numbers))
     try:
-        _FRAMES.run_columns(connection, columns)
+        _FRAMES.run(connection, rows)
     except IntegrityError as error:
         raise AlreadyExistsError("a frame of the batch") from error
 
@@ -166,19 +203,32 @@ def insert_frames(
 def update_submission(connection: Connection, submission_id: int, record: SubmissionRecord) -> None:
     """Put a submission's record in the place of the one that is there."""
     row = {f"new_{name}": value for name, value in to_row(record).items()}
-    _SUBMISSION.run(connection, [row | {"submission_id": submission_id}])
+    _SUBMISSION.run(connection, row | {"submission_id": submission_id})
 
 
 def _sequence_ids(
+    connection: Connection, submission_id: int, names: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
+    """Numbers of sequences, which are added where they are not there."""
+    ids = _found_sequences(connection, submission_id, names)
+    missing = [name for name in names if name not in ids]
+    for domain, sequence in missing:
+        row = {"submission_id": submission_id, "domain": domain, "sequence": sequence}
+        _SEQUENCE.run(connection, row)
+    return ids | _found_sequences(connection, submission_id, missing)
+
+
+def _found_sequences(
     connection: Connection, submission_id: int, names: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    ids: dict[tuple[str, str], int] = {}
+    """Numbers of those sequences that are there."""
+    by_domain: defaultdict[str, list[tuple[str]]] = defaultdict(list)
     for domain, sequence in names:
-        key = {"submission_id": submission_id, "domain": domain, "sequence": sequence}
-        found = _SEQUENCE_ID.first(connection, key)
-        if found is None:
-            _SEQUENCE.run(connection, [key])
-            found = _SEQUENCE_ID.first(connection, key)
-        if found is not None:
-            ids[domain, sequence] = int(found[0])
-    return ids
+        by_domain[domain].append((sequence,))
+    return {
+        (domain, sequence): int(number)
+        for domain, rows in by_domain.items()
+        for sequence, number in _SEQUENCE_IDS.all(
+            connection, rows, {"submission": submission_id, "domain_name": domain}
+        )
+    }

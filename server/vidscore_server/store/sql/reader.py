@@ -27,7 +27,7 @@ from vidscore_server.store.records import (
 )
 from vidscore_server.store.sql import dumping
 from vidscore_server.store.sql import tables as t
-from vidscore_server.store.sql.appending import select_point
+from vidscore_server.store.sql.appending import select_points
 from vidscore_server.store.sql.migrating import schema_of
 from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
 
@@ -163,12 +163,12 @@ class SqlReader(Reader):
         query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
         return self._all(query.order_by(t.streams.c.stream), StreamRecord)
 
-    def append_point(
-        self, benchmark: str, submission: str, stream: str
-    ) -> tuple[SubmissionRecord, StreamRecord] | None:
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
         """See the contract."""
-        found = select_point(self._connection, benchmark, submission, stream)
-        return None if found is None else found[:2]
+        points = select_points(self._connection, benchmark, submission, streams)
+        return None if points is None else (points.submission, points.streams)
 
     def batch_at(
         self, benchmark: str, submission: str, stream: str, offset: int

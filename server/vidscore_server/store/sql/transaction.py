@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
@@ -34,7 +34,7 @@ from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.appending import (
     insert_batches,
     insert_frames,
-    select_point,
+    select_points,
     update_submission,
 )
 from vidscore_server.store.sql.dumping import load_rows
@@ -113,7 +113,7 @@ class SqlTransaction(SqlReader, Transaction):
     ) -> None:
         """See the contract."""
         streams = dict.fromkeys(batch.stream for batch, _ in batches)
-        ids = {name: self._stream_id(benchmark, submission, name) for name in streams}
+        ids = self._known_stream_ids(benchmark, submission, streams)
         insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
         number = self._submission_id(benchmark, submission)
         insert_frames(self._connection, number, [frames for _, frames in batches])
@@ -214,25 +214,31 @@ class SqlTransaction(SqlReader, Transaction):
         given = t.responses.c.time < to_microseconds(before)
         self._connection.execute(delete(t.responses).where(given))
 
-    def append_point(
-        self, benchmark: str, submission: str, stream: str
-    ) -> tuple[SubmissionRecord, StreamRecord] | None:
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
         """See the contract."""
-        found = select_point(self._connection, benchmark, submission, stream)
-        if found is None:
+        points = select_points(self._connection, benchmark, submission, streams)
+        if points is None:
             return None
-        submission_record, stream_record, submission_id, stream_id = found
-        self._ids[benchmark, submission] = submission_id
-        self._stream_ids[benchmark, submission, stream] = stream_id
-        return submission_record, stream_record
+        self._ids[benchmark, submission] = points.submission_id
+        for stream, number in points.stream_ids.items():
+            self._stream_ids[benchmark, submission, stream] = number
+        return points.submission, points.streams
 
-    def _stream_id(self, benchmark: str, submission: str, stream: str) -> int:
-        if (benchmark, submission, stream) not in self._stream_ids:
-            self.append_point(benchmark, submission, stream)
-        stream_id = self._stream_ids.get((benchmark, submission, stream))
-        if stream_id is None:
-            raise NotFoundError(f"stream {stream}")
-        return stream_id
+    def _known_stream_ids(
+        self, benchmark: str, submission: str, streams: Collection[str]
+    ) -> dict[str, int]:
+        unknown = [
+            name for name in streams if (benchmark, submission, name) not in self._stream_ids
+        ]
+        if unknown:
+            self.append_points(benchmark, submission, unknown)
+        ids = {name: self._stream_ids.get((benchmark, submission, name)) for name in streams}
+        known = {name: number for name, number in ids.items() if number is not None}
+        for name in ids.keys() - known.keys():
+            raise NotFoundError(f"stream {name}")
+        return known
 
     def _benchmark_id(self, benchmark: str) -> int:
         query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)

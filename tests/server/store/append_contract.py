@@ -1,0 +1,149 @@
+"""The part of the contract of stores that is about appends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tests.server.store import records as r
+from tests.server.store.commands import append, populate, put
+
+from vidscore_server.store.contract import AlreadyExistsError, NotFoundError, Store, Transaction
+
+
+class AppendContract:
+    """What every store promises of appends."""
+
+    def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: Store) -> None:
+        put(store, populate, append(0, 1, 2))
+        stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
+        assert (stream.epoch, stream.next_offset) == (2, 2)
+
+    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: Store) -> None:
+        put(store, populate, append(0, 1, 2), append(2, 3))
+        with store.read() as reader:
+            point = reader.append_points("b", "s", ["default"])
+            assert point is not None
+            assert point[0] == r.submission()
+            assert {name: stream.next_offset for name, stream in point[1].items()} == {"default": 3}
+            assert [s.next_offset for s in reader.streams("b", "s")] == [3]
+            found = reader.batch_at("b", "s", "default", 1)
+            assert found == replace(r.batch(0, 2), payload=b"")
+            assert reader.batch_at("b", "s", "default", 3) is None
+
+    def test_an_append_finds_those_of_its_streams_that_are_there(self, store: Store) -> None:
+        put(store, populate, lambda t: t.raise_epoch("b", "s", "other"))
+        with store.read() as reader:
+            point = reader.append_points("b", "s", ["other", "nobody's", "default"])
+            assert point is not None
+            assert point[1] == {stream.stream: stream for stream in reader.streams("b", "s")}
+            assert reader.append_points("b", "s", ["nobody's"]) == (r.submission(), {})
+
+    @pytest.mark.parametrize("count", [1, 2, 63, 64, 131])
+    def test_any_number_of_batches_is_stored_as_it_was_given(
+        self, store: Store, count: int
+    ) -> None:
+        """Many rows are written at a time, however many there are, and into any order."""
+
+        def write(transaction: Transaction) -> None:
+            for stream in names:
+                transaction.raise_epoch("b", "s", stream)
+            batches = [
+                (r.batch(0, 2, stream, stream.encode()), {("d", stream): [9, 7]})
+                for stream in names
+            ]
+            transaction.append_batches("b", "s", batches)
+
+        names = [f"t{number:03d}" for number in range(count)]
+        put(store, populate, write)
+        with store.read() as reader:
+            assert list(reader.detection_payloads("b", "s")) == [name.encode() for name in names]
+            ends = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
+            assert ends == {"default": 0, **dict.fromkeys(names, 2)}
+            assert reader.frame_counts("b", "s") == {("d", name): 2 for name in names}
+            point = reader.append_points("b", "s", names)
+            assert point is not None
+            assert [point[1][name].next_offset for name in names] == [2] * count
+
+    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: Store) -> None:
+        put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
+        refused = store.submit(append(0, 2, 1, stream="other")).exception(60)
+        assert isinstance(refused, AlreadyExistsError)
+        with store.read() as reader:
+            asked = [("d", "q", 2), ("d", "q", 1), ("d", "r", 1)]
+            assert reader.stored_frames("b", "s", asked) == [("d", "q", 1)]
+            assert [s.next_offset for s in reader.streams("b", "s")] == [1, 0]
+
+    def test_the_same_frame_may_be_in_two_submissions(self, store: Store) -> None:
+        put(store, populate, append(0, 1))
+
+        def other(transaction: Transaction) -> None:
+            transaction.insert_submission(r.submission("s2"))
+            transaction.raise_epoch("b", "s2", "default")
+            transaction.append_batches("b", "s2", [(r.batch(), {("d", "q"): [1]})])
+
+        put(store, other)
+        with store.read() as reader:
+            assert reader.stored_frames("b", "s2", [("d", "q", 1)]) == [("d", "q", 1)]
+
+    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: Store) -> None:
+        put(store, populate)
+        assert isinstance(store.submit(append(0, 1, stream="x")).exception(60), NotFoundError)
+
+    def test_many_frames_are_found_again(self, store: Store) -> None:
+        frames = range(0, 3000, 2)
+        put(store, populate, append(0, *frames))
+        with store.read() as reader:
+            asked = [("d", "q", number) for number in range(3000)]
+            assert [f[2] for f in reader.stored_frames("b", "s", asked)] == list(frames)
+
+    def test_frames_are_counted_by_sequence(self, store: Store) -> None:
+        def other(transaction: Transaction) -> None:
+            batch = r.batch(2, 3)
+            transaction.append_batches("b", "s", [(batch, {("d", "r"): [1, 2], ("", "q"): [1]})])
+
+        put(store, populate)
+        with store.read() as reader:
+            assert reader.frame_counts("b", "s") == {}
+        put(store, append(0, 1, 7), other)
+        with store.read() as reader:
+            assert reader.frame_counts("b", "s") == {("d", "q"): 2, ("d", "r"): 2, ("", "q"): 1}
+            assert reader.frame_counts("b", "unknown") == {}
+
+    def test_batches_of_several_streams_are_added_together_or_not_at_all(
+        self, store: Store
+    ) -> None:
+        def both(number: int) -> Callable[[Transaction], None]:
+            def command(transaction: Transaction) -> None:
+                transaction.raise_epoch("b", "s", "other")
+                offset = 0 if number == 1 else 2
+                batches = [
+                    (r.batch(offset, 2), {("d", "q"): [number, number + 1]}),
+                    (r.batch(offset, 1, "other"), {("d", "q"): [number + 2]}),
+                ]
+                transaction.append_batches("b", "s", batches)
+
+            return command
+
+        put(store, populate, both(1))
+        assert isinstance(store.submit(both(3)).exception(60), AlreadyExistsError)
+        with store.read() as reader:
+            found = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
+            assert found == {"default": 2, "other": 1}
+            assert reader.frame_counts("b", "s") == {("d", "q"): 3}
+
+    def test_batches_are_read_by_stream_and_offset(self, store: Store) -> None:
+        def write(transaction: Transaction) -> None:
+            transaction.raise_epoch("b", "s", "a")
+            for offset, stream in ((0, "default"), (0, "a"), (1, "default"), (1, "a")):
+                payload = f"{stream} {offset}".encode()
+                frames = {("d", stream): [offset]}
+                transaction.append_batches(
+                    "b", "s", [(r.batch(offset, 1, stream, payload), frames)]
+                )
+
+        put(store, populate, write)
+        with store.read() as reader:
+            found = list(reader.detection_payloads("b", "s"))
+        assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]

@@ -1,0 +1,32 @@
+"""Commands that tests of stores run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.server.store import records as r
+
+from vidscore_server.store.contract import Store, Transaction
+
+
+def put(store: Store, *commands: Callable[[Transaction], object]) -> None:
+    """Run commands one after the other, each in a commit of its own."""
+    for command in commands:
+        store.submit(command).result(60)
+
+
+def populate(transaction: Transaction) -> None:
+    """A benchmark with a submission and an opened stream."""
+    transaction.insert_benchmark(r.benchmark())
+    transaction.insert_submission(r.submission())
+    transaction.raise_epoch("b", "s", "default")
+
+
+def append(offset: int, *frames: int, stream: str = "default") -> Callable[[Transaction], None]:
+    """Appends frames of one sequence."""
+
+    def command(transaction: Transaction) -> None:
+        batch = r.batch(offset, len(frames), stream)
+        transaction.append_batches("b", "s", [(batch, {("d", "q"): frames})])
+
+    return command

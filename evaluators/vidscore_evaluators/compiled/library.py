@@ -72,7 +72,7 @@ def load(folder: Path) -> ctypes.CDLL:
 
 
 def _unusable(path: Path, reason: str) -> ImportError:
-    remedy = "run `make loops` in a clone of vidscore; elsewhere install vidscore again"
+    remedy = "run `make loops` in a clone of vidscore, or install vidscore again"
     return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
 
 

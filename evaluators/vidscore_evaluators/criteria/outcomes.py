@@ -67,19 +67,20 @@ def greedy_outcomes(
     """
     absorbing = np.ones(len(scene.truth) + len(scene.absorbers), dtype=np.bool_)
     absorbing[: len(scene.truth)] = False if ignored_truth is None else ignored_truth
+    results = np.where(absorbing, NOT_COUNTED, TRUE).astype(np.int8)
     reusable = scene.reusable_targets
     outcomes = _unmatched(scene.forgiven if forgiven is None else forgiven, len(thresholds))
     lone = _are_lone(candidates)
     settled = candidates.take(lone)
-    results = np.where(absorbing[settled.targets], NOT_COUNTED, TRUE)[:, None]
     enough = settled.similarities[:, None] >= np.array(thresholds)
-    outcomes[settled.detections] = np.where(enough, results, outcomes[settled.detections])
+    alone = outcomes[settled.detections]
+    np.copyto(alone, results[settled.targets][:, None], where=enough)
+    outcomes[settled.detections] = alone
     candidates = candidates.take(~lone)
     ordered = candidates.take(preference_order(candidates, absorbing[candidates.targets]))
     for column, threshold in enumerate(thresholds):
         rows = greedy_matching(ordered, reusable, threshold)
-        result = np.where(absorbing[ordered.targets[rows]], NOT_COUNTED, TRUE)
-        outcomes[ordered.detections[rows], column] = result
+        outcomes[ordered.detections[rows], column] = results[ordered.targets[rows]]
     return outcomes
 
 

@@ -9,8 +9,11 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-LARGE = 5_000
-"""Frames, objects or rows from which on work is done aside; a thread costs as much as some 500."""
+LARGE = 20_000
+"""Frames, objects or rows from which on work is done aside, which is a few milliseconds of it.
+
+Less would wait longer for the interpreter's lock in its thread than it takes.
+"""
 
 
 async def aside(

@@ -111,7 +111,8 @@ class _Names(NamedTuple):
             raise ValueError(f"names for {self.of_rows.shape} of {row_count} rows")
         if row_count and not 0 <= self.of_rows.min() <= self.of_rows.max() < self.hashes.shape[1]:
             raise IndexError("a row with a name that is not there")
-        return _Names(np.ascontiguousarray(self.hashes), np.ascontiguousarray(self.of_rows))
+        of_rows = np.ascontiguousarray(self.of_rows, dtype=np.int64)
+        return _Names(np.ascontiguousarray(self.hashes), of_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +133,7 @@ class _Column:
     @property
     def kind(self) -> int:
         """What the compiled loop calls it."""
-        kind = _KINDS[self.values.dtype]
-        return _OPTIONAL_FLOAT if self.optional and kind == _FLOAT else kind
+        return _OPTIONAL_FLOAT if self.optional else _KINDS[self.values.dtype]
 
 
 def _hashed(
@@ -158,20 +158,31 @@ def _hashed(
 
 def _frame_columns(annotations: Annotations) -> list[_Column]:
     return [
-        _Column("frame_number", annotations.frame_numbers),
-        _Column("frame_flags", annotations.frame_flags),
+        _Column("frame_number", _wholes(annotations.frame_numbers)),
+        _Column("frame_flags", _wholes(annotations.frame_flags)),
     ]
 
 
 def _object_columns(annotations: Annotations) -> list[_Column]:
-    coordinates = enumerate(annotations.coordinates.T)
+    coordinates = enumerate(_numbers(annotations.coordinates).T)
+    further = annotations.columns.items()
     return [
         *(_Column(f"coordinate_{index}", values) for index, values in coordinates),
-        _Column("confidence", annotations.confidences),
-        _Column("track_id", annotations.track_ids),
-        _Column("flags", annotations.flags),
-        *(_Column(f"column {name}", column, True) for name, column in annotations.columns.items()),
+        _Column("confidence", _numbers(annotations.confidences)),
+        _Column("track_id", _wholes(annotations.track_ids)),
+        _Column("flags", _wholes(annotations.flags)),
+        *(_Column(f"column {name}", _numbers(column), True) for name, column in further),
     ]
+
+
+def _numbers(values: AnyArray) -> AnyArray:
+    """Values as numbers that the compiled loop reads; those that are such are not copied."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def _wholes(values: AnyArray) -> AnyArray:
+    """Values as whole numbers that it reads."""
+    return values if values.dtype in _KINDS else values.astype(np.int64)
 
 
 @lru_cache(maxsize=1024)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from tests.evaluators.toy import toy
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import GeometryError, InputError
+from vidscore_evaluators.registry import _BUILT_IN as BUILT_IN
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import check_sides, score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
-from vidscore_evaluators.testing import make_annotations
+from vidscore_evaluators.testing import Thing, make_annotations
 
 TRUTH = make_annotations({("d", "s"): {0: [(1, 1)], 1: []}})
 SPEC = BenchmarkSpec(sequences=(SequenceSpec("s", "d", frame_count=5), SequenceSpec("t", "d")))
@@ -70,3 +75,42 @@ def test_progress_is_told_up_to_the_end() -> None:
         [toy()], TRUTH, TRUTH, progress=lambda done, total: told.append((done, total))
     )
     assert told[-1] == (2, 2)
+
+
+# --- columns of other types ------------------------------------------------------------------
+
+BOX = (1, 5, 9, 12)
+SCENES = {
+    2: make_annotations({("", "1"): {frame: [(9, 5), Thing((20, 5))] for frame in range(1, 6)}}),
+    4: make_annotations({("d", "s"): {0: [Thing(BOX, "a", 0.5, 1)], 3: [Thing(BOX, "b", 0.5, 2)]}}),
+    8: make_annotations({("d", "s"): {0: [Thing((1, 5, 9, 5, 9, 12, 1, 12), "Car", 0.5, 1)]}}),
+}
+OTHER_TYPES = [
+    ("frame_sequences", np.int32),
+    ("frame_numbers", np.uint32),
+    ("frame_flags", np.uint32),
+    ("frame_starts", np.int32),
+    ("label_indices", np.uint16),
+    ("confidences", np.float32),
+    ("track_ids", np.int32),
+    ("flags", np.int64),
+    ("coordinates", np.float32),
+    ("coordinates", np.int64),
+]
+
+
+@pytest.mark.parametrize("name", list(BUILT_IN))
+@pytest.mark.parametrize(("column", "dtype"), OTHER_TYPES)
+def test_columns_of_types_that_hold_the_same_numbers_score_the_same(
+    name: str, column: str, dtype: type
+) -> None:
+    """Whoever builds annotations out of arrays may have narrower ones."""
+    evaluator = create_evaluator(name)
+    truth = SCENES[max(set(evaluator.needs.truth_arities) & set(SCENES))]
+    other = replace(truth, **{column: getattr(truth, column).astype(dtype)})
+    [expected] = score_annotations([evaluator], truth, truth)
+    for sides in ((truth, other), (other, truth)):
+        [found] = score_annotations([evaluator], *sides)
+        assert found.rows() == expected.rows()
+        assert found.truth_digest == expected.truth_digest
+        assert found.detections_digest == expected.detections_digest

@@ -56,7 +56,8 @@ class SortedPoints:
         counts, shape = np.diff(starts), coordinates.shape
         if starts[0] != 0 or (counts < 0).any() or shape != (starts[-1], 2):
             raise ValueError(f"points of shape {shape} do not fall into groups {starts}")
-        points = np.array(coordinates, order="C")
+        points = np.array(coordinates, dtype=np.float64, order="C")
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
         _sort_points(points, starts, len(counts))
         return cls(points, starts)
 

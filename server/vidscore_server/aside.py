@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-LARGE = 20_000
+LARGE = 10_000
 """Frames, objects or rows from which on work is done aside, which is a few milliseconds of it.
 
 Less would wait longer for the interpreter's lock in its thread than it takes.

@@ -72,7 +72,8 @@ def compile_loops(folder: Path, *arguments: str) -> Path:
     sources = [str(path) for path in made_of["sources"](folder) if path.suffix == ".c"]
     digest = f"-DSOURCES_DIGEST={made_of['digest'](folder)}"
     library = Path(folder, made_of["LIBRARY"])
-    with tempfile.TemporaryDirectory() as elsewhere:
+    # A compiler that fails may leave a helper that writes into its cache a little longer.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as elsewhere:
         caches = {f"ZIG_{which}_CACHE_DIR": elsewhere for which in ("GLOBAL", "LOCAL")}
         made = Path(elsewhere, library.name)
         subprocess.run(

@@ -34,6 +34,23 @@ def starts_from_counts(counts: AnyArray) -> IntArray:
     return starts
 
 
+def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int) -> None:
+    """Refuse rows that do not fall into groups, which would lead a compiled loop astray.
+
+    Args:
+        what: What the rows are, in the plural.
+        rows: (N, ...) rows.
+        starts: (G + 1,) offsets of the groups.
+        row_shape: What a row should have been.
+
+    Raises:
+        ValueError: If the groups are not all of the rows, one after the other.
+    """
+    shape = rows.shape
+    if starts[0] != 0 or (np.diff(starts) < 0).any() or shape != (starts[-1], *row_shape):
+        raise ValueError(f"{what} of shape {shape} do not fall into groups {starts}")
+
+
 def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
     """Row indices of runs, one after the other: ``starts [5, 1], counts [2, 1] -> [5, 6, 1]``.
 

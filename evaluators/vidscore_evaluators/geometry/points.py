@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    require_groups,
+    starts_from_counts,
+)
 from vidscore_evaluators.compiled.library import compiled
 
 PAIRS_A_CALL = 1 << 18
@@ -53,12 +59,10 @@ class SortedPoints:
         Raises:
             ValueError: If the points do not fall into the groups.
         """
-        counts, shape = np.diff(starts), coordinates.shape
-        if starts[0] != 0 or (counts < 0).any() or shape != (starts[-1], 2):
-            raise ValueError(f"points of shape {shape} do not fall into groups {starts}")
+        require_groups("points", coordinates, starts, 2)
         points = np.array(coordinates, dtype=np.float64, order="C")
         starts = np.ascontiguousarray(starts, dtype=np.int64)
-        _sort_points(points, starts, len(counts))
+        _sort_points(points, starts, len(starts) - 1)
         return cls(points, starts)
 
     def __len__(self) -> int:
@@ -89,8 +93,7 @@ class NearPoints:
 
     def take(self, kept: BoolArray) -> NearPoints:
         """Keep some pairs."""
-        kept_before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
-        counts = np.diff(kept_before[starts_from_counts(self.counts)])
+        counts = np.diff(starts_from_counts(kept)[starts_from_counts(self.counts)])
         return NearPoints(counts, self.left[kept], self.right[kept], self.squares[kept])
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups
 from vidscore_evaluators.compiled.library import compiled
 
 _least_cost_columns = compiled(
@@ -68,13 +68,11 @@ class Blocks:
 
     def __post_init__(self) -> None:
         """Refuse what would lead a compiled loop astray."""
-        counts = np.diff(self.starts)
-        if not len(counts) == len(self.heights) == len(self.widths):
+        if not len(self.starts) - 1 == len(self.heights) == len(self.widths):
             raise ValueError(
                 f"{len(self.starts)} offsets are not those of {len(self.heights)} blocks"
             )
-        if self.starts[0] != 0 or (counts < 0).any() or self.starts[-1] != len(self.rows):
-            raise ValueError(f"{len(self.rows)} pairs do not fall into blocks {self.starts}")
+        require_groups("pairs", self.rows, self.starts)
 
     def assigned_pairs(self, costs: FloatArray, others: FloatArray) -> BoolArray:
         """Assign all rows, or all columns where they are fewer, at the least sum of costs.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups
 from vidscore_evaluators.compiled.library import compiled
 
 Gate = Callable[[IntArray, IntArray], BoolArray]
@@ -49,9 +49,7 @@ class Extents:
 
     def __post_init__(self) -> None:
         """Refuse what would lead a compiled loop astray."""
-        shape, counts = self.boxes.shape, np.diff(self.starts)
-        if self.starts[0] != 0 or (counts < 0).any() or shape != (self.starts[-1], 4):
-            raise ValueError(f"boxes of shape {shape} do not fall into groups {self.starts}")
+        require_groups("boxes", self.boxes, self.starts, 4)
 
 
 @dataclass(frozen=True, eq=False)

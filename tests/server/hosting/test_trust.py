@@ -201,10 +201,10 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
 ) -> None:
     """An examination of many draws runs; a test of criteria waits for its turn."""
     running = await examine(ranked.organiser, questions={"draws": 10_000, "trials": 10_000})
+    await has_begun(ranked.organiser, running.name)
     waiting = await ranked.organiser.trust.TestCriterion(
         pb.TestCriterionRequest(test="tracking", strata=40), metadata=ranked.organiser.metadata
     )
-    await has_begun(ranked.organiser, running.name)
     for name in (waiting.name, running.name):
         request = operations_pb2.CancelOperationRequest(name=name)
         await ranked.organiser.operations.CancelOperation(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -145,14 +145,17 @@ def test_a_client_that_keeps_sending_is_told_that_the_server_stops(impatient: bo
         assert server.process.wait(TIMEOUT_S) == 0
 
 
-def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server() -> None:
+def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server(
+    tmp_path: Path,
+) -> None:
+    marker = tmp_path / "at-work"
     with _process() as server:
         worker = server.line("worker started")["process_id"]
         Stream(server).result()
-        stream = Stream(server, mood="slow", delay_s=1.0)
+        stream = Stream(server, mood="slow", delay_s=1.0, marker=str(marker))
         stream.frame(1)
         stream.end()
-        time.sleep(0.3)
+        _wait_until(marker.exists)
         os.kill(worker, signal.SIGKILL)
         assert stream.result()["frames"] == 1
         assert server.line("worker started")["process_id"] != worker
@@ -163,10 +166,14 @@ def test_workers_end_with_a_server_that_is_killed() -> None:
     with _process() as server:
         worker = server.line("worker started")["process_id"]
         server.process.kill()
-        deadline = time.monotonic() + TIMEOUT_S
-        while _lives(worker):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        _wait_until(lambda: not _lives(worker))
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + TIMEOUT_S
+    while not condition():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
 
 
 def _lives(process_id: int) -> bool:

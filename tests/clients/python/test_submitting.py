@@ -145,16 +145,16 @@ def test_no_more_is_sent_than_the_window_holds(
     delivery = Delivery(window_frames=3, retry=QUICK)
     with submitting(batching=batching, delivery=delivery) as stream:
         for number in range(3 + 4):
-            send_patiently(stream, number)
+            send_patiently(stream, number, WAIT_S)
         with pytest.raises(BackPressureError, match="queue_frames is 4, window_frames is 3"):
-            send_patiently(stream, 7)
+            send_patiently(stream, 7, 0.3)
         fake.go_on.set()
         assert stream.flush(WAIT_S) == 7
 
 
-def send_patiently(stream: SubmissionStream, number: int) -> None:
+def send_patiently(stream: SubmissionStream, number: int, patience_s: float) -> None:
     """Send a frame; give the stream time to move others from the queue into the window."""
-    deadline_s = time.monotonic() + 0.3
+    deadline_s = time.monotonic() + patience_s
     while True:
         try:
             return stream.send("a", number, BOX)

@@ -95,12 +95,12 @@ def test_a_server_that_is_restarted_is_found_again(
 def test_a_break_while_nothing_is_sent_costs_no_patience(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:
-    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.2))
+    impatient = Delivery(retry=Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=1.0))
     with submitting(delivery=impatient) as stream:
         send(stream, range(3))
         stream.flush(WAIT_S)
         fake.stop()
-        time.sleep(0.3)
+        time.sleep(1.2)
         fake.start()
         send(stream, range(3, 6))
         assert stream.flush(WAIT_S) == 6

@@ -35,7 +35,7 @@ class MoodyParameters:
         "calm", "What it does when it gets frames."
     )
     delay_s: float = parameter(0.0, "How long it is slow.", unit="s", minimum=0.0, maximum=60.0)
-    marker: str = parameter("", "File that says that it crashed once.")
+    marker: str = parameter("", "File that says that it was at work.")
     whole_sequences: bool = parameter(False, "Whether it needs whole sequences.")
     rows: int = parameter(0, "Rows of its tally beside those of sequences.", minimum=0)
 
@@ -104,14 +104,21 @@ class Moody(Evaluator[MoodyParameters]):
         )
 
     def _act(self) -> None:
-        mood, marker = self.parameters.mood, self.parameters.marker
+        mood, again = self.parameters.mood, self._has_begun_before()
         if mood == "slow":
             time.sleep(self.parameters.delay_s)
         if mood == "error":
             raise RuntimeError("the coordinates are 123.456")
         if mood == "input_error":
             raise InputError([Fault("a mood", "a better one", field="mood")])
-        if mood == "crash" or (mood == "crash_once" and not Path(marker).exists()):
-            if marker:
-                Path(marker).touch()
+        if mood == "crash" or (mood == "crash_once" and not again):
             os._exit(3)
+
+    def _has_begun_before(self) -> bool:
+        """Whether there was a marker; from now on there is, if it has a name."""
+        if not self.parameters.marker:
+            return False
+        marker = Path(self.parameters.marker)
+        begun = marker.exists()
+        marker.touch()
+        return begun

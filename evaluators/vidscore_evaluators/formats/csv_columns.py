@@ -14,7 +14,7 @@ import numpy as np
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats.csv_chunks import ParsedColumn, parse_chunk
+from vidscore_evaluators.formats.csv_chunks import ParsedColumn, line_count, parse_chunk
 from vidscore_evaluators.formats.csv_rows import Column, read_rows
 from vidscore_evaluators.formats.fault_list import FaultList, show_text
 from vidscore_evaluators.formats.table import Kind, Table, TextColumn, concatenate_tables
@@ -158,7 +158,7 @@ def _chunks(file: CsvFile) -> Iterator[tuple[memoryview, int]]:
         yield memoryview(text)[start:end], line
         if end == len(text):
             return
-        line += text.count(b"\n", start, end)
+        line += line_count(memoryview(text)[start:end])
         start = end
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.formats.csv_chunks import line_count
 from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.table import Kind
@@ -36,7 +37,7 @@ def read_plain_files(
     """
     quoted = FaultList()
     plain = [_without_quotes(name, text, quoted) for name, text in zip(names, texts, strict=True)]
-    lines = np.array([text.count(b"\n") for text in plain], dtype=np.int64)
+    lines = np.array([line_count(text) for text in plain], dtype=np.int64)
     first = np.cumsum(lines) - lines + 1
     rows = read_columns(CsvFile("", tuple(header), b"".join(plain), 0, first_line=1), kinds)
 

@@ -11,7 +11,7 @@ import pytest
 
 from vidscore_cli.relay import Relay
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ Script = Callable[[Requests, grpc.ServicerContext], Responses]
 SERVER_VERSION = ".".join([*__version__.split(".")[:2], "987"])
 """A server of the client's own minor version."""
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 """How long a test waits for what must happen before it fails."""
 
 

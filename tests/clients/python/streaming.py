@@ -98,7 +98,7 @@ def event_loop() -> Iterator[Run]:
     thread.start()
 
     def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(2 * WAIT_S)
 
     try:
         yield run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from tests.clients.python.fake_server import serving
+from tests.clients.python.fake_server import WAIT_S, serving
 from tests.clients.python.streaming import BOX, event_loop, frames
 
 from vidscore_client import (
@@ -133,7 +133,7 @@ def test_score_refuses_a_batch_of_another_shape(client_of: Any) -> None:
         client = client_of(server.target)
         with pytest.raises(InputError, match="frames: found 4 coordinates"):
             client.score(["fake"], batches(1), batches(1), detection_geometry="point")
-        assert server.finished.wait(20)
+        assert server.finished.wait(WAIT_S)
 
 
 def test_a_closed_client_makes_no_calls(client_of: Any) -> None:

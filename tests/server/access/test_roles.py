@@ -154,6 +154,6 @@ async def _code_of(
         request_serializer=lambda message: message.SerializeToString(),
         response_deserializer=response.FromString,
     )
-    call: Any = multi(iter([]) if streamed_in else request, metadata=metadata, timeout=20)
+    call: Any = multi(iter([]) if streamed_in else request, metadata=metadata, timeout=60)
     code: grpc.StatusCode = await call.code()
     return code

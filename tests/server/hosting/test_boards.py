@@ -236,7 +236,7 @@ async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
             found.metadata.Unpack(metadata)
             return metadata.submissions_done
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while await done() < 1:
                 pass
     async with hosting(tmp_path) as hosted:

@@ -36,7 +36,7 @@ async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(
         pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
     )
     await watch.read()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await hosted.server.sessions.drain(3600)
         for call in (appends, watch):
             with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -93,7 +93,7 @@ async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, st
     request = pb.WatchSubmissionRequest(name=SUBMISSION, from_revision=revision)
     call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
     await hosted.red.append(stream, 1, points({2: HERE}))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         response = await call.read()
     assert isinstance(response, pb.WatchSubmissionResponse)
     assert response.submission.revision == revision + 1

@@ -29,7 +29,7 @@ async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
     """Watch until a live score covers so many objects."""
     request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         async for response in call:
             for score in response.scores:
                 found = values(score.report)

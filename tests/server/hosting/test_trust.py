@@ -290,7 +290,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     tmp_path: Path,
 ) -> None:
     """It may hang, find its time up when it goes on, and find another one at work."""
-    async with hosting(tmp_path, trust_timeout_s=5, lease_timeout_s=600) as slow:
+    async with hosting(tmp_path, trust_timeout_s=10, lease_timeout_s=600) as slow:
         await submit_all(slow)
         begun = await examine(slow.organiser, questions={"draws": 10_000, "trials": 10_000})
         await has_begun(slow.organiser, begun.name)

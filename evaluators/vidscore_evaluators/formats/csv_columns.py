@@ -7,7 +7,6 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -125,7 +124,6 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
         file: The file.
         kinds: Kind of each column of its header; None for one that is not read.
     """
-    _keep_freed_memory()
     columns = [
         None if kind is None else (name, kind)
         for name, kind in zip(file.header, kinds, strict=True)
@@ -181,13 +179,3 @@ def _table(
         source_of_row=np.zeros(len(lines), dtype=np.int64),
         positions=lines,
     )
-
-
-@cache
-def _keep_freed_memory() -> None:
-    """Let the C library keep freed arrays for the next chunk instead of returning them.
-
-    glibc returns them at once until something larger was freed, and each chunk would then spend
-    half its time on page faults. Nothing but speed depends on it.
-    """
-    np.empty(24 << 20, dtype=np.uint8)

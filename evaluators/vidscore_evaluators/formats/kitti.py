@@ -65,7 +65,7 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     rows = _read_files(files, limits)
     checks = _check_rows(rows.table, side)
     rows.faults.absorb(checks.faults)
-    good = rows.table.take(~checks.faulty)
+    good = rows.table.without(checks.faulty)
     annotations, places = group_rows(_row_columns(good, tuple(files), side), good)
     skipped = rows.skipped + int(checks.faulty.sum())
     return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)

@@ -94,7 +94,7 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     table = concatenate_tables([part.table for part in parts])
     checks = _check_rows(table, side, tuple(files), lengths)
     faults.absorb(checks.faults)
-    good = table.take(~checks.faulty)
+    good = table.without(checks.faulty)
     rows = _row_columns(good, tuple(files), side)
     listed = _Listed.beside(rows, lengths)
     annotations, places = group_rows(listed.before(rows), listed.before_table(good))
@@ -256,7 +256,11 @@ def boxes_of(
     left: FloatArray, top: FloatArray, width: FloatArray, height: FloatArray
 ) -> FloatArray:
     """(N, 4) upright boxes from their first corner and their size."""
-    return np.stack([left, top, left + width, top + height], axis=1)
+    boxes = np.empty((len(left), 4))
+    boxes[:, 0], boxes[:, 1] = left, top
+    np.add(left, width, out=boxes[:, 2])
+    np.add(top, height, out=boxes[:, 3])
+    return boxes
 
 
 def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:

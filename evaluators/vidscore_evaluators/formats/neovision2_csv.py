@@ -168,7 +168,7 @@ def _read_file(key: SequenceKey, path: Path, side: Side, limits: ReadLimits) -> 
     rows = _read_rows(path, side, limits)
     checks = _check_rows(rows.table, side)
     rows.faults.absorb(checks.faults)
-    good = rows.table.take(~checks.faulty) if checks.faulty.any() else rows.table
+    good = rows.table.without(checks.faulty)
     annotations, places = group_rows(_row_columns(good, key, side), good)
     skipped = rows.skipped + int(checks.faulty.sum())
     return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)

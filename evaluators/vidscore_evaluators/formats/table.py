@@ -98,6 +98,14 @@ class Table:
             position_name=self.position_name,
         )
 
+    def without(self, rows: BoolArray) -> Table:
+        """Drop some rows; the table itself where there are none.
+
+        Args:
+            rows: (N,) whether to drop each.
+        """
+        return self.take(~rows) if rows.any() else self
+
 
 def concatenate_tables(tables: Sequence[Table]) -> Table:
     """Put the rows of tables of the same columns one after the other; at least one table."""

@@ -91,7 +91,7 @@ def read(path: Path, side: Side, options: ReadOptions) -> Reading:
     rows = _read_files(list(frames.values()), options)
     checks = _check_rows(rows.table, side, names)
     rows.faults.absorb(checks.faults)
-    good = rows.table.take(~checks.faulty)
+    good = rows.table.without(checks.faulty)
     annotations, places = group_rows(*_with_files(good, frames, names, side, options.image_size))
     source = Source(annotations, str(path), NAME, places)
     if names:

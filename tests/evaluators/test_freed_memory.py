@@ -1,0 +1,51 @@
+"""Memory of arrays that were freed: it stays at hand."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from vidscore_evaluators.freed_memory import keep_freed_memory
+
+ARRAYS, ROUNDS = 100, 10
+PAGES = ARRAYS << 20 >> 12
+"""Pages of 4 KiB of all arrays of a round."""
+
+PROGRAM = f"""
+import resource
+import numpy as np
+{{statement}}
+
+def fill():
+    arrays = [np.ones(1 << 17) for _ in range({ARRAYS})]
+
+fill()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range({ROUNDS}):
+    fill()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="not glibc")
+
+
+def faults(statement: str) -> int:
+    """Page faults of filling arrays of 1 MiB again and again, after the first time."""
+    program = PROGRAM.format(statement=statement)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    return int(done.stdout)
+
+
+def test_arrays_take_the_place_of_freed_ones() -> None:
+    """Without vidscore most pages are fetched anew in every round."""
+    assert faults("import vidscore_evaluators.arrays") < PAGES // 10
+    assert faults("") > ROUNDS * PAGES // 2
+
+
+def test_the_library_says_that_it_can() -> None:
+    assert keep_freed_memory()

@@ -18,6 +18,7 @@ from vidscore_evaluators.arrays import (
     FlagArray,
     IntArray,
     expand_runs,
+    marked,
     run_starts,
     starts_from_counts,
 )
@@ -76,8 +77,8 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
     return Aligned(
         truth=_spread(truth, frames, truth_rows, flags),
         detections=_spread(detections, frames, detection_rows, flags),
-        listed=_marked(frames.count, truth_rows),
-        detected=_marked(frames.count, detection_rows),
+        listed=marked(frames.count, truth_rows),
+        detected=marked(frames.count, detection_rows),
     )
 
 
@@ -92,7 +93,7 @@ def frames_in(side: Annotations, other: Annotations) -> BoolArray:
     frames = _union(
         side.with_tables(sequences, side.labels), other.with_tables(sequences, other.labels)
     )
-    return _marked(frames.count, frames.rows_of_detections)[frames.rows_of_truth]
+    return marked(frames.count, frames.rows_of_detections)[frames.rows_of_truth]
 
 
 def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
@@ -156,9 +157,3 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         flags=side.flags[objects],
         columns={name: column[objects] for name, column in side.columns.items()},
     )
-
-
-def _marked(count: int, rows: IntArray) -> BoolArray:
-    marked = np.zeros(count, dtype=np.bool_)
-    marked[rows] = True
-    return marked

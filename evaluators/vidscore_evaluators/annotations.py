@@ -24,6 +24,7 @@ from vidscore_evaluators.arrays import (
     FloatArray,
     IntArray,
     expand_runs,
+    marked,
     starts_from_counts,
 )
 
@@ -148,7 +149,7 @@ class Annotations:
         Args:
             rows: (N,) boolean mask, or ascending row indices.
         """
-        keep = rows if rows.dtype == np.bool_ else _mask(self.object_count, rows)
+        keep = rows if rows.dtype == np.bool_ else marked(self.object_count, rows)
         if keep.all():
             return self
         kept_before = starts_from_counts(keep)
@@ -275,12 +276,6 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
 def _column(part: Annotations, name: str) -> FloatArray:
     column = part.columns.get(name)
     return np.full(part.object_count, np.nan) if column is None else column
-
-
-def _mask(length: int, rows: AnyArray) -> AnyArray:
-    mask = np.zeros(length, dtype=np.bool_)
-    mask[rows] = True
-    return mask
 
 
 def _with_objects(

@@ -71,6 +71,13 @@ def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
     return rows
 
 
+def marked(count: int, rows: IntArray) -> BoolArray:
+    """(count,) which rows are among `rows`."""
+    mask = np.zeros(count, dtype=np.bool_)
+    mask[rows] = True
+    return mask
+
+
 def run_starts(*sorted_columns: AnyArray) -> IntArray:
     """First row of each group of equal rows in columns that are sorted together.
 

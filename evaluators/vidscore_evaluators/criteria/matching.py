@@ -159,16 +159,8 @@ def _solve_tables(
     parts: Components, left: IntArray, right: IntArray, weights: FloatArray, pairs: IntArray
 ) -> IntArray:
     """Matched pairs of whole components, each laid out as a table of weights."""
-    components = parts.of_pairs[pairs]
-    first = run_starts(components)
-    tables = Blocks(
-        np.append(first, len(pairs)),
-        _places(components, left[pairs]),
-        _places(components, right[pairs]),
-        parts.left_counts[components[first]],
-        parts.right_counts[components[first]],
-    )
-    return pairs[tables.assigned_pairs(-weights[pairs], np.zeros(len(first)))]
+    tables = Blocks.of_pairs(parts.of_pairs[pairs], left[pairs], right[pairs])
+    return pairs[tables.assigned_pairs(-weights[pairs], np.zeros(len(tables.heights)))]
 
 
 def _solve_sparse(detections: IntArray, targets: IntArray, weights: FloatArray) -> IntArray:
@@ -190,17 +182,3 @@ def _solve_sparse(detections: IntArray, targets: IntArray, weights: FloatArray) 
     partners = np.empty(height, dtype=np.int64)
     partners[matched_rows] = matched_columns
     return np.flatnonzero(partners[rows] == columns)
-
-
-def _places(components: IntArray, nodes: IntArray) -> IntArray:
-    """Place of each node among the different nodes of its component, in ascending order."""
-    order = np.lexsort((nodes, components))
-    sorted_components, sorted_nodes = components[order], nodes[order]
-    new = np.zeros(len(order), dtype=np.int64)
-    new[run_starts(sorted_components, sorted_nodes)] = 1
-    counted = np.cumsum(new) - 1
-    first = run_starts(sorted_components)
-    base = np.repeat(counted[first], np.diff(np.append(first, len(order))))
-    places = np.empty(len(order), dtype=np.int64)
-    places[order] = counted - base
-    return places

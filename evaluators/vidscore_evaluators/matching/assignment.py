@@ -10,8 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, require_groups
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    require_groups,
+    run_starts,
+)
 from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.compiled.numbering import numbered
 
 _least_cost_columns = compiled(
     "least_cost_columns", np.float64, int, int, int, np.float64, np.int64, np.int64
@@ -66,6 +73,20 @@ class Blocks:
     heights: IntArray
     widths: IntArray
 
+    @classmethod
+    def of_pairs(cls, blocks: IntArray, left: IntArray, right: IntArray) -> Blocks:
+        """Make a row of each left object and a column of each right one, in ascending order.
+
+        Args:
+            blocks: (P,) block of each pair, ascending.
+            left: (P,) its left object, which is in no other block.
+            right: (P,) its right object, likewise.
+        """
+        starts = np.append(run_starts(blocks), len(blocks))
+        rows, heights = _places(blocks, starts, left)
+        columns, widths = _places(blocks, starts, right)
+        return cls(starts, rows, columns, heights, widths)
+
     def __post_init__(self) -> None:
         """Refuse what would lead a compiled loop astray."""
         if not len(self.starts) - 1 == len(self.heights) == len(self.widths):
@@ -104,6 +125,14 @@ class Blocks:
         if solved < count:
             raise ValueError(f"block {solved} has pairs outside, or costs that are not finite")
         return assigned
+
+
+def _places(blocks: IntArray, starts: IntArray, objects: IntArray) -> tuple[IntArray, IntArray]:
+    """Place of each pair's object among those of its block, and how many each block has."""
+    _, numbers, _ = numbered(blocks * (objects.max(initial=0) + 1) + objects)
+    first = np.minimum.reduceat(numbers, starts[:-1])
+    counts = np.maximum.reduceat(numbers, starts[:-1]) - first + 1
+    return numbers - np.repeat(first, np.diff(starts)), counts
 
 
 def _scratch(columns: int) -> tuple[FloatArray, IntArray]:

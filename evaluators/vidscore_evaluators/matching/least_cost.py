@@ -21,7 +21,6 @@ from vidscore_evaluators.arrays import (
     FloatArray,
     IntArray,
     run_starts,
-    starts_from_counts,
 )
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.assignment import Blocks
@@ -183,56 +182,22 @@ def _cheapest(problem: _Problem, right_count: int) -> tuple[BoolArray, BoolArray
     return costs == least_of_left, costs == least_of_right[right]
 
 
-@dataclass(frozen=True, eq=False)
-class _Members:
-    """Objects of one side that take part.
-
-    Attributes:
-        counts: (blocks,) objects in each block.
-        ranks: (N,) place of each object of the side in its block; meaningless for all others.
-    """
-
-    counts: IntArray
-    ranks: IntArray
-
-    @classmethod
-    def of(cls, problem: _Problem, rows_of_pairs: IntArray, count: int) -> _Members:
-        """The objects of a side of N that pairs are made of."""
-        blocks = np.full(count, _NOBODY, dtype=np.int64)
-        blocks[rows_of_pairs] = problem.blocks
-        rows = np.flatnonzero(blocks != _NOBODY)
-        rows = rows[np.argsort(blocks[rows], kind="stable")]
-        counts = np.bincount(blocks[rows], minlength=problem.block_count)
-        ranks = np.empty(count, dtype=np.int64)
-        ranks[rows] = np.arange(len(rows)) - starts_from_counts(counts)[blocks[rows]]
-        return cls(counts, ranks)
-
-
 def _match_blocks(problem: _Problem, partners: IntArray, right_count: int) -> None:
     """Match what no formula on pairs settled, by a cost matrix for each block."""
-    rows, columns = _members_of_sides(problem, len(partners), right_count)
-    large = rows.counts * columns.counts > LARGE_FRAME_CELLS
+    blocks = _laid_out(problem)
+    large = blocks.heights * blocks.widths > LARGE_FRAME_CELLS
     if large.any():
         problem = _split(problem, large, len(partners), right_count)
-        rows, columns = _members_of_sides(problem, len(partners), right_count)
+        blocks = _laid_out(problem)
     pairs = problem.pairs
-    starts = np.append(run_starts(problem.blocks), len(pairs))
-    blocks = Blocks(
-        starts, rows.ranks[pairs.left], columns.ranks[pairs.right], rows.counts, columns.counts
-    )
-    greatest = np.maximum.reduceat(problem.costs, starts[:-1])
-    forbidden = forbidden_costs(greatest, np.minimum(rows.counts, columns.counts))
+    greatest = np.maximum.reduceat(problem.costs, blocks.starts[:-1])
+    forbidden = forbidden_costs(greatest, np.minimum(blocks.heights, blocks.widths))
     matched = blocks.assigned_pairs(problem.costs, forbidden)
     partners[pairs.left[matched]] = pairs.right[matched]
 
 
-def _members_of_sides(
-    problem: _Problem, left_count: int, right_count: int
-) -> tuple[_Members, _Members]:
-    return (
-        _Members.of(problem, problem.pairs.left, left_count),
-        _Members.of(problem, problem.pairs.right, right_count),
-    )
+def _laid_out(problem: _Problem) -> Blocks:
+    return Blocks.of_pairs(problem.blocks, problem.pairs.left, problem.pairs.right)
 
 
 def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: int) -> _Problem:

@@ -21,7 +21,7 @@ class Size:
 
     share: float
     repeats: int
-    minutes: float = 3.0
+    minutes: float = 10.0
 
     def of(self, full: int) -> int:
         """So much of a full number, at least 1."""

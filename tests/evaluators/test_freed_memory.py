@@ -15,9 +15,11 @@ PAGES = ARRAYS << 20 >> 12
 """Pages of 4 KiB of all arrays of a round."""
 
 PROGRAM = f"""
+import ctypes
 import resource
 import numpy as np
 {{statement}}
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # PR_SET_THP_DISABLE: pages of one size alone
 
 def fill():
     arrays = [np.ones(1 << 17) for _ in range({ARRAYS})]

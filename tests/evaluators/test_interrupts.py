@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,13 @@ from vidscore_evaluators.interrupts import interrupts_held_back
 
 
 def interrupt_from_another_thread() -> None:
-    thread = threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT))
+    """Have another thread take an interrupt in; one for the process might reach it too late."""
+
+    def take_in() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=take_in)
     thread.start()
     thread.join()
 

@@ -21,7 +21,7 @@ AnyArray = NDArray[Any]
 LARGEST_KEY = 1 << 62
 """What keys that are made of several numbers stay below, so that int64 holds them."""
 
-keep_freed_memory()
+keep_freed_memory()  # here, because whatever makes arrays imports this module
 
 
 def starts_from_counts(counts: AnyArray) -> IntArray:

@@ -155,7 +155,7 @@ def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server
         stream = Stream(server, mood="slow", delay_s=1.0, marker=str(marker))
         stream.frame(1)
         stream.end()
-        _wait_until(marker.exists)
+        eventually(marker.exists)
         os.kill(worker, signal.SIGKILL)
         assert stream.result()["frames"] == 1
         assert server.line("worker started")["process_id"] != worker
@@ -166,10 +166,11 @@ def test_workers_end_with_a_server_that_is_killed() -> None:
     with _process() as server:
         worker = server.line("worker started")["process_id"]
         server.process.kill()
-        _wait_until(lambda: not _lives(worker))
+        eventually(lambda: not _lives(worker))
 
 
-def _wait_until(condition: Callable[[], bool]) -> None:
+def eventually(condition: Callable[[], bool]) -> None:
+    """Wait until something holds that the server or one of its workers brings about."""
     deadline_s = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline_s

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
@@ -250,8 +250,7 @@ def _match(
     pairs = ordered.take(greedy_matching(ordered, scene.reusable_targets, threshold))
     outcomes = np.where(scene.forgiven, NOT_COUNTED, FALSE).astype(np.int8)
     outcomes[pairs.detections] = np.where(absorbing[pairs.targets], NOT_COUNTED, TRUE)
-    found = np.zeros(len(absorbing), dtype=np.bool_)
-    found[pairs.targets] = True
+    found = marked(len(absorbing), pairs.targets)
     return outcomes, found[: len(scene.truth)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.arrays import IntArray, marked
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.dont_care import DontCareRule
 from vidscore_evaluators.criteria.matching import most_similar_matching
@@ -35,8 +35,7 @@ def settle(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     matched = _matched_targets(scene, candidates.take(~many))
     absorbed = matched >= len(scene.truth)
     alone = matched < 0
-    taken_by_many = np.zeros(len(scene.detections), dtype=np.bool_)
-    taken_by_many[candidates.detections[many]] = True
+    taken_by_many = marked(len(scene.detections), candidates.detections[many])
     out = absorbed | (alone & (taken_by_many | scene.forgiven))
     return scene.take_detections(~out).without_absorbers()
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import shapely
 
-from vidscore_evaluators.arrays import IntArray, starts_from_counts
+from vidscore_evaluators.arrays import IntArray, marked, starts_from_counts
 from vidscore_evaluators.compiled.components import least_nodes
 from vidscore_evaluators.geometry.boxes import box_areas, extend_boxes
 from vidscore_evaluators.geometry.polygons import PolygonArray, unions_of_runs
@@ -72,8 +72,7 @@ def merge_overlapping(
         if len(pairs) == 0:
             break
         components = _components(pairs, len(shapes))
-        changed = np.zeros(len(shapes.group_starts) - 1, dtype=np.bool_)
-        changed[shapes.groups[pairs.left]] = True
+        changed = marked(len(shapes.group_starts) - 1, shapes.groups[pairs.left])
         shapes = _join(shapes, components, merged_shape)
         labels = components.labels[labels]
         unsettled = np.flatnonzero(changed[shapes.groups])

@@ -16,12 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    run_starts,
-)
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.assignment import Blocks
 from vidscore_evaluators.matching.components import connected_components

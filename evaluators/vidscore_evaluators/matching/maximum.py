@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, marked
 from vidscore_evaluators.compiled.library import compiled
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.matching.gating import Pairs
@@ -91,8 +91,7 @@ def two_stage_gains(
 def _peel_lonely_left(pairs: Pairs, gains: BoolArray, left_count: int) -> Pairs:
     """Match left objects that have one partner; a partner of several is taken by one of them."""
     degrees = np.bincount(pairs.left, minlength=left_count)
-    taken = np.zeros(len(gains), dtype=np.bool_)
-    taken[pairs.right[degrees[pairs.left] == 1]] = True
+    taken = marked(len(gains), pairs.right[degrees[pairs.left] == 1])
     gains |= taken
     return pairs.take(~taken[pairs.right])
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
@@ -16,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.crash.organiser import Organiser
 from tests.server.hosting.sky import batch, truth
 from tests.server.scene import HERE, configuration, points
-from tests.server.test_process import COMMAND, TIMEOUT_S, Process
+from tests.server.test_process import COMMAND, TIMEOUT_S, Process, eventually
 
 from vidscore.v1 import scoring_service_pb2, submission_service_pb2, submission_service_pb2_grpc
 from vidscore_server.access.site import initialise
@@ -72,13 +71,6 @@ def metered(folder: Path) -> Iterator[Metered]:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Metered]:
     with metered(tmp_path_factory.mktemp("site")) as running:
         yield running
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.05)
 
 
 SCORING = {"grpc_service": "vidscore.v1.ScoringService"}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
 from vidscore_evaluators.geometry.boxes import extend_boxes, identical
 from vidscore_evaluators.geometry.merging import merge_overlapping
 from vidscore_evaluators.geometry.shapes import (
@@ -137,15 +137,12 @@ class _Clusters:
         for labels in self.labels:
             inside = np.flatnonzero(labels >= 0)
             labels[inside] = merged.labels[labels[inside]]
-        fresh = np.zeros(len(self.shapes), dtype=np.bool_)
-        fresh[merged.labels[self._fresh]] = True
-        self._fresh = fresh
+        self._fresh = marked(len(self.shapes), merged.labels[self._fresh])
 
     def _take_in(self) -> None:
         """Take in the boxes that overlap a fresh cluster; fresh are then those that grew."""
         groups = self.shapes.groups
-        frames_at_work = np.zeros(len(self.shapes.group_starts) - 1, dtype=np.bool_)
-        frames_at_work[groups[self._fresh]] = True
+        frames_at_work = marked(len(self.shapes.group_starts) - 1, groups[self._fresh])
         clusters = np.flatnonzero(self._fresh)
         shapes = self.shapes.take(clusters, np.searchsorted(clusters, self.shapes.group_starts))
         boxes = self.shapes.boxes.copy()

@@ -4,6 +4,10 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 # One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+# What limits the time of one campaign: LIMITED="timeout 1200".
+LIMITED ?=
+# One test of these takes as long as it is asked to; no limit of seconds suits each setting.
+UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
 # Which clients `make clients` and `make conformance` look at; none named: all.
 LANGUAGES ?=
@@ -73,7 +77,7 @@ test: $(INSTALLED) ## the whole default suite (WORKERS=n, PYTEST_ARGS="-k name")
 campaigns: ## every campaign at its short setting
 	@failed=; for campaign in $(CAMPAIGNS); do \
 		echo "== campaign $$campaign"; \
-		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
+		$(LIMITED) $(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
 	done; test -z "$$failed" || { echo "campaigns that failed:$$failed" >&2; exit 1; }
 
 # Old releases warn about things that they fixed later, so warnings are no errors here.
@@ -128,15 +132,15 @@ $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@touch $@
 
 crash-test: $(INSTALLED) ## campaign: kill the server while clients stream (CRASHES=500, SEED=n)
-	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest -m campaign \
+	@CRASHES=$(CRASHES) SEED=$(SEED) $(BIN)/python -m pytest $(UNLIMITED) -m campaign \
 		tests/crash tests/server/hosting/test_stateful.py $(PYTEST_ARGS)
 
 chaos-test: $(INSTALLED) ## campaign: the SDK through a network that breaks (CHAOS_LIVES=200)
-	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
+	@CHAOS_LIVES=$(CHAOS_LIVES) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/clients/python/test_chaos.py $(PYTEST_ARGS)
 
 # Each realisation is 800 scenes; five of them are what docs/trust.md shows.
 test-trust: $(INSTALLED) ## campaign: criteria held to the figures of the paper (REALISATIONS=n, WORKERS=n)
-	@REALISATIONS=$(REALISATIONS) WORKERS=$(WORKERS) $(BIN)/python -m pytest -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
+	@REALISATIONS=$(REALISATIONS) WORKERS=$(WORKERS) $(BIN)/python -m pytest $(UNLIMITED) -n 0 -m campaign tests/evaluators/trust/test_paper.py $(PYTEST_ARGS)
 
 # --- the gate --------------------------------------------------------------------------------
 

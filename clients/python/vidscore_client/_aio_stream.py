@@ -26,6 +26,7 @@ from vidscore_client._stream_state import (
     StreamState,
     callback_failed,
     cancelled,
+    cannot_read,
     finish_in_callback,
     not_finished,
     not_started,
@@ -301,6 +302,9 @@ class _Exchange:
             error = None if meant is None else error_from_failure(meant)
         except VidscoreError as failure:
             error = failure
+        except Exception as failure:
+            error = cannot_read(failure)
+            raise
         finally:
             self.state.end(error)
             self._call.cancel()

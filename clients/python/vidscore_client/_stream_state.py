@@ -159,6 +159,11 @@ def cancelled() -> CallCancelledError:
     return CallCancelledError("the stream was cancelled by this side", code="CANCELLED")
 
 
+def cannot_read(error: Exception) -> InternalError:
+    """The error of a stream that fails by a mistake in reading what the server says."""
+    return InternalError(f"the server's answer cannot be read: {error!r}")
+
+
 def callback_failed(error: Exception) -> CallbackError:
     """The error of a stream whose `on_report` raised."""
     return CallbackError(f"on_report raised {type(error).__name__}: {error}")

@@ -27,6 +27,7 @@ from vidscore_client._stream_state import (
     StreamState,
     callback_failed,
     cancelled,
+    cannot_read,
     finish_in_callback,
     not_finished,
     not_started,
@@ -310,9 +311,13 @@ class _Exchange:
             error = error_from_failure(failure)
         except VidscoreError as failure:
             error = failure
-        self._end(error)
-        if error is not None:
-            self._call.cancel()
+        except Exception as failure:
+            error = cannot_read(failure)
+            raise
+        finally:
+            self._end(error)
+            if error is not None:
+                self._call.cancel()
 
     def _handle(self, event: Event) -> None:
         with self._condition:

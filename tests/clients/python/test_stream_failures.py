@@ -35,6 +35,7 @@ from vidscore_client import (
     ScoreStream,
     UnavailableError,
 )
+from vidscore_client._decoding import decode_response
 
 AT_ONCE = Batching(batch_interval_s=0.0)
 
@@ -144,6 +145,26 @@ def test_a_batch_that_cannot_be_sent_ends_the_stream(
         stream.send("a", 0, BOX)
         with pytest.raises(InternalError):
             stream.finish(WAIT_S)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_message_that_cannot_be_read_ends_the_stream(
+    streaming: Streaming, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mistake of this package, or of grpc, which must not leave its user waiting."""
+
+    def fail(response: Any) -> Any:
+        if response.HasField("final"):
+            raise ZeroDivisionError
+        return decode_response(response)
+
+    monkeypatch.setattr("vidscore_client.stream.decode_response", fail)
+    monkeypatch.setattr("vidscore_client._aio_stream.decode_response", fail)
+    with (
+        streaming() as (_, stream),
+        pytest.raises(InternalError, match=r"cannot be read: ZeroDivisionError\(\)"),
+    ):
+        stream.finish(5)
 
 
 def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) -> None:

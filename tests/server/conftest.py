@@ -13,11 +13,18 @@ import pytest
 import pytest_asyncio
 from tests.server.hosting.hosted import Hosted, hosting
 from tests.server.running import Running, serving
+from tests.support.own_status import servers_own_status
 
 from vidscore_evaluators.registry import evaluator_class
 from vidscore_server.workers import WorkerPool
 
 PLUGIN = Path(__file__).parent / "plugin"
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _own_status() -> Iterator[None]:
+    with servers_own_status():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -47,10 +47,3 @@ async def serving(workers: WorkerPool, **flags: object) -> AsyncIterator[Running
     async with grpc.aio.insecure_channel(address) as channel:
         yield Running(server, address, channel)
     await server.stop(0)
-
-
-async def eventually(condition: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    """Wait until something holds; fail where it does not in time."""
-    async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
-            await asyncio.sleep(0.01)

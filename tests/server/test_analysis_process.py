@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from tests.server.running import eventually
+from tests.support.waiting import until
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.trust.analyses import StageProgress
@@ -83,4 +83,4 @@ async def test_a_call_that_is_cancelled_ends_its_process() -> None:
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    await eventually(lambda: process not in multiprocessing.active_children(), timeout_s=60)
+    await until(lambda: process not in multiprocessing.active_children())

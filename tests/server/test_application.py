@@ -15,9 +15,10 @@ import pytest
 import pytest_asyncio
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
-from tests.server.running import PlayedWorkers, Running, eventually, serving
+from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import HERE, configuration, counts, points, refused, request, stream
 from tests.support.requirements import missing
+from tests.support.waiting import until
 
 from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server import application
@@ -26,16 +27,15 @@ from vidscore_server.errors import ListenError
 from vidscore_server.logs import JsonFormatter
 from vidscore_server.settings import SettingsError, load_settings
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def running(moody: None) -> AsyncIterator[Running]:
+async def running() -> AsyncIterator[Running]:
     """A server that scores in this process."""
-    del moody
     async with serving(PlayedWorkers()) as server:
         yield server
 
@@ -136,17 +136,16 @@ async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
             await call.read()
         status = refused(caught.value)
         assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
-        await eventually(lambda: running.server.sessions.open_count == 0)
+        await until(lambda: running.server.sessions.open_count == 0)
 
 
 async def test_an_evaluator_that_cannot_be_loaded_is_logged_and_the_others_work(
-    moody: None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    del moody
     caplog.set_level(logging.ERROR, "vidscore_server")
     monkeypatch.setattr(application, "evaluator_names", lambda: ("broken", "moody"))
     async with serving(PlayedWorkers()) as running:
-        await eventually(lambda: bool(caplog.records))
+        await until(lambda: bool(caplog.records))
         stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
         message = scoring_service_pb2.ScoreBatchRequest(configuration=configuration("moody"))
         assert len((await stub.ScoreBatch(message)).reports) == 1

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import grpc
 import pytest
-from tests.server.running import Running, eventually
+from tests.server.running import Running
 from tests.server.scene import HERE, configuration, points, request, stream
+from tests.support.waiting import until
 
 from vidscore.v1 import (
     ranking_service_pb2,
@@ -61,7 +62,7 @@ async def _unary_deadline(_: Running, stub: Stub) -> grpc.StatusCode:
 
 async def _unary_cancel(running: Running, stub: Stub) -> grpc.StatusCode:
     call = stub.ScoreBatch(_batch("slow"))
-    await eventually(lambda: running.server.sessions.open_count == 1)
+    await until(lambda: running.server.sessions.open_count == 1)
     call.cancel()
     return await call.code()
 
@@ -143,16 +144,16 @@ async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
 ) -> None:
     stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
     assert await _stream_ok(running, stub) is grpc.StatusCode.OK  # connects, starts threads
-    await eventually(lambda: running.server.sessions.open_count == 0)
+    await until(lambda: running.server.sessions.open_count == 0)
     await asyncio.sleep(0.05)
     tasks, descriptors = len(asyncio.all_tasks()), _descriptors()
 
     for _ in range(CALLS):
         assert await call(running, stub) is code
 
-    await eventually(lambda: running.server.sessions.open_count == 0)
-    await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
-    await eventually(lambda: _descriptors() <= descriptors)
+    await until(lambda: running.server.sessions.open_count == 0)
+    await until(lambda: len(asyncio.all_tasks()) <= tasks)
+    await until(lambda: _descriptors() <= descriptors)
     assert await _stream_ok(running, stub) is grpc.StatusCode.OK
 
 

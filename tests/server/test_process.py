@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,6 +18,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.server.scene import HERE, Refused, configuration, counts, points, refused, request
+from tests.support.waiting import eventually
 
 from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 
@@ -167,14 +167,6 @@ def test_workers_end_with_a_server_that_is_killed() -> None:
         worker = server.line("worker started")["process_id"]
         server.process.kill()
         eventually(lambda: not _lives(worker))
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Wait until something holds that the server or one of its workers brings about."""
-    deadline_s = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
 
 
 def _lives(process_id: int) -> bool:

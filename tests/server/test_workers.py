@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from tests.server.running import eventually
 from tests.server.scene import HERE, points
+from tests.support.waiting import until
 
 from vidscore_evaluators.errors import InputError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
@@ -78,7 +78,7 @@ async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) ->
 
 
 async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: WorkerPool) -> None:
-    await eventually(lambda: len(workers.process_ids) == 2)
+    await until(lambda: len(workers.process_ids) == 2)
     killed = workers.process_ids
     for process_id in killed:
         os.kill(process_id, signal.SIGKILL)
@@ -99,7 +99,7 @@ async def test_a_caller_that_gives_up_leaves_the_worker_usable(workers: WorkerPo
 
 async def test_closing_ends_processes_that_are_at_work() -> None:
     pool = WorkerPool(1)
-    await eventually(lambda: len(pool.process_ids) == 1)
+    await until(lambda: len(pool.process_ids) == 1)
     [process_id] = pool.process_ids
     running = asyncio.create_task(pool.run(_job(mood="slow", delay_s=60)))
     await asyncio.sleep(0.1)

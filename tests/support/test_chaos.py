@@ -6,11 +6,11 @@ import asyncio
 import math
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from tests.support.chaos import ChaosProxy, Direction
+from tests.support.waiting import eventually
 
 TIMEOUT_S = 60.0
 
@@ -71,13 +71,6 @@ def all_of(client: socket.socket, count: int) -> bytes:
     while len(data) < count and (piece := client.recv(count - len(data))):
         data += piece
     return data
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.005)
 
 
 def test_bytes_go_through_as_they_are(proxy: ChaosProxy) -> None:

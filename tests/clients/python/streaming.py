@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 import numpy as np
 from tests.clients.python.fake_server import WAIT_S, FakeServer, Script, serving
+from tests.support.waiting import eventually
 
 from vidscore_client import Frames, ScoreStream, aio, connect
 
@@ -26,14 +26,6 @@ def frames(count: int, sequence: str = "a") -> Frames:
         frame_starts=np.arange(count + 1),
         coordinates=np.ones((count, 4)),
     )
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Wait until something holds that another thread brings about."""
-    deadline_s = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline_s, "it did not come to that"
-        time.sleep(0.005)
 
 
 def stream_threads() -> set[threading.Thread]:

@@ -27,11 +27,12 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.clients.python.streaming import Blocking, event_loop, eventually
+from tests.clients.python.streaming import Blocking, event_loop
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.writers import insistently
 from tests.server.hosting.sky import batch_report, detections_of, place, truth
 from tests.support.chaos import ChaosProxy, Direction
+from tests.support.waiting import eventually
 
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import Batching, Delivery, Retry, aio, connect

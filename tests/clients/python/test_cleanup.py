@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from tests.clients.python.fake_server import WAIT_S, live, script, serving, slow
-from tests.clients.python.streaming import BOX, eventually, stream_threads
+from tests.clients.python.streaming import BOX, stream_threads
 from tests.support.requirements import missing
+from tests.support.waiting import eventually
 
 from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, connect
 

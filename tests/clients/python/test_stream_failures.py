@@ -18,7 +18,8 @@ from tests.clients.python.fake_server import (
     slow,
     started,
 )
-from tests.clients.python.streaming import BOX, Streaming, eventually, frames, stream_threads
+from tests.clients.python.streaming import BOX, Streaming, frames, stream_threads
+from tests.support.waiting import eventually
 
 from vidscore_client import (
     Batching,

@@ -15,7 +15,8 @@ from tests.clients.python.fake_server import (
     script,
     slow,
 )
-from tests.clients.python.streaming import BOX, Streaming, eventually, frames
+from tests.clients.python.streaming import BOX, Streaming, frames
+from tests.support.waiting import eventually
 
 from vidscore_client import (
     BackPressureError,

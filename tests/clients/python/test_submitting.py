@@ -16,11 +16,11 @@ from tests.clients.python.fake_submissions import (
 )
 from tests.clients.python.streaming import (
     BOX,
-    eventually,
     frames,
     stream_threads,
 )
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
+from tests.support.waiting import eventually
 
 from vidscore.v1 import submission_service_pb2
 from vidscore_client import (

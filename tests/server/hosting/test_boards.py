@@ -10,8 +10,8 @@ from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, hosting, refusal, values
-from tests.server.running import eventually
 from tests.server.scene import points
+from tests.support.waiting import until
 
 from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore.v1 import specification_pb2
@@ -194,7 +194,7 @@ async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Ho
     jobs = len(hosted.workers.jobs)
     hosted.workers.gate.clear()
     operation = await _rescore(hosted.organiser)
-    await eventually(lambda: len(hosted.workers.jobs) > jobs)
+    await until(lambda: len(hosted.workers.jobs) > jobs)
     too_early = operations_pb2.DeleteOperationRequest(name=operation.name)
     organiser = hosted.organiser
     refused = await refusal(

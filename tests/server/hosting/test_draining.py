@@ -12,8 +12,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refusal
 from tests.server.hosting.sky import batch
-from tests.server.running import eventually
 from tests.server.scene import refused
+from tests.support.waiting import until
 
 from vidscore.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore.v1 import submission_service_pb2 as pb
@@ -64,9 +64,9 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
     for index in range(3):
         request = append(stream, index, batch([index]))
         await call.write(pb.AppendFramesRequest(append=request))
-    await eventually(lambda: received(hosted) == 3)
+    await until(lambda: received(hosted) == 3)
     draining = asyncio.create_task(hosted.server.sessions.drain(60))
-    await eventually(lambda: hosted.server.sessions.draining)
+    await until(lambda: hosted.server.sessions.draining)
     release.set()
     await asyncio.to_thread(held.result, 60)
     acknowledged: list[int] = []

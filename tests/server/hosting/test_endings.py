@@ -7,8 +7,8 @@ import asyncio
 import grpc
 import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append
-from tests.server.running import eventually
 from tests.server.scene import HERE, points, refused
+from tests.support.waiting import until
 
 from vidscore.v1 import submission_service_pb2 as pb
 
@@ -68,8 +68,8 @@ async def test_however_an_append_stream_ends_its_place_is_free_again(
         "done": grpc.StatusCode.OK,
     }
     assert await call.code() is expected[ending]
-    await eventually(lambda: hosted.server.sessions.open_count == 0)
-    await eventually(lambda: len(asyncio.all_tasks()) <= tasks)
+    await until(lambda: hosted.server.sessions.open_count == 0)
+    await until(lambda: len(asyncio.all_tasks()) <= tasks)
     assert (await hosted.red.get()).frame_count == 1
 
 
@@ -81,10 +81,10 @@ async def test_a_watch_that_is_cancelled_leaves_no_waiter(hosted: Hosted, stream
         pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
     )
     await call.read()
-    await eventually(lambda: bool(changes._waiting))
+    await until(lambda: bool(changes._waiting))
     call.cancel()
-    await eventually(lambda: not changes._waiting)
-    await eventually(lambda: hosted.server.sessions.open_count == 0)
+    await until(lambda: not changes._waiting)
+    await until(lambda: hosted.server.sessions.open_count == 0)
 
 
 async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, stream: str) -> None:

@@ -17,9 +17,9 @@ from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.server.hosting.hosted import Hosted, hosting, refusal
 from tests.server.hosting.sky import batch, batch_report, detections_of, place, truth
-from tests.server.running import eventually
 from tests.server.scene import Refused, refused
 from tests.support.requirements import missing
+from tests.support.waiting import until
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_client import (
@@ -63,11 +63,11 @@ async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
         await hosted.organiser.append(stream, 0, batch(range(FRAME_COUNT)))
         hosted.workers.gate.clear()
         await hosted.organiser.seal()
-        await eventually(lambda: bool(hosted.workers.jobs))
+        await until(lambda: bool(hosted.workers.jobs))
         job_count = len(hosted.workers.jobs)
         with _failing(monkeypatch, "before_commit"):
             hosted.workers.gate.set()
-            await eventually(lambda: failpoints._passed["before_commit"] > 1)
+            await until(lambda: failpoints._passed["before_commit"] > 1)
         await hosted.organiser.ended()
         assert len(hosted.workers.jobs) == job_count
         await _check_report(hosted)

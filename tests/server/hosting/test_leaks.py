@@ -15,8 +15,8 @@ import grpc
 import pytest
 from sqlalchemy import QueuePool
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting
-from tests.server.running import eventually
 from tests.server.scene import HERE, points
+from tests.support.waiting import until
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
@@ -109,7 +109,7 @@ async def cancel(hosted: Hosted, rpc: Rpc) -> grpc.StatusCode:
     with _busy_writer(hosted):
         call = rpc.start(hosted, rpc.slow, None)
         ending = asyncio.create_task(_end(call))
-        await eventually(lambda: rpc.under_way(hosted))
+        await until(lambda: rpc.under_way(hosted))
         call.cancel()
         return await ending
 
@@ -117,7 +117,7 @@ async def cancel(hosted: Hosted, rpc: Rpc) -> grpc.StatusCode:
 async def shutdown(hosted: Hosted, rpc: Rpc) -> grpc.StatusCode:
     with _busy_writer(hosted):
         ending = asyncio.create_task(_end(rpc.start(hosted, rpc.slow, None)))
-        await eventually(lambda: rpc.under_way(hosted))
+        await until(lambda: rpc.under_way(hosted))
         await hosted.server.stop(0)
         return await ending
 
@@ -147,7 +147,7 @@ async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
     for _ in range(CALLS):
         assert await ending(hosted, RPCS[rpc]) in codes
     await _settled(hosted)
-    await eventually(lambda: _at_most(before))
+    await until(lambda: _at_most(before))
     assert (await hosted.red.get()).frame_count == 2
 
 
@@ -164,8 +164,8 @@ async def test_a_server_that_stops_under_a_call_leaves_tasks_and_descriptors_as_
     async with hosting(tmp_path) as hosted:
         assert await shutdown(hosted, RPCS[rpc]) is Code.UNAVAILABLE
         assert hosted.server.sessions.open_count == 0
-    await eventually(lambda: _at_most(before))
-    await eventually(lambda: not [file for file in _open_files() if tmp_path in file.parents])
+    await until(lambda: _at_most(before))
+    await until(lambda: not [file for file in _open_files() if tmp_path in file.parents])
     async with hosting(tmp_path) as hosted:
         assert await hosted.red.append(STREAM, 0, GOOD.detections) == 2
         assert (await hosted.red.get()).frame_count == 2
@@ -215,9 +215,9 @@ async def _settled(hosted: Hosted) -> None:
     """Wait until no call holds a place, a connection to the store, or waits for a change."""
     pool = _store(hosted)._engine.pool
     assert isinstance(pool, QueuePool)
-    await eventually(lambda: hosted.server.sessions.open_count == 0)
-    await eventually(lambda: not _hosting(hosted).site.changes._waiting)
-    await eventually(lambda: not append_waits(hosted) and pool.checkedout() == 0)
+    await until(lambda: hosted.server.sessions.open_count == 0)
+    await until(lambda: not _hosting(hosted).site.changes._waiting)
+    await until(lambda: not append_waits(hosted) and pool.checkedout() == 0)
     await asyncio.sleep(0.05)
 
 

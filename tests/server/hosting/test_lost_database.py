@@ -17,6 +17,7 @@ from tests.crash.servers import KilledServer, new_site
 from tests.server.hosting.hosted import BENCHMARK
 from tests.server.hosting.sky import batch_report, detections_of, place, truth
 from tests.support.postgresql import Cluster, running_cluster
+from tests.support.waiting import eventually
 
 from vidscore.v1 import submission_service_pb2, submission_service_pb2_grpc
 from vidscore_client import Batching, Delivery, Retry, connect
@@ -101,7 +102,7 @@ def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> Non
         for index in range(FRAME_COUNT):
             stream.send(*place(index), detections_of(index))
         stream.seal(FRAME_COUNT, timeout_s=TIMEOUT_S)
-    _wait_until(lambda: site.organiser.submission(stream.submission).state >= _SCORING)
+    eventually(lambda: site.organiser.submission(stream.submission).state >= _SCORING)
     site.cluster.stop("immediate")
     time.sleep(2)
     site.cluster.start()
@@ -126,10 +127,3 @@ def _check_refused(call: Callable[[], object], site: Site) -> None:
     assert delay.retry_delay.ToMilliseconds() > 0
     assert "try again" in status.message
     assert str(site.cluster.folder) not in str(status)
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    end_s = time.monotonic() + TIMEOUT_S
-    while not condition():
-        assert time.monotonic() < end_s
-        time.sleep(0.05)

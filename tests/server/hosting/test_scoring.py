@@ -15,8 +15,8 @@ from tests.server.hosting.hosted import (
     refusal,
     values,
 )
-from tests.server.running import eventually
 from tests.server.scene import HERE, points
+from tests.support.waiting import until
 
 from vidscore.v1 import (
     access_service_pb2,
@@ -200,7 +200,7 @@ async def test_a_server_that_died_begins_scoring_again_so_often_as_allowed(
                 ended = await hosted.organiser.ended()
                 assert ended.submission.state_reason == "scoring_failed"
             else:
-                await eventually(lambda: bool(hosted.workers.jobs))
+                await until(lambda: bool(hosted.workers.jobs))
 
 
 async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
                 await hosted.organiser.create_benchmark()
                 await hosted.organiser.upload(TRUTH)
                 await hosted.organiser.submit(DETECTIONS)
-            await eventually(lambda: bool(hosted.workers.jobs))
+            await until(lambda: bool(hosted.workers.jobs))
             if restart == 2:
                 hosted.workers.gate.set()
                 ended = await hosted.organiser.ended()
@@ -223,7 +223,7 @@ async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(TRUTH)
         await hosted.organiser.submit(DETECTIONS)
-        await eventually(lambda: bool(hosted.workers.jobs))
+        await until(lambda: bool(hosted.workers.jobs))
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.ended()
         [score] = await hosted.organiser.scores()
@@ -239,7 +239,7 @@ async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(DETECTIONS)
-    await eventually(lambda: bool(hosted.workers.jobs))
+    await until(lambda: bool(hosted.workers.jobs))
     cancel = pb.CancelSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     late = await refusal(
         hosted.red.submissions.CancelSubmission(cancel, metadata=hosted.red.metadata)

@@ -29,7 +29,7 @@ from hypothesis.stateful import (
 )
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refusal
 from tests.server.hosting.sky import batch, batch_report, truth
-from tests.server.running import eventually
+from tests.support.waiting import until
 
 from vidscore.v1 import submission_service_pb2 as pb
 
@@ -271,7 +271,7 @@ class Submitting(RuleBasedStateMachine):
             self.hosted.workers.gate.clear()
         await self.hosted.organiser.seal(name, len(frames))
         if killed_while_scoring:
-            await eventually(lambda: bool(self.hosted.workers.jobs))
+            await until(lambda: bool(self.hosted.workers.jobs))
             await self.die()
         ended = await self.hosted.organiser.ended(name)
         assert ended.submission.state == pb.SUBMISSION_STATE_SCORED

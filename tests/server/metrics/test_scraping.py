@@ -15,7 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.crash.organiser import Organiser
 from tests.server.hosting.sky import batch, truth
 from tests.server.scene import HERE, configuration, points
-from tests.server.test_process import COMMAND, TIMEOUT_S, Process, eventually
+from tests.server.test_process import COMMAND, TIMEOUT_S, Process
+from tests.support.waiting import eventually
 
 from vidscore.v1 import scoring_service_pb2, submission_service_pb2, submission_service_pb2_grpc
 from vidscore_server.access.site import initialise

@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.server.running import PlayedWorkers, eventually
+from tests.server.running import PlayedWorkers
 from tests.server.scene import HERE, configuration, points
+from tests.support.waiting import until
 
 from vidscore.v1 import scoring_service_pb2
 from vidscore_evaluators.errors import InputError, LimitError
@@ -155,7 +156,7 @@ async def test_a_live_report_covers_what_was_there_when_it_began_and_not_what_ca
     async with _receiving(workers, message, minimum_live_interval_ms=10) as session:
         workers.gate.clear()
         await _both(session, 1)
-        await eventually(lambda: len(workers.jobs) == 1)
+        await until(lambda: len(workers.jobs) == 1)
         await _both(session, 2, 3)
         workers.gate.set()
         first = await _next(session)

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import grpc
 import pytest
-from tests.server.running import PlayedWorkers, Running, eventually, serving
+from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import HERE, Refused, points, refused
+from tests.support.waiting import until
 
 from vidscore.v1 import (
     annotations_pb2,
@@ -195,12 +196,12 @@ async def test_an_upload_beyond_those_at_once_is_refused_until_one_ends(running:
     stub = ranking_service_pb2_grpc.RankingServiceStub(running.channel)
     open_call = stub.ExamineUpload(timeout=WAIT_S)
     await open_call.write(configured())
-    await eventually(lambda: running.server.sessions.open_count == 1)
+    await until(lambda: running.server.sessions.open_count == 1)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub.ExamineUpload(timeout=WAIT_S).read()
     assert refused(caught.value).metadata["limit"] == "maximum_trust_analyses"
     open_call.cancel()
-    await eventually(lambda: running.server.sessions.open_count == 0)
+    await until(lambda: running.server.sessions.open_count == 0)
     assert (await answers(running, upload()))[-1].HasField("outcome")
 
 
@@ -215,8 +216,8 @@ async def test_a_cancelled_call_ends_the_process_of_its_analysis(running: Runnin
             break
     [process] = set(multiprocessing.active_children()) - before
     call.cancel()
-    await eventually(lambda: process not in multiprocessing.active_children())
-    await eventually(lambda: running.server.sessions.open_count == 0)
+    await until(lambda: process not in multiprocessing.active_children())
+    await until(lambda: running.server.sessions.open_count == 0)
 
 
 async def test_an_analysis_that_takes_too_long_is_ended() -> None:

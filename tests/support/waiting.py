@@ -1,0 +1,27 @@
+"""Waiting for what others bring about: threads, tasks, processes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+PATIENCE_S = 120.0
+"""How long a test waits before it fails; a busy machine takes its time."""
+
+PAUSE_S = 0.01
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Wait in this thread until something holds; fail where it does not."""
+    give_up_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < give_up_s, "it did not come to that"
+        time.sleep(PAUSE_S)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait in this task until something holds; fail where it does not."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
+            await asyncio.sleep(PAUSE_S)

@@ -1,4 +1,9 @@
-"""Work for several threads, for what lets go of the interpreter most of the time."""
+"""Work for several threads, for what lets go of the interpreter most of the time.
+
+The threads are for good. Ones that somebody had to end would be ended by the garbage collector
+where work is left before its end, by an error for example: in any thread, at any moment, even in
+the start of another thread, which would wait for itself for ever.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from typing import TypeVar
 
 MOST_THREADS = 4
@@ -22,7 +27,7 @@ def in_threads(
     """Do the same to every item, some at a time; in this thread if there is one processor.
 
     Args:
-        work: What to do.
+        work: What to do; not what does its own work so, which would wait for its own thread.
         items: What to do it to; one is asked for when there is a thread for it, or one that is
             about to be free.
 
@@ -33,11 +38,16 @@ def in_threads(
     if count == 1:
         yield from (partial(work, item) for item in items)
         return
-    with ThreadPoolExecutor(count) as threads:
-        begun: deque[Future[Result]] = deque()
-        for item in items:
-            begun.append(threads.submit(work, item))
-            if len(begun) > count:
-                yield begun.popleft().result  # one that was given is not kept: it may be large
-        while begun:
-            yield begun.popleft().result
+    threads = _threads(count)
+    begun: deque[Future[Result]] = deque()
+    for item in items:
+        begun.append(threads.submit(work, item))
+        if len(begun) > count:
+            yield begun.popleft().result  # one that was given is not kept: it may be large
+    while begun:
+        yield begun.popleft().result
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, "parts")

@@ -71,6 +71,19 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
         second()
 
 
+def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
+    """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
+    go_on = threading.Event()
+    results = in_threads(lambda _: go_on.wait(2 * WAIT_S), range(9))
+    next(results)
+    leaving = threading.Thread(target=results.close, daemon=True)
+    leaving.start()
+    leaving.join(WAIT_S)
+    has_left = not leaving.is_alive()
+    go_on.set()
+    assert has_left
+
+
 def test_no_more_than_a_few_threads_are_used_on_a_large_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

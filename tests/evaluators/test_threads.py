@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
 def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
     """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
     go_on = threading.Event()
-    results = in_threads(lambda _: go_on.wait(2 * WAIT_S), range(9))
+    results: Any = in_threads(lambda _: go_on.wait(2 * WAIT_S), range(9))
     next(results)
     leaving = threading.Thread(target=results.close, daemon=True)
     leaving.start()

@@ -22,6 +22,7 @@ from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
+from vidscore_client._forgotten import Ending
 from vidscore_client._names import DEFAULT_STREAM
 from vidscore_client._operations import (
     Health,
@@ -108,7 +109,7 @@ class Client:
         self._streams: weakref.WeakSet[ScoreStream] = weakref.WeakSet()
         self._submitting: weakref.WeakSet[SubmissionStream] = weakref.WeakSet()
         # A client that is forgotten, or still open when the interpreter ends, is closed.
-        self._close_channel = weakref.finalize(self, self._channel.close)
+        self._close_channel = Ending(self, self._channel.close)
 
     @property
     def submissions(self) -> Submissions:
@@ -425,7 +426,7 @@ class Client:
         return response
 
     def _refuse_if_closed(self) -> None:
-        if not self._close_channel.alive:
+        if self._close_channel.has_come:
             raise ClosedError("the client is closed")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 from vidscore.v1 import scoring_service_pb2
 from vidscore_client._decoding import Event, decode_response
 from vidscore_client._encoding import encode_batch
+from vidscore_client._forgotten import Ending
 from vidscore_client._outbox import Batch, Item
 from vidscore_client._single_frame import SingleFrame
 from vidscore_client._status import error_from_failure
@@ -68,7 +68,7 @@ class ScoreStream:
         self._owner = owner
         self._exchange = _Exchange(plan, open_call)
         # A stream that is forgotten, or still open when the interpreter ends, is cancelled.
-        weakref.finalize(self, self._exchange.cancel)
+        Ending(self, self._exchange.cancel)
         self._exchange.await_start(open_timeout_s)
 
     @property

@@ -6,7 +6,6 @@ on after breaks, and, while it is connected, grpc's, which asks for the next mes
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._courier import Courier, OpenCall
+from vidscore_client._forgotten import Ending
 from vidscore_client._single_frame import SingleFrame
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
@@ -47,7 +47,7 @@ class SubmissionStream:
         self._submissions = submissions
         self._courier = Courier(plan, open_call, run)
         # A stream that is forgotten, or still open when the interpreter ends, delivers no more.
-        weakref.finalize(self, self._courier.detach)
+        Ending(self, self._courier.detach)
 
     @property
     def submission(self) -> str:

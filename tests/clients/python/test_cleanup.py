@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.clients.python.fake_server import WAIT_S, live, script, serving, slow
@@ -17,6 +18,7 @@ from tests.support.requirements import missing
 from tests.support.waiting import eventually
 
 from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, connect
+from vidscore_client._forgotten import Ending
 
 
 def test_no_thread_outlives_its_stream() -> None:
@@ -66,6 +68,45 @@ def test_a_stream_that_nobody_holds_is_cancelled() -> None:
         gc.collect()
         assert server.finished.wait(WAIT_S)
         eventually(lambda: stream_threads() == before)
+
+
+def test_whoever_finds_a_forgotten_stream_does_not_wait_for_its_end() -> None:
+    """The garbage collector does, in any thread: also in one that holds what ending takes."""
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold(lock: Any) -> None:
+        with lock:
+            held.set()
+            go_on.wait(2 * WAIT_S)
+
+    with serving() as server, connect(server.target) as client:
+        streams = [client.score_stream(["fake"])]
+        lock = streams[0]._exchange._condition
+        threading.Thread(target=hold, args=(lock,), daemon=True).start()
+        assert held.wait(WAIT_S)
+        forgetting = threading.Thread(target=streams.clear, daemon=True)
+        forgetting.start()
+        forgetting.join(WAIT_S)
+        has_forgotten = not forgetting.is_alive()
+        go_on.set()
+        assert has_forgotten
+        assert server.finished.wait(WAIT_S)
+
+
+def test_what_cannot_be_ended_keeps_nothing_else_open(caplog: pytest.LogCaptureFixture) -> None:
+    class Owner:
+        """Somebody who can be forgotten."""
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    ended = threading.Event()
+    first, second = Owner(), Owner()
+    Ending(first, fail)
+    Ending(second, ended.set)
+    del first, second
+    assert ended.wait(WAIT_S)
+    assert "could not be ended" in caplog.text
 
 
 def test_a_stream_keeps_its_client_alive() -> None:

@@ -43,16 +43,18 @@ class Ending:
     @property
     def has_come(self) -> bool:
         """Whether it has been ended, or is about to be."""
-        return not self._finalizer.alive
+        return id(self._end) not in _open
 
     def __call__(self) -> None:
         """End it, unless that has been done."""
-        if self._finalizer.detach() is not None:
-            _open.pop(id(self._end))()
+        end = _open.pop(id(self._end), None)
+        if end is not None:
+            self._finalizer.detach()
+            end()
 
 
 def _forget(key: int) -> None:
-    end = _open.pop(key, None)  # none is left when the interpreter ends
+    end = _open.pop(key, None)  # there is none when the interpreter has ended it
     if end is not None:
         _forgotten.put(end)
 
@@ -77,7 +79,7 @@ def _end_forgotten() -> None:
 
 
 @atexit.register
-def _end_all() -> None:
+def end_all() -> None:
     """What is still open when the interpreter ends: the newest first, which stand on the others."""
     while _open:
         _open.popitem()[1]()

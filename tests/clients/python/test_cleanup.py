@@ -164,6 +164,16 @@ FORGETFUL = {
 
         asyncio.run(main())
     """,
+    "a program that closes after all else has ended": """
+        import atexit
+        from vidscore_client import _forgotten
+
+        client = vidscore_client.connect(target)
+        stream = client.score_stream(["fake"])
+        atexit.unregister(_forgotten.end_all)
+        atexit.register(client.close)
+        atexit.register(_forgotten.end_all)
+    """,
     "a program that ends by an exception": """
         client = vidscore_client.connect(target)
         stream = client.score_stream(["fake"])

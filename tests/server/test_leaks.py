@@ -22,7 +22,7 @@ from vidscore.v1 import (
     trust_service_pb2,
 )
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
 TRUTH = points({1: HERE, 2: []})
 BAD = points({1: [(float("nan"), 0.0)]})

@@ -20,7 +20,7 @@ from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
 BATCH = read_batch(points({1: HERE, 2: []}), "truth", BatchRules(2, Settings()))
 

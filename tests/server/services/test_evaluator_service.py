@@ -13,7 +13,7 @@ from tests.server.scene import refused
 from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.registry import evaluator_names
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -28,7 +28,7 @@ from vidscore_server.codec.report_codec import write_reports
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
 Call = grpc.aio.StreamStreamCall[
     scoring_service_pb2.ScoreRequest, scoring_service_pb2.ScoreResponse

@@ -4,7 +4,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.13 python3.14
 # One test process a core; WORKERS=0 runs all tests in one process, for a debugger.
 WORKERS ?= auto
 PYTEST_ARGS ?=
-# One test of these takes as long as it is asked to; no limit of seconds suits each setting.
+# For campaigns of which one test takes as long as it is asked to: no limit suits every setting.
 UNLIMITED := -o faulthandler_timeout=0
 REALISATIONS ?= 2
 # Which clients `make clients` and `make conformance` look at; none named: all.
@@ -78,6 +78,7 @@ campaigns: ## every campaign at its short setting
 		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
 	done; test -z "$$failed" || { echo "campaigns that failed:$$failed" >&2; exit 1; }
 
+# What `.ci/run` goes through, each with a limit of its own.
 campaign-names:
 	@echo $(CAMPAIGNS)
 

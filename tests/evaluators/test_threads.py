@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.support.waiting import PATIENCE_S, returns_before
 
 from vidscore_evaluators import threads
 from vidscore_evaluators.threads import in_threads
@@ -75,14 +76,9 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
 def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
     """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
     go_on = threading.Event()
-    results: Any = in_threads(lambda _: go_on.wait(2 * WAIT_S), range(9))
+    results: Any = in_threads(lambda _: go_on.wait(2 * PATIENCE_S), range(9))
     next(results)
-    leaving = threading.Thread(target=results.close, daemon=True)
-    leaving.start()
-    leaving.join(WAIT_S)
-    has_left = not leaving.is_alive()
-    go_on.set()
-    assert has_left
+    assert returns_before(go_on, results.close)
 
 
 def test_no_more_than_a_few_threads_are_used_on_a_large_machine(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 
@@ -25,3 +26,13 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
             await asyncio.sleep(PAUSE_S)
+
+
+def returns_before(go_on: threading.Event, action: Callable[[], object]) -> bool:
+    """Whether an action, in a thread of its own, returns before an event that is set thereafter."""
+    acting = threading.Thread(target=action, daemon=True)
+    acting.start()
+    acting.join(PATIENCE_S)
+    has_returned = not acting.is_alive()
+    go_on.set()
+    return has_returned

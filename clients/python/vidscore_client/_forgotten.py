@@ -70,16 +70,21 @@ def _start() -> None:
 
 def _end_forgotten() -> None:
     while True:
-        end = _forgotten.get()
-        try:
-            end()
-        except Exception:
-            _LOGGER.exception("what was forgotten could not be ended")
-        del end
+        _try(_forgotten.get())
 
 
 @atexit.register
 def end_all() -> None:
     """What is still open when the interpreter ends: the newest first, which stand on the others."""
-    while _open:
-        _open.popitem()[1]()
+    for key in reversed(list(_open)):
+        end = _open.pop(key, None)  # there is none when it was ended meanwhile
+        if end is not None:
+            _try(end)
+
+
+def _try(end: End) -> None:
+    """What cannot be ended must not keep the rest open."""
+    try:
+        end()
+    except Exception:
+        _LOGGER.exception("what was forgotten could not be ended")

@@ -15,7 +15,7 @@ import pytest
 from tests.clients.python.fake_server import WAIT_S, live, script, serving, slow
 from tests.clients.python.streaming import BOX, stream_threads
 from tests.support.requirements import missing
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE_S, eventually, returns_before
 
 from vidscore_client import CallCancelledError, Live, LiveReport, ScoreStream, connect
 from vidscore_client._forgotten import Ending
@@ -77,19 +77,14 @@ def test_whoever_finds_a_forgotten_stream_does_not_wait_for_its_end() -> None:
     def hold(lock: Any) -> None:
         with lock:
             held.set()
-            go_on.wait(2 * WAIT_S)
+            go_on.wait(2 * PATIENCE_S)
 
     with serving() as server, connect(server.target) as client:
         streams = [client.score_stream(["fake"])]
         lock = streams[0]._exchange._condition
         threading.Thread(target=hold, args=(lock,), daemon=True).start()
         assert held.wait(WAIT_S)
-        forgetting = threading.Thread(target=streams.clear, daemon=True)
-        forgetting.start()
-        forgetting.join(WAIT_S)
-        has_forgotten = not forgetting.is_alive()
-        go_on.set()
-        assert has_forgotten
+        assert returns_before(go_on, streams.clear)
         assert server.finished.wait(WAIT_S)
 
 

@@ -165,7 +165,7 @@ def test_a_message_that_cannot_be_read_ends_the_stream(
         streaming() as (_, stream),
         pytest.raises(InternalError, match=r"cannot be read: ZeroDivisionError\(\)"),
     ):
-        stream.finish(5)
+        stream.finish(WAIT_S)
 
 
 def test_a_finish_that_takes_too_long_may_be_called_again(streaming: Streaming) -> None:

@@ -20,12 +20,14 @@ class Fault:
     """One thing that is wrong in an input.
 
     Attributes:
-        found: What stands there, in the input's own words.
+        found: What stands there, in the input's own words; or, where `expected` is empty, the
+            whole of what is wrong: ``file not found``.
         expected: What should stand there.
         source: The file, or the side of a stream, that holds it.
         line: Line of a text file, counted from 1.
         entry: Entry of an array (or row of a batch), counted from 0.
         field: Column, key or parameter.
+        advice: What to do about it, where that is known: ``did you mean threshold?``.
     """
 
     found: str
@@ -34,6 +36,7 @@ class Fault:
     line: int | None = None
     entry: int | None = None
     field: str | None = None
+    advice: str | None = None
 
     @property
     def place(self) -> str:
@@ -46,10 +49,15 @@ class Fault:
         ]
         return ", ".join(part for part in parts if part is not None)
 
+    @property
+    def description(self) -> str:
+        """What is wrong and what to do about it, without the place."""
+        problem = f"found {self.found}, expected {self.expected}" if self.expected else self.found
+        return f"{problem}; {self.advice}" if self.advice else problem
+
     def __str__(self) -> str:
-        """Say place, found and expected in one line."""
-        text = f"found {self.found}, expected {self.expected}"
-        return f"{self.place}: {text}" if self.place else text
+        """Say place, problem and advice in one line."""
+        return f"{self.place}: {self.description}" if self.place else self.description
 
 
 class VidscoreError(Exception):

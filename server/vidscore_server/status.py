@@ -220,12 +220,8 @@ def _metadata(error: VidscoreError, faults: tuple[Fault, ...]) -> dict[str, str]
 
 
 def _summary(faults: tuple[Fault, ...]) -> str:
-    first = f"{field_path(faults[0])}: {_description(faults[0])}" if faults else ""
+    first = f"{field_path(faults[0])}: {faults[0].description}" if faults else ""
     return first if len(faults) < 2 else f"{first} (and {len(faults) - 1} more)"
-
-
-def _description(fault: Fault) -> str:
-    return f"found {fault.found}, expected {fault.expected}"
 
 
 def _bad_request(faults: tuple[Fault, ...]) -> BadRequest:
@@ -233,7 +229,7 @@ def _bad_request(faults: tuple[Fault, ...]) -> BadRequest:
     for fault in faults[:VIOLATIONS_LISTED]:
         violation = BadRequest.FieldViolation(
             field=_shortened(field_path(fault), TEXT_BYTES),
-            description=_shortened(_description(fault), TEXT_BYTES),
+            description=_shortened(fault.description, TEXT_BYTES),
         )
         if listed.ByteSize() + violation.ByteSize() > VIOLATIONS_BYTES:
             break

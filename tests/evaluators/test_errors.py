@@ -28,6 +28,8 @@ def test_a_fault_names_file_line_entry_and_field_in_that_order() -> None:
 def test_a_fault_names_only_what_is_known_of_its_place() -> None:
     assert str(Fault("1", "2", field="tau")) == "tau: found 1, expected 2"
     assert str(Fault("1", "2")) == "found 1, expected 2"
+    assert str(Fault("1", "2", advice="divide by 2")) == "found 1, expected 2; divide by 2"
+    assert str(Fault("file not found", "", source="a.csv")) == "a.csv: file not found"
     assert Fault("1", "2", line=0, entry=0).place == "line 0, entry 0"
 
 

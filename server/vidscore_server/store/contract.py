@@ -18,6 +18,10 @@ The contract, which `tests/server/store/contract.py` holds every store to:
   writer, nor the writer for it.
 - **Keys.** What is keyed stands once: inserting it again raises `AlreadyExistsError`. What is not
   there is None in a getter and `NotFoundError` in a mutator.
+- **Loss.** Whatever goes wrong in a command or a commit, the writer goes on with the next one.
+  Where it cannot (the file was deleted under it), `Store.lost` is resolved, every command that
+  waits carries `StoreLostError`, and none is taken any more. Nothing is acknowledged into a file
+  that is not there.
 - **Leases.** Work that one server does at a time is leased to it by the store's clock, which all
   servers share: a server that dies, or whose clock is wrong, holds nothing for longer.
 - **Order.** Every list has a stated order, so that pages join without gaps or repeats.
@@ -90,6 +94,12 @@ class StoreInUseError(StoreError):
     """Another process owns the store."""
 
     reason: ClassVar[str] = "STORE_IN_USE"
+
+
+class StoreLostError(StoreError):
+    """Nothing can be written any more until the server is started again; the text says why."""
+
+    reason: ClassVar[str] = "STORE_LOST"
 
 
 class Reader(ABC):
@@ -364,6 +374,11 @@ class Store(ABC):
     def shared(self) -> bool:
         """Whether other servers may write to it, too."""
 
+    @property
+    @abstractmethod
+    def lost(self) -> Future[StoreLostError]:
+        """Resolved with the reason once nothing can be written any more; never by `close`."""
+
     @abstractmethod
     def submit(
         self,
@@ -377,7 +392,7 @@ class Store(ABC):
             about: Submissions beyond which it touches nothing; None where it may touch anything.
 
         Raises:
-            StoreError: If the store is closed, or too many commands wait.
+            StoreError: If the store is closed or lost, or too many commands wait.
         """
 
     @abstractmethod

@@ -47,6 +47,7 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
+    ServingRecord,
     StreamRecord,
     SubmissionRecord,
     SubmissionState,
@@ -108,6 +109,10 @@ class Reader(ABC):
     @abstractmethod
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store; keys digests that leave."""
+
+    @abstractmethod
+    def serving(self) -> ServingRecord | None:
+        """How long the site has served without a break; None where it never did."""
 
     @abstractmethod
     def time(self) -> datetime:
@@ -262,6 +267,10 @@ class Reader(ABC):
 
 class Transaction(Reader):
     """A state that can be written to; what is written is seen by its own reads."""
+
+    @abstractmethod
+    def put_serving(self, record: ServingRecord) -> None:
+        """Note that the site serves, in the place of what was noted before."""
 
     @abstractmethod
     def insert_benchmark(self, record: BenchmarkRecord) -> None:

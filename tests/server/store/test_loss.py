@@ -144,7 +144,7 @@ def test_nothing_is_acknowledged_into_a_file_that_is_not_in_its_place(
     else:
         copy = tmp_path / "copy.db"
         shutil.copyfile(path, copy)
-        os.replace(copy, path)
+        copy.replace(path)
     refused = store.submit(add("s2")).exception(TIMEOUT_S)
     assert isinstance(refused, StoreLostError)
     assert str(path) in str(refused)

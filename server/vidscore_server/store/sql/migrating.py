@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert, select
 
 from vidscore_server.store.contract import StoreError
-from vidscore_server.store.sql.tables import site
+from vidscore_server.store.sql.tables import SECRET, site
 
 SECRET_BYTES = 32
 
@@ -30,8 +30,8 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     config = migration_config(connection)
     _refuse_newer(config, connection)
     command.upgrade(config, revision)
-    if connection.execute(select(site.c.name).where(site.c.name == "secret")).first() is None:
-        row = {"name": "secret", "value": secrets.token_bytes(SECRET_BYTES)}
+    if connection.execute(select(site.c.name).where(site.c.name == SECRET)).first() is None:
+        row = {"name": SECRET, "value": secrets.token_bytes(SECRET_BYTES)}
         connection.execute(insert(site).values(row))
 
 

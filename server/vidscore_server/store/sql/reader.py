@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -19,6 +20,7 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
+    ServingRecord,
     StreamRecord,
     SubmissionRecord,
     SubmissionState,
@@ -29,7 +31,7 @@ from vidscore_server.store.sql import dumping
 from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.appending import select_points
 from vidscore_server.store.sql.migrating import schema_of
-from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
+from vidscore_server.store.sql.rows import RecordType, from_microseconds, from_row, to_microseconds
 
 FRAMES_A_QUERY = 500
 """Frames that one query asks for: SQLite bounds the variables of a statement."""
@@ -50,8 +52,14 @@ class SqlReader(Reader):
 
     def secret(self) -> bytes:
         """See the contract."""
-        query = select(t.site.c.value).where(t.site.c.name == "secret")
+        query = select(t.site.c.value).where(t.site.c.name == t.SECRET)
         return bytes(self._connection.execute(query).scalar_one())
+
+    def serving(self) -> ServingRecord | None:
+        """See the contract."""
+        query = select(t.site.c.value).where(t.site.c.name == t.SERVING)
+        found = self._connection.execute(query).scalar()
+        return None if found is None else ServingRecord(*map(from_microseconds, json.loads(found)))
 
     def time(self) -> datetime:
         """See the contract."""

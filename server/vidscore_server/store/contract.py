@@ -91,6 +91,12 @@ class StoreFullError(StoreError):
     reason: ClassVar[str] = "STORE_FULL"
 
 
+class StoreDamagedError(VidscoreError):
+    """What the store gives back is not what was put into it; trying again does not help."""
+
+    reason: ClassVar[str] = "STORE_DAMAGED"
+
+
 class StoreInUseError(StoreError):
     """Another process owns the store."""
 
@@ -190,8 +196,8 @@ class Reader(ABC):
         """The batch of a stream that holds the frame at `offset`, with an empty payload."""
 
     @abstractmethod
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
-        """Batches of a submission, by stream and offset."""
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
+        """Payload and digest of each batch of a submission, by stream and offset."""
 
     @abstractmethod
     def stored_frames(

@@ -109,7 +109,7 @@ class SqlReader(Reader):
             .where(t.benchmarks.c.benchmark == benchmark, t.truth_revisions.c.revision == revision)
             .order_by(t.truth_batches.c.position)
         )
-        return self._payloads(query)
+        return (bytes(payload) for (payload,) in self._streamed(query))
 
     def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
         """See the contract."""
@@ -192,14 +192,13 @@ class SqlReader(Reader):
         )
         return self._one(query, BatchRecord, stream=stream, payload=b"")
 
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
         """See the contract."""
-        on = t.streams.c.id == t.detection_batches.c.stream_id
-        joined = select(t.detection_batches.c.payload).join(t.streams, on)
+        c = t.detection_batches.c
+        joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams)
-        return self._payloads(
-            query.order_by(t.streams.c.stream, t.detection_batches.c.first_offset)
-        )
+        ordered = query.order_by(t.streams.c.stream, c.first_offset)
+        return ((bytes(payload), bytes(digest)) for payload, digest in self._streamed(ordered))
 
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
@@ -374,10 +373,9 @@ class SqlReader(Reader):
     def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
         return [from_row(record, row) for row in self._connection.execute(query).mappings()]
 
-    def _payloads(self, query: Select[Any]) -> Iterator[bytes]:
-        """Stream payloads, so that a submission of gigabytes is never in memory at once."""
-        streamed = self._connection.execute(query.execution_options(yield_per=16))
-        return (bytes(payload) for payload in streamed.scalars())
+    def _streamed(self, query: Select[Any]) -> Iterator[Any]:
+        """Rows as they come, so that a submission of gigabytes is never in memory at once."""
+        return iter(self._connection.execute(query.execution_options(yield_per=16)))
 
 
 def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:

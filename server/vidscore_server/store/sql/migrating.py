@@ -8,7 +8,7 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, insert, select
 
 from vidscore_server.store.contract import StoreError
@@ -48,9 +48,14 @@ def schema_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+def revisions(config: Config) -> list[Script]:
+    """Every revision of the schema that this version knows, newest first."""
+    return list(ScriptDirectory.from_config(config).walk_revisions())
+
+
 def _refuse_newer(config: Config, connection: Connection) -> None:
     present = schema_of(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    known = {script.revision for script in revisions(config)}
     if present is not None and present not in known:
         raise StoreError(
             f"the store's schema is {present}, which this version of vidscore does not know: "

@@ -136,9 +136,8 @@ class ScoringServer:
         ranking_service_pb2_grpc.add_RankingServiceServicer_to_server(
             RankingService(settings, self.sessions), self._server
         )
-        site = None if self.hosting is None else self.hosting.site
         server_service_pb2_grpc.add_ServerServiceServicer_to_server(
-            ServerService(settings, self.sessions, self._gate, site), self._server
+            ServerService(settings, self.sessions, self._gate, self.hosting), self._server
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         self._add_hosted_services()
@@ -197,12 +196,18 @@ class ScoringServer:
             raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
         self._show_metrics()
         await self._server.start()
-        for name in self.services:
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._tell_health(True)
         self._loading = asyncio.create_task(_load_evaluators())
         if self.hosting is not None:
-            self.hosting.start()
+            await self.hosting.start(self._tell_health)
         return address._replace(port=port)
+
+    async def _tell_health(self, serving: bool) -> None:
+        """Tell health checks how the services are; those that drain stay as they are."""
+        response = health_pb2.HealthCheckResponse
+        status = response.SERVING if serving else response.NOT_SERVING
+        for name in ("", *self.services):
+            await self._health.set(name, status)
 
     def _show_metrics(self) -> None:
         address = self._settings.metrics_address
@@ -225,7 +230,9 @@ class ScoringServer:
 async def serve(
     settings: Settings, workers: WorkerPool, ready: Ready, store: Store | None = None
 ) -> None:
-    """Serve until SIGTERM or SIGINT; a second one ends what still runs.
+    """Serve until a signal comes, or the store is lost.
+
+    SIGTERM and SIGINT let what runs end in time; a second one ends it at once.
 
     Args:
         settings: Settings.
@@ -236,6 +243,7 @@ async def serve(
     Raises:
         ListenError: If the address cannot be listened at.
         SettingsError: If the TLS files cannot be read.
+        StoreLostError: If nothing can be written to the store any more.
     """
     server = ScoringServer(settings, workers, store)
     stopping = asyncio.Event()
@@ -252,10 +260,16 @@ async def serve(
     tls = bool(settings.tls_certificate_file)
     log(logging.INFO, "listening", address=str(address), tls=tls)
     ready(address)
+    lost = None if store is None else store.lost
+    if lost is not None:
+        lost.add_done_callback(lambda _: loop.call_soon_threadsafe(stopping.set))
     await stopping.wait()
     log(logging.INFO, "draining", open_streams=server.sessions.open_count)
-    await server.stop(settings.drain_timeout_s)
+    gone = lost is not None and lost.done()
+    await server.stop(0 if gone else settings.drain_timeout_s)
     log(logging.INFO, "stopped")
+    if lost is not None and gone:
+        raise lost.result()
 
 
 def run(settings: Settings, ready: Ready = lambda _: None) -> None:
@@ -268,7 +282,7 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
     Raises:
         ListenError: If the address cannot be listened at.
         SettingsError: If the TLS files cannot be read.
-        StoreError: If the store cannot be opened.
+        StoreError: If the store cannot be opened, or is lost on the way.
     """
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.freeze()  # what has been imported stays
@@ -303,4 +317,9 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         # Clients ask over a quiet connection whether it is still there; gRPC would shut them out.
         ("grpc.http2.min_ping_interval_without_data_ms", SHORTEST_PING_INTERVAL_MS),
         ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.max_pings_without_data", 0),
+        ("grpc.keepalive_time_ms", settings.keepalive_interval_s * 1000),
+        ("grpc.keepalive_timeout_ms", settings.keepalive_timeout_s * 1000),
+        # gRPC counts the answer to a ping by this one, whose own default is a minute.
+        ("grpc.http2.ping_timeout_ms", settings.keepalive_timeout_s * 1000),
     ]

@@ -168,7 +168,11 @@ class Settings:
         2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
     )
     scoring_attempts: int = parameter(
-        3, "How often scoring a submission begins before it has failed.", minimum=1, maximum=100
+        3,
+        "Failures of the scoring itself after which a submission has failed; deaths of a server or "
+        "a worker are none.",
+        minimum=1,
+        maximum=100,
     )
     scoring_timeout_s: int = parameter(
         3600,
@@ -217,12 +221,34 @@ class Settings:
         minimum=1,
         maximum=3600,
     )
+    heartbeat_interval_s: int = parameter(
+        5,
+        "Time between two small writes that say that the store can be written to and the server "
+        "is there. Four that are missing are an outage, in which no submission is quiet.",
+        unit="s",
+        minimum=1,
+        maximum=3600,
+    )
     upkeep_interval_ms: int = parameter(
         1000,
         "Time between two looks at what is due: submissions that are quiet, closing, or sealed.",
         unit="ms",
         minimum=10,
         maximum=60_000,
+    )
+    keepalive_interval_s: int = parameter(
+        20,
+        "Time after which a quiet connection is asked whether its client is still there.",
+        unit="s",
+        minimum=1,
+        maximum=3600,
+    )
+    keepalive_timeout_s: int = parameter(
+        10,
+        "Time that it has to answer before the connection, with all its calls, is ended.",
+        unit="s",
+        minimum=1,
+        maximum=3600,
     )
     idle_timeout_s: int = parameter(
         300,

@@ -52,7 +52,7 @@ from vidscore_server.errors import (
     WorkerLostError,
 )
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import StoreError, StoreFullError
+from vidscore_server.store.contract import StoreDamagedError, StoreError, StoreFullError
 
 ERROR_DOMAIN = "vidscore"
 STATUS_KEY = "grpc-status-details-bin"
@@ -98,6 +98,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     UnauthenticatedError: grpc.StatusCode.UNAUTHENTICATED,
     PermissionDeniedError: grpc.StatusCode.PERMISSION_DENIED,
     StoreError: grpc.StatusCode.UNAVAILABLE,
+    StoreDamagedError: grpc.StatusCode.DATA_LOSS,
     StoreFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     OperationRunsError: grpc.StatusCode.FAILED_PRECONDITION,
     AnalysisRunsError: grpc.StatusCode.FAILED_PRECONDITION,

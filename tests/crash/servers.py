@@ -21,8 +21,6 @@ KILLED = -9
 SETTINGS = {
     "workers": "1",
     "upkeep_interval_ms": "50",
-    # A submission is as likely to be killed while it is scored as any other.
-    "scoring_attempts": "100",
     # A writer whose server is killed does not tell that it is gone.
     "idle_timeout_s": "10",
 }
@@ -71,7 +69,7 @@ class KilledServer:
         self._reader = threading.Thread(target=self._read, args=(self._process, addresses))
         self._reader.start()
         address = addresses.get(timeout=TIMEOUT_S)
-        assert address is not None, self._said()
+        assert address is not None, self.said()
         self.address = address
 
     @property
@@ -87,7 +85,7 @@ class KilledServer:
             code = self._process.wait(time_s)
         except subprocess.TimeoutExpired:
             return False
-        assert code == KILLED, self._said()
+        assert code == KILLED, self.said()
         return True
 
     def pause(self) -> None:
@@ -106,18 +104,23 @@ class KilledServer:
         if self._reader is not None:
             self._reader.join()
 
-    def stop(self) -> int:
-        """Stop it in order; gives how it ended."""
+    def ends(self) -> int:
+        """Wait until it has ended of itself; gives how it ended."""
         assert self._process is not None
-        self._process.terminate()
         code = self._process.wait(TIMEOUT_S)
         if self._reader is not None:
             self._reader.join()
         return code
 
+    def stop(self) -> int:
+        """Stop it in order; gives how it ended."""
+        assert self._process is not None
+        self._process.terminate()
+        return self.ends()
+
     def restart(self) -> None:
         """Stop it in order, and start the next one at the same address."""
-        assert self.stop() == 0, self._said()
+        assert self.stop() == 0, self.said()
         self.start()
 
     def incidents(self) -> list[str]:
@@ -133,5 +136,6 @@ class KilledServer:
                     addresses.put(json.loads(line)["address"])
         addresses.put(None)  # it has ended
 
-    def _said(self) -> str:
+    def said(self) -> str:
+        """The last lines of its log."""
         return "".join(self._log[-20:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import HERE, configuration, counts, points, refused, request, stream
+from tests.support.chaos import ChaosProxy
 from tests.support.requirements import missing
 from tests.support.waiting import until
 
@@ -137,6 +139,20 @@ async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
         status = refused(caught.value)
         assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "SERVER_DRAINING")
         await until(lambda: running.server.sessions.open_count == 0)
+
+
+async def test_a_client_that_has_vanished_without_a_word_gives_its_place_back() -> None:
+    flags = {"keepalive_interval_s": 1, "keepalive_timeout_s": 1, "idle_timeout_s": 3600}
+    async with serving(PlayedWorkers(), **flags) as running:
+        with ChaosProxy(str(running.address)) as proxy:
+            async with grpc.aio.insecure_channel(proxy.address) as channel:
+                call = scoring_service_pb2_grpc.ScoringServiceStub(channel).Score()
+                await call.write(stream(configuration("moody"))[0])
+                await call.read()
+                assert running.server.sessions.open_count == 1
+                proxy.delay(math.inf)
+                await until(lambda: running.server.sessions.open_count == 0)
+                proxy.calm()
 
 
 async def test_an_evaluator_that_cannot_be_loaded_is_logged_and_the_others_work(

@@ -80,6 +80,9 @@ def examine_store(location: str, format_: str) -> ExitCode:
             advice = "restore a backup into a new store: vidscore restore"
             raise StepFailedError(f"damaged: {state.fault}", advice, ExitCode.INPUT)
         size = f"sqlite, {state.size_bytes / GIBIBYTE:.3f} GiB"
+        if state.newer:
+            found = f"{size}, tables of revision {state.schema}: written by a newer vidscore"
+            raise StepFailedError(found, "upgrade this vidscore", ExitCode.INPUT)
         if state.schema == state.newest_schema:
             return Passed(f"{size}, tables of revision {state.schema}")
         found = f"{size}, tables of revision {state.schema}, newest is {state.newest_schema}"

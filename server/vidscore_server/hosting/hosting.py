@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.changes import Follower
+from vidscore_server.hosting.heartbeat import Heartbeat, Told
 from vidscore_server.hosting.intake import Intake
 from vidscore_server.hosting.leases import Leases
 from vidscore_server.hosting.live import LiveScores
@@ -43,6 +44,7 @@ class Hosting:
         live: Scores of submissions that still receive.
         rescoring: Who scores again.
         trust: Who finds out how far rankings and criteria can be relied on.
+        heartbeat: Says that the site serves.
         sweeper: Who ends the waiting on people.
     """
 
@@ -59,12 +61,19 @@ class Hosting:
         self.live = LiveScores(site, self.benchmarks, self.scorer)
         self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(site, self.benchmarks, self.scorer, self.leases)
-        self.sweeper = Sweeper(site, self.benchmarks, self.submissions)
+        self.heartbeat = Heartbeat(site)
+        self.sweeper = Sweeper(site, self.benchmarks, self.submissions, self.heartbeat)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []
 
-    def start(self) -> None:
-        """Begin what the server does on its own."""
+    async def start(self, told: Told) -> None:
+        """Begin what the server does on its own; the first heartbeat is written on return.
+
+        Args:
+            told: Called with whether the store can be written to, whenever that changes.
+        """
+        await self.heartbeat.beat()
+        self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
         self._own_work.append(asyncio.create_task(self._keep_up()))
         if self.site.store.shared:
             follower = Follower(self.site.changes, self._revisions)

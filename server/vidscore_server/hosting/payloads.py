@@ -11,7 +11,7 @@ from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault
 from vidscore_server.codec.stored_batches import read_stored_batches
-from vidscore_server.store.contract import FrameName, FrameNumbers
+from vidscore_server.store.contract import FrameName, FrameNumbers, StoreDamagedError
 
 COMPRESSION_LEVEL = 1
 """Level 1 keeps up with the network; higher ones save little on coordinates."""
@@ -26,6 +26,11 @@ SAMPLE_WINDOW_BITS = 10
 SAMPLE_MEMORY_LEVEL = 4
 
 STORED_BLOCK_BYTES = 0xFFFF
+
+MAXIMUM_BATCH_BYTES = 512 << 20
+"""Bytes of a batch: the largest message that a server can be set to take."""
+
+DAMAGED = "a stored batch is damaged: restore a backup, then score the submission again"
 
 _ZLIB_HEADER = b"\x78\x01"
 """Deflate with a window of 32 KiB, the fastest level, no dictionary."""
@@ -74,14 +79,38 @@ def _stored(data: bytes) -> bytes:
     return b"".join(parts)
 
 
-def unpack_all(payloads: Iterable[bytes], arity: int) -> Annotations:
+def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
+    """A batch's bytes, out of what is kept.
+
+    Args:
+        payload: What `pack_data` made.
+        digest: The SHA-256 that went with it, where it was kept too.
+
+    Raises:
+        StoreDamagedError: If it is not what was kept: a disk, or a hand, has changed it.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(payload, MAXIMUM_BATCH_BYTES)
+    except zlib.error:
+        raise StoreDamagedError(DAMAGED) from None
+    whole = unpacker.eof and not unpacker.unused_data
+    if not whole or (digest is not None and hashlib.sha256(data).digest() != digest):
+        raise StoreDamagedError(DAMAGED)
+    return data
+
+
+def unpack_all(batches: Iterable[tuple[bytes, bytes | None]], arity: int) -> Annotations:
     """All batches as one.
 
     Args:
-        payloads: What `pack` made.
+        batches: What `pack` made: payloads, with their digests where these were kept.
         arity: Coordinates that an object has.
+
+    Raises:
+        StoreDamagedError: If one is not what was kept.
     """
-    return read_stored_batches(map(zlib.decompress, payloads), arity)
+    return read_stored_batches((unpack(*batch) for batch in batches), arity)
 
 
 def frame_names(batch: Annotations) -> list[FrameName]:

@@ -2,11 +2,13 @@
 
     sealed ----> waiting_for_truth ----> scoring ----> scored | failed
        +------------------------------------^ |
-       ^------- interrupted by a restart -----+
+       ^- a server, worker or lease was lost -+
 
 The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
 a lease; whoever finds one in `scoring` that nobody works on, after a restart or because another
-server has died, begins again, so often as the settings allow.
+server has died, begins again. A death is no failure of the submission, but it may be its doing:
+after two of them it is scored alone, after all others, with growing pauses, and it is never given
+up for them. Only failures of the work itself count, so often as the settings allow.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -26,6 +30,7 @@ from vidscore_evaluators.jobs import PARTS_A_WORKER, make_job, split_by_sequence
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
+from vidscore_server.errors import WorkerLostError
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.leases import LeaseLostError, Leases
@@ -48,6 +53,16 @@ UNFINISHED = (
     SubmissionState.SEALED,
     SubmissionState.WAITING_FOR_TRUTH,
     SubmissionState.SCORING,
+)
+
+ALONE_AFTER = 2
+"""Deaths during its scoring after which a submission is scored alone."""
+
+LONGEST_PAUSE_S = 30.0
+
+INTERRUPTED_MESSAGE = (
+    "The server or a worker ended {count} times while scoring it; it is scored again, alone and "
+    "after all others. No frame is lost."
 )
 
 FAILED_MESSAGE = "The server could not score it; the organiser finds more in the server's log."
@@ -169,25 +184,36 @@ class Scheduler:
         self._leases = leases
         self._running: dict[SubmissionName, asyncio.Task[None]] = {}
         self._looked_at: dict[SubmissionName, int] = {}
+        self._failures: Counter[SubmissionName] = Counter()
+        self._alone: SubmissionName | None = None
 
     async def advance(self) -> None:
         """Begin whatever is due; returns once it has begun."""
         records = await self._site.read(self._unfinished)
-        unfinished = {SubmissionName(record.benchmark, record.submission) for record in records}
+        unfinished = {_name(record) for record in records}
         self._looked_at = {
             name: revision for name, revision in self._looked_at.items() if name in unfinished
         }
+        self._failures = Counter(
+            {name: count for name, count in self._failures.items() if name in unfinished}
+        )
+        if self._alone in self._running:
+            return
+        self._alone = None
         for record in records:
-            name = SubmissionName(record.benchmark, record.submission)
-            if len(self._running) >= self._site.settings.maximum_scorings:
-                return
-            if name in self._running:
-                continue
-            started = await self._begin(name, record)
-            if started is not None:
-                task = asyncio.create_task(self._lead_to_end(name, started))
-                self._running[name] = task
-                task.add_done_callback(lambda _, name=name: self._running.pop(name, None))  # type: ignore[misc] # mypy cannot type a default of a lambda
+            if record.attempts < ALONE_AFTER or record.state is SubmissionState.SCORING:
+                if len(self._running) >= self._site.settings.maximum_scorings:
+                    return
+                await self._begin(_name(record), record)
+        for record in records:
+            if record.attempts >= ALONE_AFTER and not self._running and self._rested(record):
+                self._alone = _name(record)
+                await self._begin(self._alone, record)
+
+    def _rested(self, record: SubmissionRecord) -> bool:
+        """Whether a submission's pause after the last death during its scoring is over."""
+        pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
+        return (self._site.clock() - record.state_time).total_seconds() >= pause_s
 
     async def finish(self) -> None:
         """Wait until nothing runs."""
@@ -210,11 +236,11 @@ class Scheduler:
         return [
             record
             for record in reader.submissions_in(UNFINISHED)
-            if _work(SubmissionName(record.benchmark, record.submission)) not in elsewhere
+            if _work(_name(record)) not in elsewhere
         ]
 
     def _hand_back(self, name: SubmissionName, transaction: Transaction) -> None:
-        """Put a submission back that is not scored because the server stops."""
+        """Put a submission back whose scoring has ended without a death, to begin again."""
         record = transaction.submission(*name)
         if record is None or not transaction.end_lease(_work(name), self._leases.owner):
             return
@@ -222,17 +248,22 @@ class Scheduler:
             sealed = move(record, Event.SCORING_INTERRUPTED, self._site.clock())
             transaction.update_submission(replace(sealed, attempts=record.attempts - 1))
 
-    async def _begin(self, name: SubmissionName, record: SubmissionRecord) -> int | None:
-        """Start scoring, or wait for truth; gives the truth's revision where it has started."""
+    async def _begin(self, name: SubmissionName, record: SubmissionRecord) -> None:
+        """Start scoring unless it runs, or wait for truth."""
+        if name in self._running:
+            return
         lacks = await self._lacks_truth(name, record)
         if lacks is None:
-            return None
+            return
         changed, revision = await self._site.write(
             lambda transaction: self._begin_command(transaction, name, lacks=lacks)
         )
         if changed is not None:
             self._site.changes.tell(name)
-        return revision
+        if revision is not None:
+            task = asyncio.create_task(self._lead_to_end(name, revision))
+            self._running[name] = task
+            task.add_done_callback(lambda _: self._running.pop(name, None))
 
     async def _lacks_truth(self, name: SubmissionName, record: SubmissionRecord) -> bool | None:
         """Whether the submission's own frames lack truth; None where nothing has changed."""
@@ -281,9 +312,10 @@ class Scheduler:
         revision = transaction.truth_revision(name.benchmark, benchmark.truth_revision)
         policy = self._benchmarks.definition(benchmark).policy
         if record.state is SubmissionState.SCORING:
-            if record.attempts >= self._site.settings.scoring_attempts:
-                return self._ended(transaction, record, Event.SCORING_FAILED), None
-            record = move(record, Event.SCORING_INTERRUPTED, now)
+            record = _interrupted(record, now)
+            if record.attempts >= ALONE_AFTER:
+                transaction.update_submission(record)
+                return record, None
         missing = revision is None or (not revision.complete and lacks)
         if missing and record.state is SubmissionState.SEALED:
             waiting = move(record, Event.TRUTH_MISSING, now)
@@ -310,14 +342,21 @@ class Scheduler:
         try:
             failpoint("before_scoring")
             results = await self._scorer.results(name, revision)
-        except StoreError as error:
-            # It stays in `scoring`: the next round begins again, so often as attempts allow.
-            log(logging.ERROR, "store failed", places=places_of(error))
         except TimeoutError:
-            await self._fail(name, Event.SCORING_TIMED_OUT)
+            log(logging.ERROR, "scoring took too long", submission=str(name))
+            await self._leases.write(partial(self._fail, name, Event.SCORING_TIMED_OUT))
         except Exception as error:  # noqa: BLE001 - whatever it is, the submission must end
-            log(logging.ERROR, "scoring failed", submission=str(name), places=places_of(error))
-            await self._fail(name, Event.SCORING_FAILED)
+            if _is_cut_off(error):
+                # It stays in `scoring`: the next round finds it there, as after a server's death.
+                places = places_of(error)
+                log(logging.ERROR, "scoring cut off", submission=str(name), places=places)
+                return
+            self._failures[name] += 1
+            left = self._site.settings.scoring_attempts - self._failures[name]
+            places = places_of(error)
+            log(logging.ERROR, "scoring failed", submission=str(name), places=places, left=left)
+            end = partial(self._fail, name, Event.SCORING_FAILED)
+            await self._leases.write(partial(self._hand_back, name) if left > 0 else end)
         else:
             failpoint("before_score_commit")
             await self._leases.write(lambda transaction: self._keep(transaction, name, results))
@@ -336,14 +375,11 @@ class Scheduler:
         event = Event.SCORED_WITHOUT_ALL_TRUTH if left_out else Event.SCORED
         self._ended(transaction, record, event)
 
-    async def _fail(self, name: SubmissionName, event: Event) -> None:
-        def command(transaction: Transaction) -> None:
-            record = transaction.submission(*name)
-            if record is not None and record.state is SubmissionState.SCORING:
-                self._leases.end(transaction, _work(name))
-                self._ended(transaction, record, event)
-
-        await self._leases.write(command)
+    def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
+        record = transaction.submission(*name)
+        if record is not None and record.state is SubmissionState.SCORING:
+            self._leases.end(transaction, _work(name))
+            self._ended(transaction, record, event)
 
     def _ended(
         self, transaction: Transaction, record: SubmissionRecord, event: Event
@@ -352,9 +388,28 @@ class Scheduler:
         failed = event in {Event.SCORING_FAILED, Event.SCORING_TIMED_OUT}
         changed = move(record, event, now, FAILED_MESSAGE if failed else "")
         transaction.update_submission(changed)
-        name = SubmissionName(record.benchmark, record.submission)
-        audit_server(transaction, now, changed.state_reason, str(name))
+        audit_server(transaction, now, changed.state_reason, str(_name(record)))
         return changed
+
+
+def _name(record: SubmissionRecord) -> SubmissionName:
+    return SubmissionName(record.benchmark, record.submission)
+
+
+def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
+    """A submission after a death of whoever scored it."""
+    name, count = _name(record), record.attempts
+    log(logging.WARNING, "scoring interrupted", submission=str(name), times=count)
+    told = INTERRUPTED_MESSAGE.format(count=count) if count >= ALONE_AFTER else ""
+    return move(record, Event.SCORING_INTERRUPTED, now, told)
+
+
+def _is_cut_off(error: Exception) -> bool:
+    """Whether the work was not done for want of someone who could, and has not failed itself."""
+    cut_off = (StoreError, WorkerLostError)
+    return isinstance(error, cut_off) or (
+        isinstance(error, ExceptionGroup) and error.subgroup(cut_off) is not None
+    )
 
 
 def _work(name: SubmissionName) -> str:

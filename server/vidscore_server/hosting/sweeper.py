@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.heartbeat import Heartbeat
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.policy import Policy, QuietAction
 from vidscore_server.hosting.requests import Request, audit_server
@@ -23,13 +24,26 @@ PURGE_INTERVAL = timedelta(minutes=10)
 
 
 def due_event(
-    record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, now: datetime
+    record: SubmissionRecord,
+    benchmark: BenchmarkRecord,
+    policy: Policy,
+    now: datetime,
+    quiet_from: datetime,
 ) -> Event | None:
-    """What time alone does to a submission that takes frames; None where nothing is due."""
+    """What time alone does to a submission that takes frames; None where nothing is due.
+
+    Args:
+        record: The submission.
+        benchmark: Its benchmark.
+        policy: The benchmark's policy.
+        now: The time.
+        quiet_from: Since when nobody was kept from sending by an outage.
+    """
     seals = QuietAction(policy.quiet_action) is QuietAction.SEAL
     if benchmark.close_time is not None and now >= benchmark.close_time:
         return Event.SEALED_AT_CLOSING if seals else Event.CANCELLED_AT_CLOSING
-    if (now - record.activity_time).total_seconds() >= policy.quiet_timeout_s:
+    quiet_since = max(record.activity_time, quiet_from)
+    if (now - quiet_since).total_seconds() >= policy.quiet_timeout_s:
         return Event.SEALED_WHEN_QUIET if seals else Event.CANCELLED_WHEN_QUIET
     return None
 
@@ -41,13 +55,17 @@ class Sweeper:
         site: The server's common ground.
         benchmarks: Its benchmarks.
         submissions: Their submissions.
+        heartbeat: Knows of outages.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, submissions: Submissions) -> None:
+    def __init__(
+        self, site: Site, benchmarks: Benchmarks, submissions: Submissions, heartbeat: Heartbeat
+    ) -> None:
         """Sweep nothing yet."""
         self._site = site
         self._benchmarks = benchmarks
         self._submissions = submissions
+        self._heartbeat = heartbeat
         self._purge_time: datetime | None = None
 
     async def sweep(self) -> None:
@@ -81,9 +99,18 @@ class Sweeper:
             benchmark = reader.benchmark(record.benchmark)
             if benchmark is not None:
                 policy = self._benchmarks.definition(benchmark).policy
-                if due_event(record, benchmark, policy, now) is not None:
+                if self._due_event(record, benchmark, policy, now) is not None:
                     due.append(SubmissionName(record.benchmark, record.submission))
         return due
+
+    def _due_event(
+        self,
+        record: SubmissionRecord,
+        benchmark: BenchmarkRecord,
+        policy: Policy,
+        now: datetime,
+    ) -> Event | None:
+        return due_event(record, benchmark, policy, now, self._heartbeat.quiet_from)
 
     def _end(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:
         record = transaction.submission(*name)
@@ -91,7 +118,7 @@ class Sweeper:
         if record is None or benchmark is None or record.state not in TAKES_FRAMES:
             return False
         policy = self._benchmarks.definition(benchmark).policy
-        event = due_event(record, benchmark, policy, now)
+        event = self._due_event(record, benchmark, policy, now)
         if event is None:
             return False
         changed = move(record, event, now)

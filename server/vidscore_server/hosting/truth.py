@@ -18,11 +18,17 @@ from vidscore_server.codec.annotations_codec import BatchRules, read_batch, writ
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
-from vidscore_server.hosting.payloads import frame_names, pack, repeated_frames, unpack_all
+from vidscore_server.hosting.payloads import (
+    DAMAGED,
+    frame_names,
+    pack,
+    repeated_frames,
+    unpack_all,
+)
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import FrameName, Reader, Transaction
+from vidscore_server.store.contract import FrameName, Reader, StoreDamagedError, Transaction
 from vidscore_server.store.records import TruthRevisionRecord
 
 KEPT_REVISIONS = 2
@@ -227,19 +233,25 @@ class TruthKeeper:
             benchmark: The benchmark.
             revision: The revision; 0 is the empty truth.
             arity: Coordinates that an object has.
+
+        Raises:
+            StoreDamagedError: If what is stored is not what was uploaded.
         """
         record = reader.truth_revision(benchmark, revision)
         key = (benchmark, revision, "" if record is None else record.create_time.isoformat())
         found = self._kept.get(key)
         if found is None:
             found = self._stored(reader, benchmark, revision, arity)
+            if record is not None and str(fingerprint(found)) != record.digest:
+                raise StoreDamagedError(f"{DAMAGED}: truth revision {revision} of {benchmark}")
             self._kept[key] = found
             while len(self._kept) > KEPT_REVISIONS:
                 self._kept.popitem(last=False)
         return found
 
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
-        return unpack_all(reader.truth_payloads(benchmark, revision), arity)
+        payloads = reader.truth_payloads(benchmark, revision)
+        return unpack_all(((payload, None) for payload in payloads), arity)
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:

@@ -58,17 +58,17 @@ def _hosting_figures(hosting: Hosting) -> Iterator[Metric]:
     yield _gauge(
         "vidscore_live_scores", "Submissions whose live scores are kept.", hosting.live.kept_count
     )
-    up = 1
+    up = hosting.heartbeat.writable
     try:
         with hosting.site.store.read() as reader:
             waiting = reader.submissions_in(UNFINISHED)
             size_bytes = reader.size_bytes()
     except StoreError:
-        up = 0
+        up = False
     else:
         yield from _queue_figures(waiting, hosting.site.clock())
         yield _gauge("vidscore_store_bytes", "Bytes that the store takes.", size_bytes)
-    yield _gauge("vidscore_store_up", "Whether the store answers.", up)
+    yield _gauge("vidscore_store_up", "Whether the store can be read and written.", up)
 
 
 def _queue_figures(waiting: list[SubmissionRecord], now: datetime) -> Iterator[Metric]:

@@ -11,7 +11,13 @@ from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 
-from vidscore_server.store.contract import Reader, Store, SubmissionKey, Transaction
+from vidscore_server.store.contract import (
+    Reader,
+    Store,
+    StoreLostError,
+    SubmissionKey,
+    Transaction,
+)
 
 Result = TypeVar("Result")
 
@@ -64,6 +70,11 @@ class MeteredStore(Store):
     def shared(self) -> bool:
         """See the contract."""
         return self.store.shared
+
+    @property
+    def lost(self) -> Future[StoreLostError]:
+        """See the contract."""
+        return self.store.lost
 
     def submit(
         self,

@@ -19,6 +19,7 @@ from vidscore_server.codec.server_codec import write_server
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.hosting.backup_file import BackupHeader, check_backup
 from vidscore_server.hosting.backups import export_backup, load_backup
+from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import read_benchmark
 from vidscore_server.hosting.site import Site
 from vidscore_server.runs.sessions import Sessions
@@ -37,17 +38,17 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         settings: The server's settings.
         sessions: The streams that are open.
         gate: Who lets callers in.
-        site: What hosted benchmarks have in common; None where none are hosted.
+        hosting: The hosted benchmarks; None where there are none.
     """
 
     def __init__(
-        self, settings: Settings, sessions: Sessions, gate: Gate, site: Site | None
+        self, settings: Settings, sessions: Sessions, gate: Gate, hosting: Hosting | None
     ) -> None:
         """Serve nothing yet."""
         self._settings = settings
         self._sessions = sessions
         self._gate = gate
-        self._site = site
+        self._hosting = hosting
 
     async def GetServer(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetServerRequest, responses: Responses[Any]
@@ -58,7 +59,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         keeps = await self._keeps() if caller.is_organiser else pb.StoreInfo()
         server = write_server(
             utc_now(),
-            hosting=self._site is not None,
+            hosting=self._hosting is not None,
             draining=self._sessions.draining,
             token=await self._gate.token_of(caller),
             keeps=keeps,
@@ -69,7 +70,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         self, request: pb.ExportBackupRequest, responses: Responses[pb.ExportBackupResponse]
     ) -> None:
         """Send a backup."""
-        site = self._hosted()
+        site = self._hosted().site
         benchmark = read_benchmark(request.benchmark, "benchmark") if request.benchmark else None
         made = request_of(request, "ExportBackup", site)
         await site.write(lambda transaction: made.audit(transaction, request.benchmark or "site"))
@@ -83,7 +84,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
     ) -> pb.ImportBackupResponse:
         """Add a benchmark out of its backup."""
         del responses
-        site = self._hosted()
+        site = self._hosted().site
         async with self._sessions.resumable():
             with tempfile.TemporaryFile() as file:
                 await self._receive(requests, file)
@@ -117,18 +118,18 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         shared = is_address(location)
         keeps = pb.StoreInfo(kind="postgresql" if shared else "sqlite")
         try:
-            keeps.size_bytes = await self._hosted().read(lambda reader: reader.size_bytes())
-            keeps.up = True
+            keeps.size_bytes = await self._hosted().site.read(lambda reader: reader.size_bytes())
+            keeps.up = self._hosted().heartbeat.writable
         except StoreError:
             keeps.up = False
         if not shared and Path(location).parent.is_dir():
             keeps.free_disk_bytes = shutil.disk_usage(Path(location).parent).free
         return keeps
 
-    def _hosted(self) -> Site:
-        if self._site is None:
+    def _hosted(self) -> Hosting:
+        if self._hosting is None:
             raise UnauthenticatedError("the server hosts no benchmarks, and knows no organisers")
-        return self._site
+        return self._hosting
 
 
 async def _send_all(

@@ -18,6 +18,10 @@ The contract, which `tests/server/store/contract.py` holds every store to:
   writer, nor the writer for it.
 - **Keys.** What is keyed stands once: inserting it again raises `AlreadyExistsError`. What is not
   there is None in a getter and `NotFoundError` in a mutator.
+- **Loss.** Whatever goes wrong in a command or a commit, the writer goes on with the next one.
+  Where it cannot (the file was deleted under it), `Store.lost` is resolved, every command that
+  waits carries `StoreLostError`, and none is taken any more. Nothing is acknowledged into a file
+  that is not there.
 - **Leases.** Work that one server does at a time is leased to it by the store's clock, which all
   servers share: a server that dies, or whose clock is wrong, holds nothing for longer.
 - **Order.** Every list has a stated order, so that pages join without gaps or repeats.
@@ -43,6 +47,7 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
+    ServingRecord,
     StreamRecord,
     SubmissionRecord,
     SubmissionState,
@@ -86,10 +91,22 @@ class StoreFullError(StoreError):
     reason: ClassVar[str] = "STORE_FULL"
 
 
+class StoreDamagedError(VidscoreError):
+    """What the store gives back is not what was put into it; trying again does not help."""
+
+    reason: ClassVar[str] = "STORE_DAMAGED"
+
+
 class StoreInUseError(StoreError):
     """Another process owns the store."""
 
     reason: ClassVar[str] = "STORE_IN_USE"
+
+
+class StoreLostError(StoreError):
+    """Nothing can be written any more until the server is started again; the text says why."""
+
+    reason: ClassVar[str] = "STORE_LOST"
 
 
 class Reader(ABC):
@@ -98,6 +115,10 @@ class Reader(ABC):
     @abstractmethod
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store; keys digests that leave."""
+
+    @abstractmethod
+    def serving(self) -> ServingRecord | None:
+        """How long the site has served without a break; None where it never did."""
 
     @abstractmethod
     def time(self) -> datetime:
@@ -175,8 +196,8 @@ class Reader(ABC):
         """The batch of a stream that holds the frame at `offset`, with an empty payload."""
 
     @abstractmethod
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
-        """Batches of a submission, by stream and offset."""
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
+        """Payload and digest of each batch of a submission, by stream and offset."""
 
     @abstractmethod
     def stored_frames(
@@ -252,6 +273,10 @@ class Reader(ABC):
 
 class Transaction(Reader):
     """A state that can be written to; what is written is seen by its own reads."""
+
+    @abstractmethod
+    def put_serving(self, record: ServingRecord) -> None:
+        """Note that the site serves, in the place of what was noted before."""
 
     @abstractmethod
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
@@ -364,6 +389,11 @@ class Store(ABC):
     def shared(self) -> bool:
         """Whether other servers may write to it, too."""
 
+    @property
+    @abstractmethod
+    def lost(self) -> Future[StoreLostError]:
+        """Resolved with the reason once nothing can be written any more; never by `close`."""
+
     @abstractmethod
     def submit(
         self,
@@ -377,7 +407,7 @@ class Store(ABC):
             about: Submissions beyond which it touches nothing; None where it may touch anything.
 
         Raises:
-            StoreError: If the store is closed, or too many commands wait.
+            StoreError: If the store is closed or lost, or too many commands wait.
         """
 
     @abstractmethod

@@ -32,6 +32,19 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ServingRecord:
+    """How long a site has served without a break.
+
+    Attributes:
+        quiet_from: Before it nobody is blamed for having been quiet.
+        beat_time: When a server last said that it serves.
+    """
+
+    quiet_from: datetime
+    beat_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkRecord:
     """A benchmark.
 
@@ -97,7 +110,7 @@ class SubmissionRecord:
         seal_time: When it was sealed.
         frame_count: Durable frames of all its streams.
         revision: Goes up with every change.
-        attempts: How often scoring has begun.
+        attempts: How often scoring has begun and was not ended in order: deaths, while none runs.
     """
 
     benchmark: str

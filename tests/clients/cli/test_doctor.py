@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -230,6 +232,19 @@ def test_a_stores_file_is_looked_at_and_left_as_it_is(tmp_path: Path) -> None:
     assert "tables of revision" in found["found"]
     assert disk["step"] == "disk"
     assert store.read_bytes() == before
+
+
+def test_a_stores_file_that_a_newer_version_has_written_is_told_as_what_no_server_here_can_open(
+    tmp_path: Path,
+) -> None:
+    store = tmp_path / "site.db"
+    initialise(store)
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    code, [found, _] = looked_at("--store", str(store))
+    assert (code, found["status"]) == (1, "failed")
+    assert "newer vidscore" in found["found"]
+    assert found["advice"] == "upgrade this vidscore"
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,10 @@ class Site:
     @contextmanager
     def server(self, failpoints: str = "") -> Iterator[grpc.Channel]:
         """Run a server; give a channel to it. It may die on the way."""
-        settings = {"listen": "127.0.0.1:0", "workers": "1", "store": str(self.path)}
+        # One heartbeat, at the start: later ones would be commits that nobody can count.
+        settings = {"listen": "127.0.0.1:0", "workers": "1", "store": str(self.path)} | {
+            "heartbeat_interval_s": "3600"
+        }
         environment = {f"VIDSCORE_SERVER_{name.upper()}": text for name, text in settings.items()}
         process = subprocess.Popen(
             COMMAND,
@@ -139,12 +142,12 @@ class Site:
 EXPECTED = library_report(TRUTH, points(FRAMES))
 
 
-# The first four commits are the benchmark, its truth, the submission and its stream.
+# The first five commits are the heartbeat, the benchmark, its truth, the submission and its stream.
 @pytest.mark.parametrize(
     ("while_frames_come", "while_it_scores"),
     [
-        ("before_commit=kill@6", "before_scoring=kill"),
-        ("after_commit=kill@6", "before_score_commit=kill"),
+        ("before_commit=kill@7", "before_scoring=kill"),
+        ("after_commit=kill@7", "before_score_commit=kill"),
         ("before_acknowledge=kill@2", ""),
     ],
 )

@@ -8,7 +8,9 @@ import zlib
 
 import pytest
 
-from vidscore_server.hosting.payloads import STORED_BLOCK_BYTES, pack_data
+from vidscore_server.hosting import payloads
+from vidscore_server.hosting.payloads import STORED_BLOCK_BYTES, pack_data, unpack
+from vidscore_server.store.contract import StoreDamagedError
 
 SIZES = (
     0,
@@ -39,3 +41,33 @@ def test_what_gets_smaller_is_compressed_where_it_is_worth_it(size: int) -> None
     assert zlib.decompress(payload) == data
     assert (len(payload) < size) == (size >= 2_000)
     assert digest == hashlib.sha256(data).digest()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_was_kept_comes_back(size: int) -> None:
+    data = random.Random(1).randbytes(size)
+    assert unpack(*pack_data(data)) == data
+
+
+@pytest.mark.parametrize("size", [0, 1, 5_000])
+def test_a_payload_that_was_changed_with_its_own_checksum_is_found_by_its_digest(size: int) -> None:
+    data = random.Random(1).randbytes(size)
+    _, digest = pack_data(data)
+    other, _ = pack_data(data + b"x")
+    with pytest.raises(StoreDamagedError):
+        unpack(other, digest)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 10, -1])
+def test_a_payload_that_was_cut_is_damaged(cut: int) -> None:
+    payload, digest = pack_data(b"0123456789" * 500)
+    with pytest.raises(StoreDamagedError):
+        unpack(payload[:cut], digest)
+
+
+def test_a_payload_that_unpacks_beyond_any_batch_is_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(payloads, "MAXIMUM_BATCH_BYTES", 1_000_000)
+    with pytest.raises(StoreDamagedError):
+        unpack(zlib.compress(bytes(1_000_001)))

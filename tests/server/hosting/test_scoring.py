@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import grpc
 import pytest
 from tests.server.hosting.hosted import (
     BENCHMARK,
@@ -24,10 +26,12 @@ from vidscore.v1 import (
     benchmark_service_pb2,
     submission_service_pb2,
 )
+from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.codec.report_codec import write_report
+from vidscore_server.errors import WorkerLostError
 from vidscore_server.hosting.scoring import Scheduler
 from vidscore_server.settings import Settings
 
@@ -185,22 +189,89 @@ async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
         assert ended.submission.state_reason == "scoring_timed_out"
 
 
-async def test_a_server_that_died_begins_scoring_again_so_often_as_allowed(
+async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Scheduler, "_hand_back", lambda *_: None)  # as if it had been killed
     clock = PlayedClock()
-    for restart in range(3):
-        async with hosting(tmp_path, clock, held=True, scoring_attempts=2) as hosted:
-            if restart == 0:
-                await hosted.organiser.create_benchmark()
-                await hosted.organiser.upload(TRUTH)
+    for _ in range(6):
+        async with hosting(tmp_path, clock, held=True) as hosted:
+            if await _is_new(hosted):
                 await hosted.organiser.submit(DETECTIONS)
-            if restart == 2:
-                ended = await hosted.organiser.ended()
-                assert ended.submission.state_reason == "scoring_failed"
-            else:
-                await until(lambda: bool(hosted.workers.jobs))
+            await _while_time_passes(clock, lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path, clock) as hosted:
+        assert hosted.server.hosting is not None
+        await hosted.server.hosting.scheduler.advance()
+        found = await hosted.organiser.get()
+        assert "6 times" in found.state_message
+        assert found.state == pb.SUBMISSION_STATE_SEALED
+        clock.pass_by(seconds=30)
+        assert (await hosted.organiser.ended()).submission.state_reason == "scored"
+
+
+async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after_all_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Scheduler, "_hand_back", lambda *_: None)
+    clock = PlayedClock()
+    for _ in range(2):
+        async with hosting(tmp_path, clock, held=True) as hosted:
+            if await _is_new(hosted):
+                await hosted.organiser.submit(DETECTIONS)
+            await until(lambda: bool(hosted.workers.jobs))
+    async with hosting(tmp_path, clock, held=True) as hosted:
+        assert hosted.server.hosting is not None
+        scheduler = hosted.server.hosting.scheduler
+        await scheduler.advance()
+        await hosted.organiser.submit(DETECTIONS, "two")
+        await until(lambda: bool(hosted.workers.jobs))
+        clock.pass_by(seconds=30)
+        await scheduler.advance()
+        states = [(await hosted.organiser.get(name)).state for name in ("one", "two")]
+        assert states == [pb.SUBMISSION_STATE_SEALED, pb.SUBMISSION_STATE_SCORING]
+        hosted.workers.gate.set()
+        assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
+
+
+async def test_a_lost_worker_is_no_failure_of_the_submission(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, deaths = hosted.workers.run, 4
+
+    async def dying(job: Job) -> bytes:
+        nonlocal deaths
+        if deaths:
+            deaths -= 1
+            raise WorkerLostError("the worker died")
+        return await run(job)
+
+    monkeypatch.setattr(hosted.workers, "run", dying)
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(DETECTIONS)
+    await _while_time_passes(hosted.clock, lambda: not deaths)
+    hosted.clock.pass_by(seconds=30)
+    assert (await hosted.red.ended()).submission.state_reason == "scored"
+
+
+async def _while_time_passes(clock: PlayedClock, condition: Callable[[], bool]) -> None:
+    """Wait until something holds, each moment a second of the clock."""
+
+    def holds() -> bool:
+        clock.pass_by(seconds=1)
+        return condition()
+
+    await until(holds)
+
+
+async def _is_new(hosted: Hosted) -> bool:
+    """Whether the benchmark had to be made, which it is then with its truth."""
+    try:
+        await hosted.organiser.create_benchmark()
+    except grpc.aio.AioRpcError:
+        return False
+    await hosted.organiser.upload(TRUTH)
+    return True
 
 
 async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from vidscore_server.hosting.states import Event
 from vidscore_server.hosting.sweeper import due_event
 
 SEAL = Policy(quiet_timeout_s=30.0)
+OPEN = replace(r.benchmark(), close_time=None)
 CANCEL = replace(SEAL, quiet_action="cancel")
 
 
@@ -29,12 +30,19 @@ CANCEL = replace(SEAL, quiet_action="cancel")
 def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
     policy: Policy, now_s: float, event: Event | None
 ) -> None:
-    assert due_event(r.submission(), r.benchmark(), policy, r.later(now_s)) is event
+    assert due_event(r.submission(), r.benchmark(), policy, r.later(now_s), r.later(0)) is event
 
 
 def test_what_came_last_counts_and_not_what_came_first() -> None:
     active = replace(r.submission(), activity_time=r.later(20))
-    assert due_event(active, r.benchmark(), SEAL, r.later(49)) is None
+    assert due_event(active, r.benchmark(), SEAL, r.later(49), r.later(0)) is None
+
+
+def test_time_in_which_nobody_could_send_is_no_quiet_time() -> None:
+    before = r.later(1000)
+    assert due_event(r.submission(), OPEN, SEAL, r.later(1029.9), quiet_from=before) is None
+    due = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
+    assert due is Event.SEALED_WHEN_QUIET
 
 
 async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:

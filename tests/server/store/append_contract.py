@@ -58,7 +58,8 @@ class AppendContract:
         names = [f"t{number:03d}" for number in range(count)]
         put(store, populate, write)
         with store.read() as reader:
-            assert list(reader.detection_payloads("b", "s")) == [name.encode() for name in names]
+            found = [payload for payload, _ in reader.detection_payloads("b", "s")]
+            assert found == [name.encode() for name in names]
             ends = {stream.stream: stream.next_offset for stream in reader.streams("b", "s")}
             assert ends == {"default": 0, **dict.fromkeys(names, 2)}
             assert reader.frame_counts("b", "s") == {("d", name): 2 for name in names}
@@ -145,5 +146,5 @@ class AppendContract:
 
         put(store, populate, write)
         with store.read() as reader:
-            found = list(reader.detection_payloads("b", "s"))
+            found = [payload for payload, _ in reader.detection_payloads("b", "s")]
         assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]

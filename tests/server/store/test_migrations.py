@@ -81,7 +81,7 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
         stream = point[1]["default"]
         assert (stream.epoch, stream.next_offset) == (2, 2)
         assert list(reader.truth_payloads("b", 1)) == [b"payload"]
-        assert list(reader.detection_payloads("b", "s")) == [b"payload"]
+        assert [kept for kept, _ in reader.detection_payloads("b", "s")] == [b"payload"]
         assert [o.operation for o in reader.unfinished_operations()] == ["o"]
         assert reader.response("t", "id") == ("digest", b"payload")
         assert reader.leases() == []

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store.contract import StoreError
 from vidscore_server.store.sql import dumping
-from vidscore_server.store.sql.migrating import migration_config, schema_of
+from vidscore_server.store.sql.migrating import migration_config, revisions, schema_of
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,14 @@ class StoreState:
         newest_schema: Revision that this version of vidscore brings them to.
         size_bytes: Bytes that it takes.
         fault: What SQLite finds wrong in it; empty for nothing.
+        newer: Whether a newer version of vidscore has written it, which this one cannot serve.
     """
 
     schema: str
     newest_schema: str
     size_bytes: int
     fault: str
+    newer: bool
 
 
 def inspect_store(path: Path) -> StoreState:
@@ -54,8 +55,12 @@ def _state(path: Path, connection: Connection) -> StoreState:
     schema = schema_of(connection)
     if schema is None:
         raise StoreError(f"{path} is a database, but no store of vidscore")
-    found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
-    newest = ScriptDirectory.from_config(migration_config(connection)).get_current_head()
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
+    known = [script.revision for script in revisions(migration_config(connection))]
     return StoreState(
-        schema, newest or "", dumping.size_bytes(connection), "" if found == "ok" else found
+        schema,
+        newest_schema=known[0],
+        size_bytes=dumping.size_bytes(connection),
+        fault="" if found == "ok" else found,
+        newer=schema not in known,
     )

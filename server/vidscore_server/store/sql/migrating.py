@@ -8,11 +8,11 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, insert, select
 
 from vidscore_server.store.contract import StoreError
-from vidscore_server.store.sql.tables import site
+from vidscore_server.store.sql.tables import SECRET, site
 
 SECRET_BYTES = 32
 
@@ -30,8 +30,8 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
     config = migration_config(connection)
     _refuse_newer(config, connection)
     command.upgrade(config, revision)
-    if connection.execute(select(site.c.name).where(site.c.name == "secret")).first() is None:
-        row = {"name": "secret", "value": secrets.token_bytes(SECRET_BYTES)}
+    if connection.execute(select(site.c.name).where(site.c.name == SECRET)).first() is None:
+        row = {"name": SECRET, "value": secrets.token_bytes(SECRET_BYTES)}
         connection.execute(insert(site).values(row))
 
 
@@ -48,9 +48,14 @@ def schema_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+def revisions(config: Config) -> list[Script]:
+    """Every revision of the schema that this version knows, newest first."""
+    return list(ScriptDirectory.from_config(config).walk_revisions())
+
+
 def _refuse_newer(config: Config, connection: Connection) -> None:
     present = schema_of(connection)
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    known = {script.revision for script in revisions(config)}
     if present is not None and present not in known:
         raise StoreError(
             f"the store's schema is {present}, which this version of vidscore does not know: "

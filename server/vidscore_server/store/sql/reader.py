@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, islice
@@ -19,6 +20,7 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
+    ServingRecord,
     StreamRecord,
     SubmissionRecord,
     SubmissionState,
@@ -29,7 +31,7 @@ from vidscore_server.store.sql import dumping
 from vidscore_server.store.sql import tables as t
 from vidscore_server.store.sql.appending import select_points
 from vidscore_server.store.sql.migrating import schema_of
-from vidscore_server.store.sql.rows import RecordType, from_row, to_microseconds
+from vidscore_server.store.sql.rows import RecordType, from_microseconds, from_row, to_microseconds
 
 FRAMES_A_QUERY = 500
 """Frames that one query asks for: SQLite bounds the variables of a statement."""
@@ -50,8 +52,14 @@ class SqlReader(Reader):
 
     def secret(self) -> bytes:
         """See the contract."""
-        query = select(t.site.c.value).where(t.site.c.name == "secret")
+        query = select(t.site.c.value).where(t.site.c.name == t.SECRET)
         return bytes(self._connection.execute(query).scalar_one())
+
+    def serving(self) -> ServingRecord | None:
+        """See the contract."""
+        query = select(t.site.c.value).where(t.site.c.name == t.SERVING)
+        found = self._connection.execute(query).scalar()
+        return None if found is None else ServingRecord(*map(from_microseconds, json.loads(found)))
 
     def time(self) -> datetime:
         """See the contract."""
@@ -101,7 +109,7 @@ class SqlReader(Reader):
             .where(t.benchmarks.c.benchmark == benchmark, t.truth_revisions.c.revision == revision)
             .order_by(t.truth_batches.c.position)
         )
-        return self._payloads(query)
+        return (bytes(payload) for (payload,) in self._streamed(query))
 
     def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
         """See the contract."""
@@ -184,14 +192,13 @@ class SqlReader(Reader):
         )
         return self._one(query, BatchRecord, stream=stream, payload=b"")
 
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[bytes]:
+    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
         """See the contract."""
-        on = t.streams.c.id == t.detection_batches.c.stream_id
-        joined = select(t.detection_batches.c.payload).join(t.streams, on)
+        c = t.detection_batches.c
+        joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams)
-        return self._payloads(
-            query.order_by(t.streams.c.stream, t.detection_batches.c.first_offset)
-        )
+        ordered = query.order_by(t.streams.c.stream, c.first_offset)
+        return ((bytes(payload), bytes(digest)) for payload, digest in self._streamed(ordered))
 
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
@@ -366,10 +373,9 @@ class SqlReader(Reader):
     def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
         return [from_row(record, row) for row in self._connection.execute(query).mappings()]
 
-    def _payloads(self, query: Select[Any]) -> Iterator[bytes]:
-        """Stream payloads, so that a submission of gigabytes is never in memory at once."""
-        streamed = self._connection.execute(query.execution_options(yield_per=16))
-        return (bytes(payload) for payload in streamed.scalars())
+    def _streamed(self, query: Select[Any]) -> Iterator[Any]:
+        """Rows as they come, so that a submission of gigabytes is never in memory at once."""
+        return iter(self._connection.execute(query.execution_options(yield_per=16)))
 
 
 def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:

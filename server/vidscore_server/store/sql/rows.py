@@ -33,6 +33,11 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
     return record(**values, **given)
 
 
+def from_microseconds(microseconds: int) -> datetime:
+    """The time, in UTC."""
+    return _EPOCH + microseconds * _MICROSECOND
+
+
 def to_microseconds(time: datetime) -> int:
     """Whole microseconds since 1970, UTC."""
     return (time - _EPOCH) // _MICROSECOND

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
-from vidscore_server.store.contract import StoreError, StoreInUseError
+from vidscore_server.store.contract import StoreError, StoreInUseError, StoreLostError
 from vidscore_server.store.sql.migrating import upgrade
 from vidscore_server.store.sql.store import SqlStore
 from vidscore_server.store.sql.tables import leases
@@ -73,7 +73,29 @@ def _open(path: Path) -> SqlStore:
     except BaseException:
         release()
         raise
-    return SqlStore(engine, release)
+    return SqlStore(engine, release, check=_presence(path))
+
+
+def _presence(path: Path) -> Callable[[], None]:
+    """A check that the file, and the log of its newest commits beside it, are still in place.
+
+    An open file outlives its name: without a look, frames would be acknowledged into nothing.
+    """
+    log = Path(f"{path}-wal")
+    opened = path.stat()
+
+    def check() -> None:
+        try:
+            present = os.path.samestat(path.stat(), opened) and log.exists()
+        except OSError:
+            present = False
+        if not present:
+            raise StoreLostError(
+                f"the store's file {path}, or {log.name} beside it, was moved, deleted or replaced "
+                "while the server ran: put it back, or restore a backup, and start again"
+            )
+
+    return check
 
 
 def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:

@@ -10,6 +10,7 @@ for one that waits for it, and no command has to be run again.
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterator
@@ -21,7 +22,15 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from vidscore_server.store.contract import Reader, Store, StoreError, SubmissionKey, Transaction
+from vidscore_server.logs import log, places_of
+from vidscore_server.store.contract import (
+    Reader,
+    Store,
+    StoreError,
+    StoreLostError,
+    SubmissionKey,
+    Transaction,
+)
 from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.sql.failures import is_lost, store_error
 from vidscore_server.store.sql.reader import SqlReader
@@ -75,6 +84,8 @@ class SqlStore(Store):
         engine: The database, its schema up to date.
         release: Called once when the store is closed, to let go of what guards it.
         sharing: How it is shared with other servers; None where it is not.
+        check: Called after each commit, before it is told: raises `StoreLostError` where what
+            was committed is nowhere that a restart would look.
     """
 
     def __init__(
@@ -82,16 +93,19 @@ class SqlStore(Store):
         engine: Engine,
         release: Callable[[], None] = lambda: None,
         sharing: Sharing | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the writer."""
         self._shared = sharing is not None
         self._sharing = sharing or Sharing(lock_nothing, engine, MAXIMUM_GROUP)
         self._engine = engine
+        self._check = check
         # SQLAlchemy lets the driver's own errors through where it prepares a connection.
         self._failures = (SQLAlchemyError, engine.dialect.loaded_dbapi.Error)
         self._release = release
         self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
         self._closed = False
+        self._lost: Future[StoreLostError] = Future()
         self._reading = 0
         self._lock = threading.Lock()
         self._read_ended = threading.Condition(self._lock)
@@ -103,6 +117,11 @@ class SqlStore(Store):
         """See the contract."""
         return self._shared
 
+    @property
+    def lost(self) -> Future[StoreLostError]:
+        """See the contract."""
+        return self._lost
+
     def submit(
         self,
         command: Callable[[Transaction], Result],
@@ -113,6 +132,8 @@ class SqlStore(Store):
         with self._lock:
             if self._closed:
                 raise StoreError("the store is closed")
+            if self._lost.done():
+                raise self._lost.result()
             try:
                 self._queue.put_nowait(_Queued(command, about, future))
             except queue.Full:
@@ -144,7 +165,8 @@ class SqlStore(Store):
             if self._closed:
                 return
             self._closed = True
-        self._queue.put(_STOP)
+        if not self._lost.done():
+            self._queue.put(_STOP)
         self._writer.join()
         with self._lock:
             # A reader that outlived its call still has a connection, which nobody would close.
@@ -154,11 +176,34 @@ class SqlStore(Store):
         self._release()
 
     def _write(self) -> None:
-        running = True
-        while running:
-            group, running = self._next_group()
-            if group:
-                self._commit(group)
+        group: list[_Queued] = []
+        try:
+            running = True
+            while running:
+                group, running = self._next_group()
+                if group:
+                    self._commit(group)
+        except BaseException as error:  # noqa: BLE001 - whoever waits for this thread must learn it
+            self._lose(error, group)
+
+    def _lose(self, error: BaseException, group: list[_Queued]) -> None:
+        """End the writing for good: fail the group and all that waits, and take no more."""
+        reason = error
+        if not isinstance(reason, StoreLostError):
+            reason = StoreLostError(f"the store's writer has ended: {type(error).__name__}")
+        log(logging.CRITICAL, "store lost", reason=str(reason), places=places_of(error))
+        with self._lock:
+            self._lost.set_result(reason)
+        for queued in group:
+            if not queued.future.done():
+                queued.future.set_exception(reason)
+        while True:
+            try:
+                waiting = self._queue.get_nowait()
+            except queue.Empty:
+                return
+            if waiting is not _STOP and waiting.future.set_running_or_notify_cancel():
+                waiting.future.set_exception(reason)
 
     def _next_group(self) -> tuple[list[_Queued], bool]:
         """Wait for a command and take all that wait with it; tells whether more may come."""
@@ -176,8 +221,13 @@ class SqlStore(Store):
         return group, False
 
     def _commit(self, group: list[_Queued]) -> None:
-        """Run and commit a group, then resolve its futures."""
+        """Run and commit a group, then resolve its futures.
+
+        Raises:
+            StoreLostError: If nothing can be written any more; the futures carry it.
+        """
         outcomes: list[tuple[Future[Any], Any, BaseException | None]] = []
+        lost: StoreLostError | None = None
         try:
             with self._engine.begin() as connection:
                 self._sharing.lock(connection, _all_about(group))
@@ -186,14 +236,27 @@ class SqlStore(Store):
                 )
                 failpoint("before_commit")
             failpoint("after_commit")
-        except (*self._failures, OSError) as error:
-            failure = store_error(error)
+            self._check()
+        except Exception as error:  # noqa: BLE001 - the next group may go well, whatever this one met
+            failure = self._failure(error)
+            lost = failure if isinstance(failure, StoreLostError) else None
             outcomes = [(queued.future, None, failure) for queued in group]
         for future, result, failed in outcomes:
             if failed is None:
                 future.set_result(result)
             else:
                 future.set_exception(failed)
+        if lost is not None:
+            raise lost
+
+    def _failure(self, error: Exception) -> StoreError:
+        """What a group is told that could not be committed."""
+        if isinstance(error, StoreError):
+            return error
+        if isinstance(error, (*self._failures, OSError)):
+            return store_error(error)
+        log(logging.ERROR, "commit failed", places=places_of(error))
+        return StoreError(f"the store made a mistake ({type(error).__name__}): try again")
 
 
 def _all_about(group: list[_Queued]) -> Collection[SubmissionKey] | None:

@@ -48,6 +48,9 @@ site = Table(
     Column("value", LargeBinary, nullable=False),
 )
 
+SECRET, SERVING = "secret", "serving"
+"""Names of the site's rows: 32 random bytes; the heartbeat, as two times in JSON."""
+
 benchmarks = Table(
     "benchmarks",
     metadata,

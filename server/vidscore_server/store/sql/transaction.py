@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,6 +26,7 @@ from vidscore_server.store.records import (
     OperationRecord,
     ReleaseRecord,
     ScoreRecord,
+    ServingRecord,
     StreamRecord,
     SubmissionRecord,
     TokenRecord,
@@ -56,6 +58,15 @@ class SqlTransaction(SqlReader, Transaction):
         super().__init__(connection)
         self._ids: dict[tuple[str, str], int] = {}
         self._stream_ids: dict[tuple[str, str, str], int] = {}
+
+    def put_serving(self, record: ServingRecord) -> None:
+        """See the contract."""
+        times = (record.quiet_from, record.beat_time)
+        value = json.dumps([to_microseconds(time) for time in times]).encode()
+        kept = t.site.c.name == t.SERVING
+        written = self._connection.execute(update(t.site).where(kept).values(value=value))
+        if not written.rowcount:
+            self._insert(t.site, {"name": t.SERVING, "value": value}, "the site's heartbeat")
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
         """See the contract."""

@@ -122,6 +122,16 @@ class Scene:
         """Keep some detections, given as a mask."""
         return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
 
+    def take_groups(self, kept: BoolArray) -> Scene:
+        """Keep what some groups hold, given as a (G,) mask; the others are left empty."""
+        of_absorbers = kept[self.absorbers.groups]
+        return replace(
+            self.take_detections(kept[self.detections.groups]),
+            truth=self.truth.take(kept[self.truth.groups]),
+            absorbers=self.absorbers.take(of_absorbers),
+            absorbs_many=self.absorbs_many[of_absorbers],
+        )
+
     def by_frame(self) -> Scene:
         """The same objects in the same rows, with each frame as one group."""
 

@@ -26,6 +26,7 @@ from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, packed_columns
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import ANY_SHAPE, Criterion
+from vidscore_evaluators.criteria.levels import with_every_sequence
 from vidscore_evaluators.criteria.parameters import CriterionParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
@@ -157,6 +158,12 @@ def chain_table(
         texts, words = (*texts, name), [*words, *values]
     schema = TableSchema(texts, counts=tuple(counts), sums=tuple(sums))
     return build_table(schema, words, codes, counts=list(counts.values()), sums=list(sums.values()))
+
+
+def count_table(tracks: Tracks, counts: Mapping[str, IntArray]) -> Table:
+    """(C,) counts of each chain, by domain, sequence and class; empty sequences have zeros."""
+    table = chain_table(tracks, np.arange(tracks.chain_count), counts)
+    return with_every_sequence(table, tracks.scene)
 
 
 def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:

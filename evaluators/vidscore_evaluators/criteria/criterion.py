@@ -58,7 +58,12 @@ class Criterion(Evaluator[ParametersType]):
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
         arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
-        self.needs = replace(self.needs, truth_arities=arities, detection_arities=arities)
+        self.needs = replace(
+            self.needs,
+            truth_arities=arities,
+            detection_arities=arities,
+            unit_confidences=parameters.unit_confidences,
+        )
 
     def grid(self, parameter: str) -> tuple[float, ...]:
         """The thresholds of the base, and what other parameters declare."""

@@ -35,6 +35,7 @@ from vidscore_evaluators.criteria.outcomes import (
     ROW_BYTES,
     Assignment,
     assigned_outcomes,
+    assigned_similarity,
     class_table,
     outcome_table,
 )
@@ -77,6 +78,11 @@ class LogAverageMissRateParameters(CriterionParameters):
     assignment: Assignment = parameter(
         "greedy", "Greedy by confidence, or optimal on the confidence-extended similarity."
     )
+
+    @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1: where they extend the similarity."""
+        return assigned_similarity(self.similarity, self.assignment).confidence_extended
 
 
 class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):

@@ -150,8 +150,13 @@ def assigned_outcomes(
         order = np.searchsorted(above, thresholds)
         with_least = np.column_stack([outcomes, _all_alike(scene, similarity)])
         return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
-    extended = replace(similarity, confidence_extended=similarity.base != "euclidean")
-    return optimal_outcomes(scene, extended, thresholds)
+    return optimal_outcomes(scene, assigned_similarity(similarity, assignment), thresholds)
+
+
+def assigned_similarity(similarity: Similarity, assignment: Assignment) -> Similarity:
+    """The similarity that an assignment is on: an optimal one extends that of boxes."""
+    extended = assignment == "optimal" and similarity.base != "euclidean"
+    return replace(similarity, confidence_extended=extended)
 
 
 def outcome_table(

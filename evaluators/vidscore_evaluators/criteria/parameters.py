@@ -38,6 +38,11 @@ class SceneParameters:
         """How alike a pair is."""
         return Similarity()
 
+    @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1, because more than their order counts."""
+        return self.similarity.confidence_extended
+
     def least(self, threshold: float) -> float:
         """The least similarity that meets a threshold."""
         return threshold - self.threshold_tolerance

@@ -102,7 +102,7 @@ class TrackingCriterion(Criterion[ParametersType]):
                 source=side.value,
                 entry=int(frames[row]),
                 field="track_ids",
-                found=f"track {tracks[row]} again in {_frame_name(annotations, int(frames[row]))}",
+                found=f"track {tracks[row]} again in {annotations.frame_name(int(frames[row]))}",
                 expected="each track once in a frame" + " and class" * separate,
             )
 
@@ -173,11 +173,6 @@ def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
             source=side.value,
             entry=int(frames[row]),
             field="track_ids",
-            found=f"an object without a track in {_frame_name(annotations, int(frames[row]))}",
+            found=f"an object without a track in {annotations.frame_name(int(frames[row]))}",
             expected="a track id of 0 or more",
         )
-
-
-def _frame_name(annotations: Annotations, frame: int) -> str:
-    key = annotations.sequences[annotations.frame_sequences[frame]]
-    return f"frame {annotations.frame_numbers[frame]} of {'/'.join(filter(None, key))}"

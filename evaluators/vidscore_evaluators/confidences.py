@@ -92,7 +92,7 @@ def confidence_faults(
     frame = int(np.searchsorted(side.frame_starts, rows[0], side="right")) - 1
     others = f" (and {len(rows) - 1} more like it)" if len(rows) > 1 else ""
     found = f"the confidence {confidences[rows[0]]:g} in {side.frame_name(frame)}{others}"
-    return [Fault(found, expected, entry=frame, field="confidences", advice=advice)]
+    return [Fault(found, expected, entry=frame, advice=advice)]
 
 
 def unit_confidence_faults(name: str, side: Annotations) -> list[Fault]:

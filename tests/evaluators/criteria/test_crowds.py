@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -63,7 +65,7 @@ def test_the_share_inside_a_crowd_is_held_against_a_threshold_of_its_own(
     """The threshold t for IoU, (1 + t)/2 for GIoU."""
     truth = side(PERSON, Thing((100, 100, 200, 200), "p", flags=CROWD))
     detections = side(FOUND, Thing((195, 100, 215, 110), "p", 0.8))
-    background = {"background_threshold": -1.0} if name == "errors" else {}
+    background: dict[str, Any] = {"background_threshold": -1.0} if name == "errors" else {}
     report = score(name, truth, detections, base=base, threshold=threshold, **background)
     assert mistakes(report) == (0 if absorbed else 1)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -144,7 +144,9 @@ def test_pairs_at_exactly_a_threshold_all_meet_it(name: str, base: str, unit: fl
     """3,000 pairs whose IoU or GIoU is exactly a threshold, whole or with one decimal."""
     for steps, pairs in exact_pairs(base).items():
         threshold = steps / STEPS
-        chosen = {"thresholds": (threshold,)} if name == "map" else {"threshold": threshold}
+        chosen: dict[str, Any] = {"threshold": threshold}
+        if name == "map":
+            chosen = {"thresholds": (threshold,)}
         if name == "errors":
             chosen |= {"background_threshold": -1.0, "interpolation": "all-point"}
         report = score(name, *sides(pairs, unit), base=base, **chosen)

@@ -87,7 +87,7 @@ class Annotations:
         frame_starts: (F + 1,) offsets into the object columns.
         coordinates: (N, 2 | 4 | 8) in pixels: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4.
         label_indices: (N,) index into `labels`.
-        confidences: (N,) in [0, 1]; 1 where a side has none.
+        confidences: (N,) finite numbers, the greater the surer; 1 where a side has none.
         track_ids: (N,) track identities, `NO_TRACK` where there is none.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns by name (area, truncation, occlusion).
@@ -142,6 +142,11 @@ class Annotations:
         names = [name for key in self.sequences for name in key] + list(self.labels)
         characters = sum(4 * len(name) for name in names)
         return self.nbytes + characters + len(names) * NAME_OVERHEAD_BYTES + BATCH_OVERHEAD_BYTES
+
+    def frame_name(self, row: int) -> str:
+        """What to call a frame: ``frame 3 of Tower/001``."""
+        key = self.sequences[self.frame_sequences[row]]
+        return f"frame {self.frame_numbers[row]} of {'/'.join(filter(None, key))}"
 
     def take_objects(self, rows: AnyArray) -> Annotations:
         """Keep some objects, and every frame.

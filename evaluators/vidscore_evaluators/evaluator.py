@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import ARITIES, Annotations, empty_annotations
+from vidscore_evaluators.confidences import unit_confidence_faults
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
@@ -81,12 +82,14 @@ class Needs:
         detection_arities: Coordinates a detection may have.
         confidences: Whether confidences play a part.
         tracks: Whether objects must carry a track id.
+        unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
     """
 
     truth_arities: tuple[int, ...]
     detection_arities: tuple[int, ...]
     confidences: bool = False
     tracks: bool = False
+    unit_confidences: bool = False
 
 
 class Evaluator(ABC, Generic[ParametersType]):
@@ -176,6 +179,17 @@ class Evaluator(ABC, Generic[ParametersType]):
         """
         del side, annotations
         return ()
+
+    def input_faults(self, side: Side, annotations: Annotations) -> list[Fault]:
+        """Everything that forbids a batch: what the evaluator needs, and the protocol's own rules.
+
+        A fault's `entry` is the frame's row in the batch.
+        """
+        faults = [*self.faults(side, annotations)]
+        if self.needs.unit_confidences:
+            of_confidences = unit_confidence_faults(self.name, annotations)
+            faults.extend(replace(fault, source=side.value) for fault in of_confidences)
+        return faults
 
     def tally(self, truth: Annotations, detections: Annotations) -> Tally:
         """Tally any whole frames (or sequences) of both sides; pure.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.confidences import ConfidenceScale
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
@@ -36,6 +37,7 @@ def read(
     on_error: OnError = "refuse",
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
+    confidence_scale: str | None = None,
 ) -> Annotations:
     """Read truth or detections.
 
@@ -46,9 +48,12 @@ def read(
         on_error: ``refuse`` to raise where a row is broken, ``skip`` to leave it out.
         limits: How much to take in.
         image_size: Width and height of every image in pixels, for formats that do not say it.
+        confidence_scale: How to map confidences to numbers from 0 to 1: ``sigmoid``, or the bounds
+            ``MIN,MAX`` that become 0 and 1; as they are if left out.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
+        ParameterError: If there is no such scale.
     """
     source = read_source(
         Path(path),
@@ -58,7 +63,23 @@ def read(
         limits=limits,
         image_size=image_size,
     )
-    return source.annotations
+    return scaled(source, confidence_scale).annotations
+
+
+def scaled(source: Source, confidence_scale: str | None) -> Source:
+    """Detections on a scale of `ConfidenceScale.parse`; as they are where there is none.
+
+    Raises:
+        InputError: If a confidence lies outside the scale's bounds.
+        ParameterError: If there is no such scale.
+    """
+    if confidence_scale is None:
+        return source
+    scale = ConfidenceScale.parse(confidence_scale)
+    try:
+        return replace(source, annotations=scale.scaled(source.annotations))
+    except InputError as error:
+        raise InputError([source.locate(fault) for fault in error.faults]) from None
 
 
 @overload
@@ -71,6 +92,7 @@ def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this si
     manifest: str | os.PathLike[str] | None = ...,
     format: str = ...,
     on_error: OnError = ...,
+    confidence_scale: str | None = ...,
     workers: int = ...,
     progress: Progress | None = ...,
     **parameters: Any,
@@ -87,6 +109,7 @@ def score(
     manifest: str | os.PathLike[str] | None = ...,
     format: str = ...,
     on_error: OnError = ...,
+    confidence_scale: str | None = ...,
     workers: int = ...,
     progress: Progress | None = ...,
 ) -> list[Report]: ...
@@ -101,6 +124,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     manifest: str | os.PathLike[str] | None = None,
     format: str = AUTO,  # noqa: A002 - what everyone calls it
     on_error: OnError = "refuse",
+    confidence_scale: str | None = None,
     workers: int = 1,
     progress: Progress | None = None,
     **parameters: Any,
@@ -120,6 +144,8 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         format: Name of the files' format, or ``auto`` to go by their content.
         on_error: ``refuse`` to score nothing where a row is broken; ``skip`` to leave such rows
             out, with a warning in the report.
+        confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
+            evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
         progress: Called with (frames done, frames in all).
         parameters: Parameters of the evaluator, where there is one.
@@ -150,6 +176,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         on_error=on_error,
         known=frozenset(sequence.key for sequence in scene.sequences),
     )
+    pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
     reports = score_pair(evaluators, pair, scene, workers=workers, progress=progress)
     return reports[0] if single else reports
 

@@ -172,7 +172,7 @@ class StreamScorer:
         faults: list[Fault] = []
         for accumulator in self._accumulators:
             accumulator.evaluator.check_arity(side, batch.arity)
-            faults.extend(accumulator.evaluator.faults(side, batch))
+            faults.extend(accumulator.evaluator.input_faults(side, batch))
         if faults:
             raise InputError(list(dict.fromkeys(faults)))
 

@@ -65,7 +65,7 @@ def check_sides(
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             evaluator.check_arity(side, annotations.arity)
-            faults.extend(evaluator.faults(side, annotations))
+            faults.extend(evaluator.input_faults(side, annotations))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
 

@@ -179,8 +179,7 @@ class _Builder:
         expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
         self._refuse("coordinates", ~fits, flat, expected)
         confidences = built.confidences
-        sure = (confidences >= 0.0) & (confidences <= 1.0)
-        self._refuse("confidences", ~sure, confidences, "a number from 0 to 1")
+        self._refuse("confidences", ~np.isfinite(confidences), confidences, "a finite number")
         tracks = built.track_ids
         self._refuse("track_ids", tracks < NO_TRACK, tracks, "-1 (no track), 0 or more")
         for name, column in built.columns.items():

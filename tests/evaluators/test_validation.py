@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields, replace
 from typing import Any
 
@@ -190,10 +191,10 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
             ["entry 1, label_indices: found 2, expected a row of a table of 2"],
         ),
         (
-            {"confidences": [-0.1, 1.1, float("nan")]},
+            {"confidences": [float("-inf"), -1e300, float("nan")]},
             [
-                f"entry {row}, confidences: found {found}, expected a number from 0 to 1"
-                for row, found in enumerate(("-0.1", "1.1", "nan"))
+                f"entry {row}, confidences: found {found}, expected a finite number"
+                for row, found in ((0, "-inf"), (2, "nan"))
             ],
         ),
         ({"confidences": [1.0]}, ["confidences: found 1 values, expected 3 values"]),
@@ -249,7 +250,9 @@ def test_numbers_too_large_for_64_bits_are_refused() -> None:
 
 
 def test_faults_of_all_columns_are_listed_together() -> None:
-    faults = _faults(frame_numbers=[0, -1, 7], confidences=[2.0, 0.5, 0.5], label_indices=[0, 0, 9])
+    faults = _faults(
+        frame_numbers=[0, -1, 7], confidences=[math.inf, 0.5, 0.5], label_indices=[0, 0, 9]
+    )
     assert [fault.split(":")[0] for fault in faults] == [
         "truth, entry 1, frame_numbers",
         "truth, entry 2, label_indices",
@@ -262,7 +265,7 @@ def test_a_column_lists_a_bounded_number_of_faults() -> None:
     assert len(_faults(
         object_counts=[count, 0, 0],
         coordinates=np.full(2 * count, 0.0),
-        confidences=np.full(count, 2.0),
+        confidences=np.full(count, np.inf),
         **dict.fromkeys(("label_indices", "track_ids", "object_flags"), ()),
         columns={},
     )) == FAULTS_A_COLUMN  # fmt: skip

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.failures import fault_lines
-from vidscore_cli.inputs import check_format_name
+from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.output import STDOUT, deliver, deliver_table
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
@@ -24,6 +24,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.library import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -34,6 +35,7 @@ class FileCheck:
     path: str
     input_format: str
     image_size: tuple[int, int] | None
+    confidence_scale: str | None
     side: str
     evaluator: str | None
     format_: str
@@ -53,6 +55,7 @@ def check_files(typed: FileCheck, *, all_faults: bool) -> ExitCode:
         click.UsageError: If there is no such format or evaluator.
     """
     check_format_name(typed.input_format)
+    check_scale_of_side(typed.confidence_scale, typed.side)
     evaluator = None if typed.evaluator is None else _evaluator(typed.evaluator)
     with ProgressBar() as bar:
         bar.stage("reading")
@@ -88,6 +91,7 @@ def _check(
             format_name=typed.input_format,
             image_size=typed.image_size,
         )
+        source = scaled(source, typed.confidence_scale)
     except InputError as error:
         return None, error.faults
     if evaluator is None:
@@ -96,7 +100,7 @@ def _check(
         evaluator.check_arity(side, source.annotations.arity)
     except InputError as error:
         return source, [source.locate(fault) for fault in error.faults]
-    faults = evaluator.faults(side, source.annotations)
+    faults = evaluator.input_faults(side, source.annotations)
     return source, [source.locate(fault) for fault in faults]
 
 

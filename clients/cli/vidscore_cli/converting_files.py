@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from vidscore_cli.inputs import check_format_name
+from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.output import STDOUT, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.evaluator import Side
@@ -20,6 +20,7 @@ from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.writing import Files
+from vidscore_evaluators.library import scaled
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class FileConversion:
     side: str
     truth: str | None
     image_size: tuple[int, int] | None
+    confidence_scale: str | None
 
 
 def convert_files(typed: FileConversion) -> None:
@@ -43,6 +45,7 @@ def convert_files(typed: FileConversion) -> None:
         VidscoreError: If the files are, or the format cannot hold what is in them.
     """
     check_format_name(typed.from_format, "--from")
+    check_scale_of_side(typed.confidence_scale, typed.side)
     if typed.to_format not in FORMATS:
         known = ", ".join(FORMATS)
         raise click.BadParameter(f"{typed.to_format!r} is none of {known}", param_hint="--to")
@@ -80,14 +83,14 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
         source = read_source(
             Path(typed.source), side, format_name=typed.from_format, image_size=typed.image_size
         )
-        return source, None
+        return scaled(source, typed.confidence_scale), None
     pair = read_pair(
         Path(typed.truth),
         Path(typed.source),
         format_name=typed.from_format,
         image_size=typed.image_size,
     )
-    return pair.detections, pair.truth
+    return scaled(pair.detections, typed.confidence_scale), pair.truth
 
 
 def _save(conversion: Conversion, target: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +10,7 @@ import click
 
 from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
 from vidscore_evaluators.formats.manifest import read_manifest
+from vidscore_evaluators.library import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -23,6 +24,7 @@ class InputChoice:
         input_format: Name of their format, or ``auto``.
         image_size: Width and height of every image in pixels, where it is needed and known.
         on_error: Whether rows that cannot be read are refused or skipped.
+        confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
     """
 
     truth: str
@@ -30,6 +32,7 @@ class InputChoice:
     input_format: str
     image_size: tuple[int, int] | None = None
     on_error: Literal["refuse", "skip"] = "refuse"
+    confidence_scale: str | None = None
 
 
 def check_format_name(name: str, option: str = "--input-format") -> None:
@@ -41,6 +44,16 @@ def check_format_name(name: str, option: str = "--input-format") -> None:
     if name not in (AUTO, *FORMATS):
         known = ", ".join((AUTO, *FORMATS))
         raise click.BadParameter(f"{name!r} is none of {known}", param_hint=option)
+
+
+def check_scale_of_side(confidence_scale: str | None, side: str) -> None:
+    """Refuse a scale for the truth, whose confidences nobody reads.
+
+    Raises:
+        click.UsageError: If there is one.
+    """
+    if confidence_scale is not None and side == "truth":
+        raise click.UsageError("--confidence-scale goes with --side detections")
 
 
 def read_specification(manifest: str | None) -> BenchmarkSpec:
@@ -64,7 +77,7 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         InputError: With every fault of both sides.
     """
     check_format_name(choice.input_format)
-    return read_pair(
+    pair = read_pair(
         Path(choice.truth),
         Path(choice.detections),
         format_name=choice.input_format,
@@ -72,3 +85,4 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
     )
+    return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))

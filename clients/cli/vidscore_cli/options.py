@@ -57,7 +57,7 @@ def all_faults_option() -> Decorator[Any]:
 
 
 def data_options() -> Decorator[Any]:
-    """``--truth``, ``--detections``, ``--input-format`` and ``--image-size``."""
+    """``--truth``, ``--detections``, and how they are to be read."""
     return together(
         truth_option(),
         click.option(
@@ -69,6 +69,17 @@ def data_options() -> Decorator[Any]:
         ),
         input_format_option(),
         image_size_option(),
+        confidence_scale_option(),
+    )
+
+
+def confidence_scale_option() -> Decorator[Any]:
+    """``--confidence-scale``."""
+    return click.option(
+        "--confidence-scale",
+        metavar="SCALE",
+        callback=_check_confidence_scale,
+        help="Map confidences of detections to 0 to 1: sigmoid, or MIN,MAX (0,100 for percent).",
     )
 
 
@@ -278,6 +289,20 @@ def _read_image_size(
     if match is None:
         raise click.BadParameter(f"{text!r} is no size like 1920x1080")
     return int(match[1]), int(match[2])
+
+
+def _check_confidence_scale(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> str | None:
+    if text is not None:
+        from vidscore_evaluators.confidences import EXPECTED, ConfidenceScale
+        from vidscore_evaluators.errors import ParameterError
+
+        try:
+            ConfidenceScale.parse(text)
+        except ParameterError:
+            raise click.BadParameter(f"{text!r}, expected {EXPECTED}") from None
+    return text
 
 
 def _want_all_faults(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

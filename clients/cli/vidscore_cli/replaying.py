@@ -40,6 +40,7 @@ class Replay:
     detections: str
     input_format: str
     image_size: tuple[int, int] | None
+    confidence_scale: str | None
     rate_fps: float
     full_speed: bool
     format_: str
@@ -100,7 +101,13 @@ def replay_files(replay: Replay) -> None:
     check_output(replay.output)
     manifest = read_specification(replay.manifest)
     specification, _ = select_evaluators(replay.evaluators, replay.settings, manifest)
-    choice = InputChoice(replay.truth, replay.detections, replay.input_format, replay.image_size)
+    choice = InputChoice(
+        replay.truth,
+        replay.detections,
+        replay.input_format,
+        replay.image_size,
+        confidence_scale=replay.confidence_scale,
+    )
     pair = read_data(choice, specification)
     sides = (pair.truth.annotations, pair.detections.annotations)
     streamed = _stream(replay, *sides, specification)

@@ -25,6 +25,7 @@ class FileScoring:
     detections: str
     input_format: str
     image_size: tuple[int, int] | None
+    confidence_scale: str | None
     on_error: Literal["refuse", "skip"]
     workers: int
     format_: str
@@ -45,7 +46,12 @@ def score_files(typed: FileScoring) -> None:
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     choice = InputChoice(
-        typed.truth, typed.detections, typed.input_format, typed.image_size, typed.on_error
+        typed.truth,
+        typed.detections,
+        typed.input_format,
+        typed.image_size,
+        typed.on_error,
+        typed.confidence_scale,
     )
     with ProgressBar() as bar:
         bar.stage("reading")

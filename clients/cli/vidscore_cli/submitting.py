@@ -29,6 +29,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
+from vidscore_evaluators.library import scaled
 from vidscore_evaluators.pairing import frame_keys
 
 
@@ -40,6 +41,7 @@ class FileSubmission:
     benchmark: str
     detections: str
     input_format: str
+    confidence_scale: str | None
     name: str | None
     title: str
     seal: bool
@@ -66,7 +68,7 @@ def submit_files(typed: FileSubmission) -> None:
         bar.stage("reading")
         path = Path(typed.detections)
         source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
-        detections = _in_order(source.annotations)
+        detections = _in_order(scaled(source, typed.confidence_scale).annotations)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)
         if not (typed.seal and typed.wait):

@@ -20,12 +20,11 @@ from vidscore_cli.trust_tables import deliver_tables
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.scoring import check_sides
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.analyses import Document, RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.ranking_tables import ranking_pictures, ranking_tables
-from vidscore_evaluators.trust.systems import Contest, Request, with_both_bases
+from vidscore_evaluators.trust.systems import Contest, Request, check_system, with_both_bases
 
 ALIKE = (
     "Systems that share a letter under `alike` cannot be told apart by other draws of sequences."
@@ -58,6 +57,7 @@ class RankingExamination:
     server_is_typed: bool
     input_format: str
     image_size: tuple[int, int] | None
+    confidence_scale: str | None
     draws: int
     noise_px: float
     trials: int
@@ -98,6 +98,7 @@ def _refuse_options_of_files(typed: RankingExamination) -> None:
         "--manifest": typed.manifest,
         "--input-format": typed.input_format != "auto",
         "--image-size": typed.image_size,
+        "--confidence-scale": typed.confidence_scale,
         "--workers": typed.workers != 1,
     }
     names = [name for name, value in given.items() if value]
@@ -185,11 +186,17 @@ def _read_sides(
     truth: Annotations | None = None
     systems: dict[str, Annotations] = {}
     for name, path in paths.items():
-        choice = InputChoice(typed.truth, path, typed.input_format, typed.image_size)
+        choice = InputChoice(
+            typed.truth,
+            path,
+            typed.input_format,
+            typed.image_size,
+            confidence_scale=typed.confidence_scale,
+        )
         pair = read_data(choice, specification)
         truth, systems[name] = pair.truth.annotations, pair.detections.annotations
         try:
-            check_sides(evaluators, truth, systems[name], specification)
+            check_system(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
     if truth is None:

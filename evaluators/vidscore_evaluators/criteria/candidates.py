@@ -21,7 +21,7 @@ class Candidates:
         detections: (P,) rows of the scene's detections.
         targets: (P,) rows of the scene's truth or, from len(truth) on, of its absorbers.
         similarities: (P,) similarity of each pair; with an absorber of many, the share of the
-            detection's area that is inside it.
+            detection that is inside it, as `Similarity.of_shares` has it.
     """
 
     detections: IntArray
@@ -75,13 +75,15 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
 
     def measure(detection_rows: IntArray, absorber_rows: IntArray) -> FloatArray:
         alike = _similarities(similarity, absorbers, detections, absorber_rows, detection_rows)
+        of_many = many[absorber_rows]
         if similarity.base == "euclidean":
-            return alike
-        inside = many[absorber_rows]
-        alike[inside] = shares_of_detections(
-            absorbers.coordinates[absorber_rows[inside]],
-            detections.coordinates[detection_rows[inside]],
-        )
+            shares = alike[of_many]  # a point lies in a crowd as far as it is near it
+        else:
+            shares = shares_of_detections(
+                absorbers.coordinates[absorber_rows[of_many]],
+                detections.coordinates[detection_rows[of_many]],
+            )
+        alike[of_many] = similarity.of_shares(shares)
         return alike
 
     return _measured_pairs(absorbers, detections, similarity, at_least, measure)

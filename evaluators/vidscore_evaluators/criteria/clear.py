@@ -40,15 +40,15 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.compiled.previous import previous_rows
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.correspondences import SwitchRule, lasting_matches
-from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
+from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.criteria.figures import Figures, block_of, ratio
 from vidscore_evaluators.criteria.levels import Total, totals_by_scope
 from vidscore_evaluators.criteria.tracking import (
     CHAINS_A_SEQUENCE,
-    EPSILON,
     ThresholdParameters,
     TrackingCriterion,
     chain_table,
+    count_table,
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import Tracks, TrackSet
@@ -96,7 +96,7 @@ class Clear(TrackingCriterion[ClearParameters]):
     """MOTA, MOTP and the counts that they are made of."""
 
     name = "clear"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "MOTA, MOTP and the CLEAR counts: misses, false positives, id switches, fragmentations"
     Parameters = ClearParameters
     measures = (
@@ -151,13 +151,13 @@ class Clear(TrackingCriterion[ClearParameters]):
         scene = self.scene(aligned)
         tracks = Tracks.of(scene)
         similarity = self.parameters.similarity
-        candidates = similar_pairs(scene, similarity, self.parameters.threshold - EPSILON)
+        candidates = similar_pairs(
+            scene, similarity, self.parameters.least(self.parameters.threshold)
+        )
         rule = self.parameters.switch_rule
         matched = candidates.take(lasting_matches(tracks, candidates, similarity, rule))
         return {
-            COUNTS: chain_table(
-                tracks, np.arange(tracks.chain_count), _chain_counts(tracks, matched, rule)
-            ),
+            COUNTS: count_table(tracks, _chain_counts(tracks, matched, rule)),
             MATCHES: chain_table(
                 tracks,
                 tracks.group_chains[scene.truth.groups[matched.targets]],
@@ -174,7 +174,7 @@ class Clear(TrackingCriterion[ClearParameters]):
             Figures(*scope, _values(total.counts, matches.get(scope)))
             for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
         ]
-        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
 
 
 def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Number]:

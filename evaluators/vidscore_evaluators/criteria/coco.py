@@ -22,7 +22,7 @@ figures are those of pycocotools to 1e-12:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,6 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.dont_care import Preset
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio
@@ -97,7 +96,7 @@ class Coco(Criterion[CocoParameters]):
     """The twelve figures, over all classes and for each."""
 
     name = "coco"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "COCO detection: AP and AR over ten thresholds, area ranges and detections an image"
     task = Task.DETECTION
     Parameters = CocoParameters
@@ -127,7 +126,7 @@ class Coco(Criterion[CocoParameters]):
         """Outcomes of every detection at each threshold, for each area range."""
         scene = self.scene(aligned)
         scene = scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
-        outcomes = _outcomes_by_area(scene)
+        outcomes = _outcomes_by_area(scene, list(map(self.parameters.least, PARTIAL)))
         return {
             OUTCOMES: outcome_table(scene, outcomes),
             CLASSES: class_table(scene, _counts(scene, outcomes[:, : len(PARTIAL)])),
@@ -151,24 +150,28 @@ class Coco(Criterion[CocoParameters]):
                 for cell, values in zip(cells, by_class, strict=True)
                 if cell.class_
             )
-        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
 
 
-def _outcomes_by_area(scene: Scene) -> OutcomeArray:
+def _outcomes_by_area(scene: Scene, thresholds: Sequence[float]) -> OutcomeArray:
     """Match once for each area range.
 
     An object outside the range only absorbs, and a detection outside it is not counted if it is
     matched with nothing.
 
+    Args:
+        scene: The scene, of D detections.
+        thresholds: Least IoU of a match, ascending.
+
     Returns:
         (D, ranges x thresholds) outcomes.
     """
-    candidates = find_candidates(scene, Similarity(), min(PARTIAL))
+    candidates = find_candidates(scene, Similarity(), min(thresholds))
     outcomes = [
         greedy_outcomes(
             scene,
             candidates,
-            PARTIAL,
+            thresholds,
             ignored_truth=~_within(scene.truth, area_range),
             forgiven=scene.forgiven | ~_within(scene.detections, area_range),
         )

@@ -17,7 +17,7 @@ from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_evaluators.tally import Table, TableSchema, build_table
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 ParametersType = TypeVar("ParametersType", bound=SceneParameters)
 
@@ -58,7 +58,12 @@ class Criterion(Evaluator[ParametersType]):
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
         arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
-        self.needs = replace(self.needs, truth_arities=arities, detection_arities=arities)
+        self.needs = replace(
+            self.needs,
+            truth_arities=arities,
+            detection_arities=arities,
+            unit_confidences=parameters.unit_confidences,
+        )
 
     def grid(self, parameter: str) -> tuple[float, ...]:
         """The thresholds of the base, and what other parameters declare."""
@@ -78,6 +83,13 @@ class Criterion(Evaluator[ParametersType]):
         )
         return aligned.memo.once((make_scene, *make.keywords.values()), lambda: make(aligned))
 
+    def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
+        """Say how many detections are not scored, and where a preset is not its benchmark's."""
+        table, shortfall = tally.tables[LEFT_OUT], self.parameters.rule.shortfall
+        reasons = zip(table.texts("reason"), table.count("detections").tolist(), strict=True)
+        left_out = [ReportWarning(name, _REASONS[name], count) for name, count in reasons]
+        return (*left_out, *([ReportWarning("preset_incomplete", shortfall)] if shortfall else []))
+
 
 def left_out_table(scene: Scene) -> Table:
     """Count the detections of a scene that are not scored, by reason."""
@@ -87,13 +99,4 @@ def left_out_table(scene: Scene) -> Table:
         reasons,
         [np.arange(len(reasons), dtype=np.int64)],
         counts=[np.array([scene.left_out[reason] for reason in reasons], dtype=np.int64)],
-    )
-
-
-def left_out_warnings(table: Table) -> tuple[ReportWarning, ...]:
-    """Say how many detections are not scored, and why."""
-    counts = table.count("detections").tolist()
-    return tuple(
-        ReportWarning(reason, _REASONS[reason], count)
-        for reason, count in zip(table.texts("reason"), counts, strict=True)
     )

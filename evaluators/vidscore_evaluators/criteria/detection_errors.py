@@ -42,7 +42,6 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean
 from vidscore_evaluators.criteria.matching import greedy_matching, preference_order
@@ -121,7 +120,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
     """Mistakes by kind, class and domain, and the AP to be gained by mending each kind."""
 
     name = "errors"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Mistakes of a detector by kind, and the AP that mending each would gain"
     task = Task.DETECTION
     Parameters = DetectionErrorsParameters
@@ -146,8 +145,8 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         mistakes = _find_mistakes(
             scene,
             self.parameters.similarity,
-            self.parameters.threshold,
-            self.parameters.background_threshold,
+            self.parameters.least(self.parameters.threshold),
+            self.parameters.least(self.parameters.background_threshold),
         )
         return {
             OUTCOMES: _mended_outcomes(scene, mistakes),
@@ -167,7 +166,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
                 for cell, values in zip(cells, by_class, strict=True)
                 if cell.class_
             )
-        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
 
     def _measures(self, cell: Cell) -> dict[str, Number]:
         truth, missed = cell.counts["truth"], cell.counts[MISSED]

@@ -30,7 +30,7 @@ class Emd(SetDistance[EmdParameters]):
     """The earth mover's distance of references and predictions, frame by frame."""
 
     name = "emd"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Earth mover's distance of the objects and detections of a frame, of any order"
     Parameters = EmdParameters
     parts = ("emd",)

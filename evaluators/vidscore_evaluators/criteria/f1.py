@@ -30,9 +30,9 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio, scopes
+from vidscore_evaluators.criteria.levels import with_every_sequence
 from vidscore_evaluators.criteria.outcomes import FALSE, TRUE, OutcomeArray, optimal_outcomes
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
 from vidscore_evaluators.criteria.scene import Scene
@@ -106,7 +106,7 @@ class F1(Criterion[F1Parameters]):
     """F1, precision and recall at one threshold of similarity, and F1 over all of them."""
 
     name = "f1"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "F1, precision and recall over thresholds of similarity, by optimal assignment"
     task = Task.DETECTION
     Parameters = F1Parameters
@@ -137,8 +137,10 @@ class F1(Criterion[F1Parameters]):
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class, at every threshold of the grid."""
         scene = self.scene(aligned)
-        outcomes = optimal_outcomes(scene, self.parameters.similarity, self._grid.thresholds)
-        return {COUNTS: _count_table(scene, outcomes), LEFT_OUT: left_out_table(scene)}
+        least = list(map(self.parameters.least, self._grid.thresholds))
+        outcomes = optimal_outcomes(scene, self.parameters.similarity, least)
+        counts = with_every_sequence(_count_table(scene, outcomes), scene)
+        return {COUNTS: counts, LEFT_OUT: left_out_table(scene)}
 
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
@@ -176,7 +178,7 @@ class F1(Criterion[F1Parameters]):
             Figures(domain, class_, sequence, counts.values(grid, column))
             for domain, class_, sequence, counts in (*levels.classes(), *levels.sequences())
         ]
-        warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        warnings = self.scene_warnings(tally)
         return Scores((block_of(sets), block_of(parts)), warnings=warnings)
 
 

@@ -109,12 +109,13 @@ class _Parts:
         real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
         detections = detections.take_objects(_is_scored(detections, scored))
         scored_count = _count(detections)
-        inside = _inside(detections, regions, rule.region_share)
+        most_outside = rule.region_share + rule.tolerance
+        inside = _inside(detections, regions, most_outside)
         if not rule.regions_forgive:
             detections, inside = detections.take_objects(~inside), inside[~inside]
         if rule.regions_cover_truth:
-            real = real.take_objects(~_inside(real, regions, rule.region_share))
-            absorbers = absorbers.take_objects(~_inside(absorbers, regions, rule.region_share))
+            real = real.take_objects(~_inside(real, regions, most_outside))
+            absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
         return cls(
             truth=real,
             absorbers=absorbers,

@@ -27,7 +27,7 @@ class Hausdorff(SetDistance[HausdorffParameters]):
     """The Hausdorff distance of references and predictions, frame by frame."""
 
     name = "hausdorff"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Hausdorff distance of the objects and detections of a frame"
     Parameters = HausdorffParameters
     parts = ("hausdorff",)

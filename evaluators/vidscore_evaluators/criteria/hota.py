@@ -41,7 +41,7 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
-from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
+from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio
 from vidscore_evaluators.criteria.levels import Total, totals_by_part, totals_by_scope
 from vidscore_evaluators.criteria.matching import most_similar_matching
@@ -51,6 +51,7 @@ from vidscore_evaluators.criteria.tracking import (
     EPSILON,
     TrackingCriterion,
     chain_table,
+    count_table,
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
@@ -84,7 +85,7 @@ class Hota(TrackingCriterion[HotaParameters]):
     """HOTA and its parts: detection, association and localisation."""
 
     name = "hota"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "HOTA and its parts for detection, association and localisation, over 19 thresholds"
     Parameters = HotaParameters
     measures = (
@@ -120,17 +121,22 @@ class Hota(TrackingCriterion[HotaParameters]):
         scores = _alignments(tracks, candidates, pairs)[pairs.of_candidates]
         scores *= candidates.similarities
         chosen = most_similar_matching(candidates, scores, len(scene.detections), len(scene.truth))
-        passed = _passed_thresholds(candidates.similarities[chosen])
+        passed = self._passed_thresholds(candidates.similarities[chosen])
         counts = {
             "truth": tracks.totals(tracks.truth),
             "detections": tracks.totals(tracks.detections),
         }
         return {
-            COUNTS: chain_table(tracks, np.arange(tracks.chain_count), counts),
+            COUNTS: count_table(tracks, counts),
             ASSOCIATIONS: _associations(tracks, pairs, pairs.of_candidates[chosen], passed),
             LOCALISATIONS: _localisations(tracks, candidates.take(chosen), passed),
             LEFT_OUT: left_out_table(scene),
         }
+
+    def _passed_thresholds(self, similarities: FloatArray) -> IntArray:
+        """How many of the thresholds each similarity passes."""
+        least = np.array(list(map(self.parameters.least, THRESHOLDS)))
+        return np.searchsorted(least, similarities, side="right").astype(np.int64)
 
     def scores(self, tally: Tally) -> Scores:
         """Means over thresholds, and the figures at each as curves."""
@@ -144,7 +150,7 @@ class Hota(TrackingCriterion[HotaParameters]):
             figures.append(Figures(*scope, levels.means()))
             if scope.sequence is None:
                 curves.append(Curve("hota_by_threshold", levels.curve(), *scope[:2]))
-        warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        warnings = self.scene_warnings(tally)
         return Scores((block_of(figures),), tuple(curves), warnings)
 
 
@@ -246,12 +252,6 @@ def _alignments(tracks: Tracks, candidates: Candidates, pairs: TrackPairs) -> Fl
     lengths = tracks.truth.lengths[pairs.truth] + tracks.detections.lengths[pairs.detections]
     alignments: FloatArray = shared / (lengths - shared)
     return alignments
-
-
-def _passed_thresholds(similarities: FloatArray) -> IntArray:
-    """How many of the thresholds each similarity passes."""
-    least = np.array(THRESHOLDS) - EPSILON
-    return np.searchsorted(least, similarities, side="right").astype(np.int64)
 
 
 def _associations(

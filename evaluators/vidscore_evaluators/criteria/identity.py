@@ -26,7 +26,7 @@ import numpy as np
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criteria.candidates import Candidates
-from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
+from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.criteria.figures import Figures, block_of, ratio
 from vidscore_evaluators.criteria.levels import totals_by_scope
 from vidscore_evaluators.criteria.matching import most_similar_matching
@@ -34,7 +34,7 @@ from vidscore_evaluators.criteria.tracking import (
     CHAINS_A_SEQUENCE,
     ThresholdParameters,
     TrackingCriterion,
-    chain_table,
+    count_table,
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
@@ -59,7 +59,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
     """IDF1 with its precision, recall and counts."""
 
     name = "identity"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "IDF1, IDP and IDR: one track for each object over the whole sequence"
     Parameters = IdentityParameters
     measures = (
@@ -83,7 +83,8 @@ class Identity(TrackingCriterion[IdentityParameters]):
         """Counts by sequence and class."""
         scene = self.scene(aligned)
         tracks = Tracks.of(scene)
-        candidates = similar_pairs(scene, self.parameters.similarity, self.parameters.threshold)
+        least = self.parameters.least(self.parameters.threshold)
+        candidates = similar_pairs(scene, self.parameters.similarity, least)
         pairs = TrackPairs.of(tracks, candidates)
         chosen = heaviest_pairs(tracks, pairs, pairs.counts.astype(np.float64))
         true = np.zeros(tracks.chain_count, dtype=np.int64)
@@ -94,7 +95,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
             "detections": tracks.totals(tracks.detections),
         }
         return {
-            COUNTS: chain_table(tracks, np.arange(tracks.chain_count), counts),
+            COUNTS: count_table(tracks, counts),
             LEFT_OUT: left_out_table(scene),
         }
 
@@ -104,7 +105,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
             Figures(*scope, _values(**total.counts))
             for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
         ]
-        return Scores((block_of(figures),), (), left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
 
 
 def heaviest_pairs(tracks: Tracks, pairs: TrackPairs, weights: FloatArray) -> IntArray:

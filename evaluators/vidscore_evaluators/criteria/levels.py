@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from vidscore_evaluators.tally import Table
+import numpy as np
+
+from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.criteria.scene import Scene
+from vidscore_evaluators.tally import Table, build_table, merge_tables
 
 _LEVELS = ((), ("domain",), ("class",), ("domain", "class"), ("domain", "sequence"))
 
@@ -30,6 +34,32 @@ class Total(NamedTuple):
 
     counts: Mapping[str, int]
     sums: Mapping[str, int]
+
+
+def with_every_sequence(table: Table, scene: Scene) -> Table:
+    """Add a row of zeros without a class for each sequence that has evaluated frames.
+
+    So a sequence or domain in which there is nothing has rows in a report like all others.
+
+    Args:
+        table: Counts by domain, class and maybe sequence.
+        scene: What they are counts of.
+    """
+    used = scene.frame_sequences[run_starts(scene.frame_sequences)]
+    keys = [scene.sequences[row] for row in used.tolist()]
+    rows = np.arange(len(keys), dtype=np.int64)
+    codes = {
+        "domain": rows,
+        "sequence": rows + len(keys),
+        "class": np.full(len(keys), 2 * len(keys), dtype=np.int64),
+    }
+    zeros = build_table(
+        table.schema,
+        [*(key.domain for key in keys), *(key.sequence for key in keys), ""],
+        [codes[name] for name in table.schema.texts],
+        counts=[np.zeros(len(keys), dtype=np.int64)] * len(table.schema.counts),
+    )
+    return merge_tables([table, zeros])
 
 
 def totals_by_scope(table: Table) -> dict[Scope, Total]:

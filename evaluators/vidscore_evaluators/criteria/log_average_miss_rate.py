@@ -28,7 +28,6 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import Figures, block_of
 from vidscore_evaluators.criteria.mean_average_precision import CLASSES, OUTCOMES
@@ -36,6 +35,7 @@ from vidscore_evaluators.criteria.outcomes import (
     ROW_BYTES,
     Assignment,
     assigned_outcomes,
+    assigned_similarity,
     class_table,
     outcome_table,
 )
@@ -51,7 +51,7 @@ from vidscore_evaluators.criteria.thresholds import THRESHOLD, ThresholdGrid
 from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.report import Curve, Number, Scores
+from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 FRAMES = "frames"
@@ -79,12 +79,17 @@ class LogAverageMissRateParameters(CriterionParameters):
         "greedy", "Greedy by confidence, or optimal on the confidence-extended similarity."
     )
 
+    @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1: where they extend the similarity."""
+        return assigned_similarity(self.similarity, self.assignment).confidence_extended
+
 
 class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     """Log-average miss rate by class and its mean over classes."""
 
     name = "log-amr"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Log-average miss rate over false positives a frame"
     task = Task.DETECTION
     Parameters = LogAverageMissRateParameters
@@ -112,7 +117,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
             scene,
             self.parameters.similarity,
             self.parameters.assignment,
-            self._grid.thresholds,
+            list(map(self.parameters.least, self._grid.thresholds)),
         )
         return {
             OUTCOMES: outcome_table(scene, outcomes),
@@ -123,14 +128,17 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
-        return _MissRates(tally, self._grid).scores(self.parameters.threshold)
+        return self._rates(tally).scores(self.parameters.threshold)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at every threshold of the grid, without curves."""
         if parameter != "threshold":
             return super().grid_scores(tally, parameter)
-        rates = _MissRates(tally, self._grid)
+        rates = self._rates(tally)
         return {value: rates.bare_scores(value) for value in self.grid(parameter)}
+
+    def _rates(self, tally: Tally) -> _MissRates:
+        return _MissRates(tally, self._grid, self.scene_warnings(tally))
 
 
 def _frame_table(scene: Scene) -> Table:
@@ -145,9 +153,11 @@ def _frame_table(scene: Scene) -> Table:
 class _MissRates:
     """Log-average miss rates of every class at every threshold of a tally."""
 
-    def __init__(self, tally: Tally, grid: ThresholdGrid) -> None:
+    def __init__(
+        self, tally: Tally, grid: ThresholdGrid, warnings: tuple[ReportWarning, ...]
+    ) -> None:
         self._grid = grid
-        self._warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        self._warnings = warnings
         table = tally.tables[FRAMES]
         self._frames: dict[str | None, int] = {None: int(table.count("frames").sum())}
         self._frames.update(zip(table.texts("domain"), table.count("frames").tolist(), strict=True))

@@ -28,13 +28,13 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean
 from vidscore_evaluators.criteria.outcomes import (
     ROW_BYTES,
     Assignment,
     assigned_outcomes,
+    assigned_similarity,
     class_table,
     outcome_table,
 )
@@ -51,7 +51,7 @@ from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.measures import Averaging, Dissimilarity, Measure
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.report import Curve, Number, Scores
+from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, Tally
 
 OUTCOMES, CLASSES = "outcomes", "classes"
@@ -81,6 +81,11 @@ class MeanAveragePrecisionParameters(CriterionParameters):
         "greedy", "Greedy by confidence, or optimal on the confidence-extended similarity."
     )
 
+    @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1: where they extend the similarity."""
+        return assigned_similarity(self.similarity, self.assignment).confidence_extended
+
     def faults(self) -> Iterator[Fault]:
         """At least one threshold is needed."""
         if not self.thresholds:
@@ -91,7 +96,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     """AP by class and its mean over classes, at one threshold or as the mean over several."""
 
     name = "map"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "AP and mAP at any thresholds, interpolation and assignment"
     task = Task.DETECTION
     Parameters = MeanAveragePrecisionParameters
@@ -121,7 +126,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
             scene,
             self.parameters.similarity,
             self.parameters.assignment,
-            self._grid.thresholds,
+            list(map(self.parameters.least, self._grid.thresholds)),
         )
         return {
             OUTCOMES: outcome_table(scene, outcomes),
@@ -141,15 +146,22 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         return {value: precisions.bare_scores((value,)) for value in self.grid(parameter)}
 
     def _precisions(self, tally: Tally) -> _Precisions:
-        return _Precisions(tally, self._grid, self.parameters.interpolation)
+        interpolation, warnings = self.parameters.interpolation, self.scene_warnings(tally)
+        return _Precisions(tally, self._grid, interpolation, warnings)
 
 
 class _Precisions:
     """AP of every class at every threshold of a tally."""
 
-    def __init__(self, tally: Tally, grid: ThresholdGrid, interpolation: Interpolation) -> None:
+    def __init__(
+        self,
+        tally: Tally,
+        grid: ThresholdGrid,
+        interpolation: Interpolation,
+        warnings: tuple[ReportWarning, ...],
+    ) -> None:
         self._grid = grid
-        self._warnings = left_out_warnings(tally.tables[LEFT_OUT])
+        self._warnings = warnings
         count = len(grid.thresholds)
         self._entries = class_entries(
             tally.tables[OUTCOMES],

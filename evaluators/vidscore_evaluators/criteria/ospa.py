@@ -46,7 +46,7 @@ class Ospa(SetDistance[OspaParameters]):
     """The OSPA distance of references and predictions, frame by frame."""
 
     name = "ospa"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "OSPA distance of the objects and detections of a frame, and its two parts"
     Parameters = OspaParameters
     parts = ("ospa", "localisation", "cardinality")

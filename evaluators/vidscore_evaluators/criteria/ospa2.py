@@ -28,7 +28,7 @@ import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table, left_out_warnings
+from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.criteria.figures import block_of, named, scopes
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.set_distance import (
@@ -78,7 +78,7 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
     """OSPA(2) at every frame, and its mean."""
 
     name = "ospa2"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "OSPA(2): OSPA distance of tracks over a sliding window, as a curve and its mean"
     Parameters = Ospa2Parameters
     parts = ("ospa2", "localisation", "cardinality")
@@ -149,9 +149,7 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
         """Means over frames and classes, and the mean at each frame number."""
         sets = SetFigures(tally, self.parts, self.parameters.frames)
         blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(
-            blocks, tuple(_curves(tally.tables[CURVE])), left_out_warnings(tally.tables[LEFT_OUT])
-        )
+        return Scores(blocks, tuple(_curves(tally.tables[CURVE])), self.scene_warnings(tally))
 
 
 def _curve_table(

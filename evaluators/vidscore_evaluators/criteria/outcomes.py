@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
+from vidscore_evaluators.criteria.levels import with_every_sequence
 from vidscore_evaluators.criteria.matching import (
     greedy_matching,
     most_similar_matching,
@@ -147,10 +148,15 @@ def assigned_outcomes(
         candidates = find_candidates(scene, similarity, min(above, default=1.0))
         outcomes = greedy_outcomes(scene, candidates, above)
         order = np.searchsorted(above, thresholds)
-        with_least = np.column_stack([outcomes, _all_alike(scene)])
+        with_least = np.column_stack([outcomes, _all_alike(scene, similarity)])
         return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
-    extended = replace(similarity, confidence_extended=similarity.base != "euclidean")
-    return optimal_outcomes(scene, extended, thresholds)
+    return optimal_outcomes(scene, assigned_similarity(similarity, assignment), thresholds)
+
+
+def assigned_similarity(similarity: Similarity, assignment: Assignment) -> Similarity:
+    """The similarity that an assignment is on: an optimal one extends that of boxes."""
+    extended = assignment == "optimal" and similarity.base != "euclidean"
+    return replace(similarity, confidence_extended=extended)
 
 
 def outcome_table(
@@ -186,18 +192,19 @@ def outcome_schema(column_count: int) -> TableSchema:
 
 
 def class_table(scene: Scene, counts: Mapping[str, IntArray]) -> Table:
-    """Counts by domain and class.
+    """Counts by domain and class; a domain in which there is nothing has zeros.
 
     Args:
         scene: The scene, of G groups.
         counts: (G,) counts by name; ``truth`` is the number of real objects.
     """
     every_group = np.arange(scene.group_count, dtype=np.int64)
-    return build_table(
+    table = build_table(
         TableSchema(texts=("domain", "class"), counts=tuple(counts)),
         *domain_and_class(scene, every_group),
         counts=list(counts.values()),
     )
+    return with_every_sequence(table, scene)
 
 
 def domain_and_class(scene: Scene, groups: IntArray) -> tuple[list[str], list[IntArray]]:
@@ -236,19 +243,23 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
     return outcomes
 
 
-def _all_alike(scene: Scene) -> OutcomeArray:
+def _all_alike(scene: Scene, similarity: Similarity) -> OutcomeArray:
     """(D,) outcomes of greedy matching where every pair of a group is similar enough.
 
-    As long as a target is free somebody takes it, so that places in the order decide alone.
+    As long as a target is free somebody takes it, so that places in the order decide alone; but
+    where there is a crowd, which takes only what lies in it.
     """
     groups, ranks = scene.detections.groups, scene.detections.ranks
     real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]
-    endless = np.bincount(scene.absorbers.groups[scene.absorbs_many], minlength=scene.group_count)[
-        groups
-    ]
     outcomes = _unmatched(scene.forgiven, 1)[:, 0]
-    outcomes[(ranks < real + absorbers) | (endless > 0)] = NOT_COUNTED
+    outcomes[ranks < real + absorbers] = NOT_COUNTED
     outcomes[ranks < real] = TRUE
+    crowded = np.zeros(scene.group_count, dtype=np.bool_)
+    crowded[scene.absorbers.groups[scene.absorbs_many]] = True
+    if crowded.any():
+        part = scene.take_groups(crowded)
+        candidates = find_candidates(part, similarity, similarity.minimum)
+        outcomes[crowded[groups]] = greedy_outcomes(part, candidates, [similarity.minimum])[:, 0]
     return outcomes
 
 

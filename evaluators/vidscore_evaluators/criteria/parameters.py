@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from vidscore_evaluators.criteria.dont_care import PRESETS, DontCareRule, Preset
 from vidscore_evaluators.criteria.grouping import Classes
-from vidscore_evaluators.criteria.similarity import Base, Similarity
+from vidscore_evaluators.criteria.similarity import TOLERANCE, Base, Similarity
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.parameters import parameter
 
@@ -26,17 +26,33 @@ class SceneParameters:
         (), "Labels whose objects are distractors, beside those of the rule and flagged ones."
     )
 
+    threshold_tolerance: float = parameter(
+        TOLERANCE,
+        "By how much a similarity may fall short of a threshold and still meet it, for rounding.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+
     @property
     def similarity(self) -> Similarity:
         """How alike a pair is."""
         return Similarity()
 
     @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1, because more than their order counts."""
+        return self.similarity.confidence_extended
+
+    def least(self, threshold: float) -> float:
+        """The least similarity that meets a threshold."""
+        return threshold - self.threshold_tolerance
+
+    @property
     def rule(self) -> DontCareRule:
-        """The rule for what is not scored, with the distractor classes of the parameters."""
+        """The rule for what is not scored, with what the parameters add to the preset."""
         preset = PRESETS[self.dont_care]
         distractors = (*preset.distractor_classes, *self.distractor_classes)
-        return replace(preset, distractor_classes=distractors)
+        return replace(preset, distractor_classes=distractors, tolerance=self.threshold_tolerance)
 
 
 @dataclass(frozen=True)

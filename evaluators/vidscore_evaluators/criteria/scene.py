@@ -12,6 +12,9 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.memo import Memo
 
+WIDEST_STRETCH = 2.0**900
+"""Spread of values up to which as many stretches as there may be groups end below infinity."""
+
 
 @dataclass(frozen=True, eq=False)
 class Items:
@@ -23,7 +26,7 @@ class Items:
 
     Attributes:
         coordinates: (N, 2 | 4) points or upright boxes, in pixels.
-        confidences: (N,) in [0, 1].
+        confidences: (N,) confidences; from 0 to 1 where they extend the similarity.
         track_ids: (N,) track identities, -1 where there is none.
         areas: (N,) areas in square pixels: the named column ``area``, else the box's own.
         groups: (N,) group of each object.
@@ -122,6 +125,16 @@ class Scene:
         """Keep some detections, given as a mask."""
         return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
 
+    def take_groups(self, kept: BoolArray) -> Scene:
+        """Keep what some groups hold, given as a (G,) mask; the others are left empty."""
+        of_absorbers = kept[self.absorbers.groups]
+        return replace(
+            self.take_detections(kept[self.detections.groups]),
+            truth=self.truth.take(kept[self.truth.groups]),
+            absorbers=self.absorbers.take(of_absorbers),
+            absorbs_many=self.absorbs_many[of_absorbers],
+        )
+
     def by_frame(self) -> Scene:
         """The same objects in the same rows, with each frame as one group."""
 
@@ -217,8 +230,11 @@ def _line(groups: IntArray, values: FloatArray) -> FloatArray:
     """
     if len(values) == 0:
         return values
-    least = values.min()
-    _, exponent = math.frexp(values.max() - least)
+    with np.errstate(over="ignore"):
+        spread, least = float(values.max() - values.min()), values.min()
+    if not spread < WIDEST_STRETCH:
+        return groups.astype(np.float64)  # what is in a group falls together
+    _, exponent = math.frexp(spread)
     line: FloatArray = groups * math.ldexp(1.0, exponent) + (values - least)
     return line
 

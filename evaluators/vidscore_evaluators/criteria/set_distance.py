@@ -36,7 +36,6 @@ from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, named, scopes
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
@@ -138,7 +137,7 @@ class SetDistance(Criterion[ParametersType]):
         """Means of distances."""
         sets = SetFigures(tally, self.parts, self.parameters.frames)
         blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(blocks, warnings=left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores(blocks, warnings=self.scene_warnings(tally))
 
     def set_table(self, scene: Scene) -> Table:
         """Distances and counts of the sets of a scene, by sequence and class."""

@@ -30,7 +30,7 @@ def settle(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     """
     if len(scene.absorbers) == 0 and not scene.forgiven.any():
         return scene.without_absorbers()
-    candidates = find_candidates(scene, similarity, rule.threshold)
+    candidates = find_candidates(scene, similarity, rule.threshold - rule.tolerance)
     many = scene.reusable_targets[candidates.targets]
     matched = _matched_targets(scene, candidates.take(~many))
     absorbed = matched >= len(scene.truth)

@@ -10,8 +10,8 @@ Readings of this project:
    convex hull for arbitrary shapes).
 3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
    I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
-4. Where a union has no area or volume, the IoU is 0; where an enclosing box has none, the GIoU is
-   0. A box without area is therefore unlike everything, itself included.
+4. A box without area is unlike everything, itself included: its IoU is 0 and its GIoU -1, the
+   least there is.
 5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
 """
 
@@ -28,6 +28,13 @@ from vidscore_evaluators.geometry.boxes import box_areas, intersection_areas
 from vidscore_evaluators.geometry.points import squared_lengths
 
 Base = Literal["iou", "giou", "euclidean"]
+
+TOLERANCE = 1e-9
+"""By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
+
+A similarity that is exactly a threshold on paper is often less in binary64, by some 1e-16 where
+coordinates have decimals or come as corner and size; real ones that lie this near are rare.
+"""
 
 GRID_STEPS = 20
 """Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
@@ -95,6 +102,15 @@ class Similarity:
             truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
         )
 
+    def of_shares(self, shares: FloatArray) -> FloatArray:
+        """Shares s of things inside others on the scale of similarities, so that thresholds fit.
+
+        A threshold t asks for a share of t; for GIoU of (1 + t)/2, which lies between the same
+        ends. What is not inside at all meets no threshold, however low.
+        """
+        scaled = self.minimum + shares * (1.0 - self.minimum)
+        return np.where(shares > 0.0, scaled, -np.inf)
+
     def distances(self, similarities: FloatArray) -> FloatArray:
         """The distance in [0, 1] of each similarity s: 1 - s; (1 - s)/2 for GIoU (section 4.1)."""
         return (1.0 - similarities) / (1.0 - self.minimum)
@@ -144,12 +160,14 @@ def _solid_similarities(
 ) -> FloatArray:
     """IoU or GIoU of solids that stand on boxes; of the boxes themselves where heights are 1."""
     shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
-    union = box_areas(truth) * truth_heights + box_areas(detections) * detection_heights - shared
+    truth_areas, detection_areas = box_areas(truth), box_areas(detections)
+    union = truth_areas * truth_heights + detection_areas * detection_heights - shared
     overlap = _ratio(shared, union)
     if not enclosing:
         return overlap
     hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
-    return overlap - _ratio(hull - union, hull)
+    alike = overlap - _ratio(hull - union, hull)
+    return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:

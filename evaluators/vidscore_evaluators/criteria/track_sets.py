@@ -30,7 +30,6 @@ from vidscore_evaluators.criteria.criterion import (
     ANY_SHAPE,
     LEFT_OUT,
     left_out_table,
-    left_out_warnings,
 )
 from vidscore_evaluators.criteria.figures import block_of
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
@@ -119,7 +118,7 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
         """Means over the sequences that have tracks, and over classes."""
         sets = SetFigures(tally, self.parts, "occupied")
         blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(blocks, warnings=left_out_warnings(tally.tables[LEFT_OUT]))
+        return Scores(blocks, warnings=self.scene_warnings(tally))
 
     def of_sets(self, found: TrackDistances) -> FloatArray:
         """(parts, K) distances of K pairs of sets."""
@@ -138,7 +137,7 @@ class TrackHausdorff(TrackSetDistance[TrackHausdorffParameters]):
     """The Hausdorff distance of sets of tracks (eq. 1)."""
 
     name = "track-hausdorff"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Hausdorff distance of the tracks of a sequence"
     Parameters = TrackHausdorffParameters
     parts = ("track_hausdorff",)
@@ -164,7 +163,7 @@ class TrackEmd(TrackSetDistance[TrackEmdParameters]):
     """The earth mover's distance of sets of tracks (eq. 2)."""
 
     name = "track-emd"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "Earth mover's distance of the tracks of a sequence, of any order"
     Parameters = TrackEmdParameters
     parts = ("track_emd",)
@@ -191,7 +190,7 @@ class TrackOspa(TrackSetDistance[TrackOspaParameters]):
     """The OSPA distance of sets of tracks (eq. 3 and 5), and its two parts."""
 
     name = "track-ospa"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "OSPA distance of the tracks of a sequence, and its two parts"
     Parameters = TrackOspaParameters
     parts = ("track_ospa", "localisation", "cardinality")

@@ -26,6 +26,7 @@ from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, packed_columns
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import ANY_SHAPE, Criterion
+from vidscore_evaluators.criteria.levels import with_every_sequence
 from vidscore_evaluators.criteria.parameters import CriterionParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
@@ -101,7 +102,7 @@ class TrackingCriterion(Criterion[ParametersType]):
                 source=side.value,
                 entry=int(frames[row]),
                 field="track_ids",
-                found=f"track {tracks[row]} again in {_frame_name(annotations, int(frames[row]))}",
+                found=f"track {tracks[row]} again in {annotations.frame_name(int(frames[row]))}",
                 expected="each track once in a frame" + " and class" * separate,
             )
 
@@ -159,6 +160,12 @@ def chain_table(
     return build_table(schema, words, codes, counts=list(counts.values()), sums=list(sums.values()))
 
 
+def count_table(tracks: Tracks, counts: Mapping[str, IntArray]) -> Table:
+    """(C,) counts of each chain, by domain, sequence and class; empty sequences have zeros."""
+    table = chain_table(tracks, np.arange(tracks.chain_count), counts)
+    return with_every_sequence(table, tracks.scene)
+
+
 def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
     frames = annotations.object_frames
     for row in np.flatnonzero(annotations.track_ids == NO_TRACK)[:FAULTS_A_RULE].tolist():
@@ -166,11 +173,6 @@ def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
             source=side.value,
             entry=int(frames[row]),
             field="track_ids",
-            found=f"an object without a track in {_frame_name(annotations, int(frames[row]))}",
+            found=f"an object without a track in {annotations.frame_name(int(frames[row]))}",
             expected="a track id of 0 or more",
         )
-
-
-def _frame_name(annotations: Annotations, frame: int) -> str:
-    key = annotations.sequences[annotations.frame_sequences[frame]]
-    return f"frame {annotations.frame_numbers[frame]} of {'/'.join(filter(None, key))}"

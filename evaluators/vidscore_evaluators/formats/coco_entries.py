@@ -6,6 +6,7 @@ through whole columns; only where something is wrong are entries looked at one b
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -213,6 +214,11 @@ def _number(least: float, greatest: float, default: float | None = None) -> Rule
     return Rule(f"a number from {least:g} to {greatest:g}", holds, column, default)
 
 
+def _finite(default: float | None = None) -> Rule:
+    greatest = sys.float_info.max
+    return replace(_number(-greatest, greatest, default), expected="a finite number")
+
+
 def _text(default: str | None = None, *, unique: bool = False) -> Rule:
     def holds(value: object) -> bool:
         return isinstance(value, str) and (
@@ -281,7 +287,7 @@ ANNOTATION_RULES: Rules = MappingProxyType(
         "iscrowd": _FLAG,
         "ignore": _FLAG,
         "area": _number(0.0, 4 * MAXIMUM_COORDINATE_PX**2, float("nan")),
-        "score": _number(0.0, 1.0, 1.0),
+        "score": _finite(1.0),
     }
 )
-RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _number(0.0, 1.0)})
+RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _finite()})

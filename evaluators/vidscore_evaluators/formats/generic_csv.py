@@ -211,8 +211,8 @@ def _check_objects(
         checks.refuse(holds_object & ~fits, name, column, expected)
     confidences = table.numbers.get("confidence")
     if confidences is not None:
-        sure = (confidences >= 0.0) & (confidences <= 1.0)
-        checks.refuse(holds_object & ~sure, "confidence", confidences, "a number from 0 to 1")
+        wrong = holds_object & ~np.isfinite(confidences)
+        checks.refuse(wrong, "confidence", confidences, "a finite number")
     tracks = table.wholes.get("track_id")
     if tracks is not None:
         wrong = (tracks < NO_TRACK) & (tracks != EMPTY)

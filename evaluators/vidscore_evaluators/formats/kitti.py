@@ -10,7 +10,7 @@ readings:
 2. In the truth a row of type ``DontCare`` is a don't-care region. In detections it is an error.
 3. ``truncated`` and ``occluded`` are kept as the columns ``truncation`` and ``occlusion``; -1, for
    not known, is empty. The angle and what is said of three dimensions are not read.
-4. ``score`` is a confidence from 0 to 1; without the column, all are 1.
+4. ``score`` is a confidence, any finite number; without the column, all are 1.
 5. A frame without a row is not listed.
 """
 
@@ -133,8 +133,7 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
         checks.refuse(~(np.abs(column) <= MAXIMUM_COORDINATE_PX), name, column, expected)
     scores = table.numbers.get("score")
     if scores is not None and side is Side.DETECTIONS:
-        wrong = ~((scores >= 0.0) & (scores <= 1.0))
-        checks.refuse(wrong, "score", scores, "a number from 0 to 1")
+        checks.refuse(~np.isfinite(scores), "score", scores, "a finite number")
     return checks
 
 

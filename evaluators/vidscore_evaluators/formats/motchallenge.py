@@ -227,8 +227,7 @@ def _check_rows(
     check_extents(checks, table, ("left", "top"), ("width", "height"))
     confidences = numbers["conf"]
     if side is Side.DETECTIONS:
-        sure = ((confidences >= 0.0) & (confidences <= 1.0)) | (confidences == -1.0)
-        checks.refuse(~sure, "conf", confidences, "a number from 0 to 1, or -1 for none")
+        checks.refuse(~np.isfinite(confidences), "conf", confidences, "a finite number")
         return checks
     checks.refuse(np.isnan(confidences), "conf", confidences, "0 (ignored) or another number")
     classes = table.wholes["class"]
@@ -267,7 +266,7 @@ def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -
     count, numbers = len(table), table.numbers
     flags = np.zeros(count, dtype=np.uint8)
     labels = TextColumn(np.zeros(count, dtype=np.int64), CLASSES)
-    confidences = np.where(numbers["conf"] == -1.0, 1.0, numbers["conf"])
+    confidences = _confidences(numbers["conf"])
     columns = {}
     if side is Side.TRUTH:
         codes = np.where(table.wholes["class"] == -1, 0, table.wholes["class"] - 1)
@@ -291,6 +290,14 @@ def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -
         flags=flags,
         columns=columns,
     )
+
+
+def _confidences(given: FloatArray) -> FloatArray:
+    """Confidences, -1 being none where all others lie from 0 to 1; else it is a score like them."""
+    none = given == -1.0
+    if np.all(none | ((given >= 0.0) & (given <= 1.0))):
+        return np.where(none, 1.0, given)
+    return given
 
 
 @dataclass(frozen=True, eq=False)

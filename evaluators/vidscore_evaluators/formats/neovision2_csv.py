@@ -8,7 +8,7 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 2. In the truth an ObjectType ``DCF`` makes its frame a don't-care frame and needs no coordinates,
    ``DCR`` is a don't-care region, and ``Ambiguous`` = TRUE or ObjectType ``Ambiguous`` a don't-care
    object. In a detection file these are ordinary labels, and the column Ambiguous is not read.
-3. Confidences of the truth are not used. Those of detections are numbers from 0 to 1.
+3. Confidences of the truth are not used. Those of detections are finite numbers.
 4. SiteInfo and Version are not read.
 5. A missing detection file is a sequence without detections, with a warning; a detection file for
    an unknown sequence is an error. Files of other kinds are left alone, with a warning.
@@ -227,8 +227,8 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
         # A row without a class is one mistake, however much else it lacks.
         needs_corners = ~labels.where("")
         checks.refuse(~needs_corners, "ObjectType", labels, "a class, since a row is a detection")
-        sure = (confidences >= 0.0) & (confidences <= 1.0)
-        checks.refuse(needs_corners & ~sure, "Confidence", confidences, "a number from 0 to 1")
+        wrong = needs_corners & ~np.isfinite(confidences)
+        checks.refuse(wrong, "Confidence", confidences, "a finite number")
     expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
     for name in CORNERS:
         corner = table.numbers[name]

@@ -132,7 +132,8 @@ class Source:
         """
         if self.places is None or fault.entry is None:
             return replace(fault, source=self.name)
-        return self.places.fault(fault.entry, fault.found, fault.expected)
+        located = self.places.fault(fault.entry, fault.found, fault.expected)
+        return replace(located, advice=fault.advice)
 
     def without_frames(
         self, dropped: BoolArray, unknown: frozenset[SequenceKey] = frozenset()

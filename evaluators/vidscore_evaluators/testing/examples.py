@@ -36,7 +36,7 @@ class Thing:
     Attributes:
         coordinates: Its 2, 4 or 8 coordinates in pixels.
         label: Its class.
-        confidence: How sure the system is, from 0 to 1.
+        confidence: How sure the system is; from 0 to 1 where more than the order counts.
         track_id: Its track, or `NO_TRACK`.
         flags: Bits of `ObjectFlag`.
         columns: Further numbers by name.

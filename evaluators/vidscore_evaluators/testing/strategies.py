@@ -23,6 +23,9 @@ from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)
 """Confidences on which thresholds lie."""
 
+SCORES = (-7.5, -1.0, 3.25, 1e300)
+"""Confidences that only their order makes sense of."""
+
 SCALES = (1.0, 1.0, 1 / 3, 0.7)
 """Sizes of the lattice: one on which all arithmetic is exact, and some on which none is."""
 
@@ -88,9 +91,12 @@ def scenes(
             for key in sequences
         }
 
+    confidences = EDGE_CONFIDENCES if needs.confidences else ()
+    if confidences and not needs.unit_confidences:
+        confidences = (*confidences, *SCORES)
     truth = side(1, lambda place: artist.object_of(truth_arity, place, flags=object_flags))
     detections = side(
-        0, lambda place: artist.object_of(detection_arity, place, sure=not needs.confidences)
+        0, lambda place: artist.object_of(detection_arity, place, confidences=confidences)
     )
     listed = [(key, frame) for key, frames in truth.items() for frame in frames]
     left_out = [place for place in listed if dont_care_frames and random.random() < 0.1]
@@ -117,13 +123,18 @@ class _Artist:
     tracks: bool
 
     def object_of(
-        self, arity: int, place: int, *, flags: Sequence[int] = (0,), sure: bool = True
+        self,
+        arity: int,
+        place: int,
+        *,
+        flags: Sequence[int] = (0,),
+        confidences: Sequence[float] = (),
     ) -> Thing:
         """One object; `place` is its position in the frame and tells its track."""
         return Thing(
             coordinates=tuple(self.scale * number for number in self._shape(arity)),
             label=self.labels[self.random.integers(len(self.labels))],
-            confidence=1.0 if sure else self._confidence(),
+            confidence=self._confidence(confidences) if confidences else 1.0,
             track_id=place if self.tracks else NO_TRACK,
             flags=flags[int(self.random.integers(len(flags)))],
         )
@@ -148,7 +159,7 @@ class _Artist:
     def _halves(self, least: float, most: float) -> float:
         return int(self.random.integers(int(2 * least), int(2 * most) + 1)) / 2
 
-    def _confidence(self) -> float:
+    def _confidence(self, special: Sequence[float]) -> float:
         if self.random.random() < 0.6:
-            return EDGE_CONFIDENCES[self.random.integers(len(EDGE_CONFIDENCES))]
+            return special[self.random.integers(len(special))]
         return float(self.random.random())

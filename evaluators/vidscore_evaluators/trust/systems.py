@@ -10,9 +10,10 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.confidences import unit_confidence_faults
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluated_frames import resolve
-from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.evaluator import Evaluator, RankKey, Side
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
@@ -58,13 +59,32 @@ class Contest:
         if len(self.systems) < 2:
             raise InputError([Fault(f"{len(self.systems)} system", "at least two to be ranked")])
         for detections in self.systems.values():
-            check_sides(evaluators, self.truth, detections, self.specification)
+            check_system(evaluators, self.truth, detections, self.specification)
 
     @property
     def sequences(self) -> list[SequenceKey]:
         """Sequences of the truth that have a frame, in ascending order."""
         used = np.unique(self.truth.frame_sequences).tolist()
         return sorted(self.truth.sequences[row] for row in used)
+
+
+def check_system(
+    evaluators: Sequence[Evaluator[Any]],
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec,
+) -> None:
+    """Refuse a system that no evaluator should see, or whose confidences cannot be swept.
+
+    Raises:
+        GeometryError: If an evaluator cannot use the coordinates of a side.
+        InputError: With every fault.
+    """
+    check_sides(evaluators, truth, detections, specification)
+    if any(evaluator.needs.confidences for evaluator in evaluators):
+        faults = unit_confidence_faults("the sweep over confidences", detections)
+        if faults:
+            raise InputError([replace(fault, source=Side.DETECTIONS.value) for fault in faults])
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def _benchmark_faults(definition: Definition, batch: Annotations) -> list[Fault]
         *dict.fromkeys(
             replace(fault, source=FIELD, field=fault.field or "frame_numbers")
             for evaluator in definition.evaluators
-            for fault in evaluator.faults(Side.DETECTIONS, batch)
+            for fault in evaluator.input_faults(Side.DETECTIONS, batch)
         ),
     ]
 

@@ -139,7 +139,7 @@ class TruthUpload:
             dict.fromkeys(
                 replace(fault, source=FIELD, field=fault.field or "frame_numbers")
                 for evaluator in self._definition.evaluators
-                for fault in evaluator.faults(Side.TRUTH, batch)
+                for fault in evaluator.input_faults(Side.TRUTH, batch)
             )
         )
 

@@ -22,11 +22,10 @@ from vidscore_evaluators.errors import (
 )
 from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Evaluator, Side
-from vidscore_evaluators.scoring import check_sides
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, FrameRanges
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.trust.systems import Contest, check_system
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
 from vidscore_server.codec.annotations_codec import (
     ARITY_OF_GEOMETRY,
@@ -200,7 +199,7 @@ class UploadedContest:
         systems = [system.joined() for system in self._systems]
         for index, detections in enumerate(systems):
             with _placed_in(f"{PATH}.systems[{index}]"):
-                check_sides(self._evaluators, truth, detections, self._specification)
+                check_system(self._evaluators, truth, detections, self._specification)
         named = dict(zip(self._examination.systems, systems, strict=True))
         with _placed_in("truth"):
             contest = Contest.of(truth, named, self._specification)
@@ -268,7 +267,7 @@ def _rule_faults(
     return dict.fromkeys(
         replace(fault, source=source, field=fault.field or "frame_numbers")
         for evaluator in evaluators
-        for fault in evaluator.faults(side, batch)
+        for fault in evaluator.input_faults(side, batch)
     )
 
 

@@ -186,7 +186,7 @@ class ScoringSession:
         faults = [
             fault
             for evaluator in self._configuration.evaluators
-            for fault in evaluator.faults(side, batch)
+            for fault in evaluator.input_faults(side, batch)
         ]
         if faults:
             with _placed_in(source):

@@ -93,3 +93,12 @@ def test_broken_input_is_refused_with_its_faults(table: Path) -> None:
     result = run("convert", str(table), str(table.with_name("x")), "--to", "coco-json")
     assert result.exit_code == 1
     assert "line 3, column flags" in result.stderr
+
+
+def test_confidences_are_written_on_the_scale_that_was_typed(tmp_path: Path) -> None:
+    """Bounds become 0 and 1."""
+    path, target = tmp_path / "found.csv", tmp_path / "scaled.csv"
+    path.write_text("sequence,frame,x1,y1,x2,y2,confidence\na,0,0,0,9,9,-5\n", encoding="utf-8")
+    options = ("--to", "generic-csv", "--side", "detections", "--confidence-scale=-10,10")
+    assert run("convert", str(path), str(target), *options).exit_code == 0
+    assert ",0.25," in target.read_text(encoding="utf-8").splitlines()[1]

@@ -211,3 +211,43 @@ def test_every_format_is_named_in_the_help() -> None:
 
     text = " ".join(run("score", "--help").stdout.split())
     assert all(name in text for name in FORMATS)
+
+
+ROWS = "sequence,frame,class,x1,y1,x2,y2,confidence\na,0,car,0,0,10,10,{}\na,1,car,0,0,10,10,{}\n"
+
+
+@pytest.fixture
+def logits(tmp_path: Path) -> tuple[str, ...]:
+    """Boxes of the truth, and detections with logits."""
+    paths = tmp_path / "truth.csv", tmp_path / "found.csv"
+    for path, scores in zip(paths, ((1, 1), (7.25, -1.5)), strict=True):
+        path.write_text(ROWS.format(*scores), encoding="utf-8")
+    return ("--truth", str(paths[0]), "--detections", str(paths[1]))
+
+
+def test_scores_that_are_no_confidences_are_refused_with_what_to_do(
+    logits: tuple[str, ...],
+) -> None:
+    """The line, the option that helps, and nothing written."""
+    result = run("score", "neovision2", *logits)
+    assert (result.exit_code, result.stdout) == (1, "")
+    for word in ("found.csv, line 2", "7.25", "and 1 more", "--confidence-scale sigmoid"):
+        assert word in result.stderr
+
+
+@pytest.mark.parametrize("scale", ["sigmoid", "-2,8"])
+def test_a_confidence_scale_makes_confidences_of_scores(
+    logits: tuple[str, ...], scale: str
+) -> None:
+    result = run("score", "neovision2", *logits, f"--confidence-scale={scale}", "--format", "json")
+    assert result.exit_code == 0
+    assert score_of(json.loads(result.stdout), "weighted_mean_nmotda") == 1.0
+
+
+@pytest.mark.parametrize("scale", ["logit", "5,5", "0,1,2"])
+def test_what_is_no_confidence_scale_is_a_mistake_in_the_command(
+    logits: tuple[str, ...], scale: str
+) -> None:
+    result = run("score", "clear", *logits, "--confidence-scale", scale)
+    assert result.exit_code == 2
+    assert "expected sigmoid, or MIN,MAX" in result.stderr

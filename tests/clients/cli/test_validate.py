@@ -81,3 +81,15 @@ def test_of_many_faults_the_first_fifty_are_listed_unless_all_are_wanted(data: P
     some, every = run("validate", str(path)), run("validate", str(path), "--all-faults")
     assert some.stdout.splitlines()[-1].strip() == "... and 10 more; --all-faults lists them"
     assert len(every.stdout.splitlines()) == 61
+
+
+def test_a_confidence_scale_is_for_detections(tmp_path: Path) -> None:
+    """The truth has no confidences that anybody reads."""
+    path = tmp_path / "found.csv"
+    path.write_text("sequence,frame,x1,y1,x2,y2,confidence\na,0,0,0,9,9,50\n", encoding="utf-8")
+    options = ("--evaluator", "neovision2", "--confidence-scale", "0,100")
+    refused = run("validate", str(path), *options)
+    assert (refused.exit_code, "goes with --side detections" in refused.stderr) == (2, True)
+    detections = ("--side", "detections")
+    assert run("validate", str(path), *options[:2], *detections).exit_code == 1
+    assert run("validate", str(path), *options, *detections).exit_code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from vidscore_evaluators import score
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.criteria.dont_care import PRESETS
@@ -195,6 +196,16 @@ def test_kitti_takes_vans_for_cars_and_forgives_what_is_alone_in_a_region() -> N
     scene = scene_of(truth, detections, "kitti")
     assert corners(scene.detections) == [HERE]
     assert "Van" not in {scene.classes[index] for index in scene.group_classes}
+
+
+@pytest.mark.parametrize("name", ["clear", "hota", "f1", "map", "ospa"])
+def test_a_report_by_the_kitti_preset_says_that_it_is_not_the_whole_rule(name: str) -> None:
+    """Its warning says by how much published trackers are off; other presets have none."""
+    truth = make_annotations({("", "s"): {0: [Thing(HERE, "Car", track_id=1)]}})
+    for preset, warned in (("kitti", ["preset_incomplete"]), ("motchallenge", [])):
+        report = score(name, truth, truth, dont_care=preset)
+        assert [warning.code for warning in report.warnings] == warned
+        assert all("5 points" in warning.message for warning in report.warnings)
 
 
 def test_a_criterion_without_a_threshold_sees_truth_and_detections_alone() -> None:

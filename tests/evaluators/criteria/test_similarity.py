@@ -56,11 +56,25 @@ def test_giou_of_boxes_apart_counts_the_gap() -> None:
 
 @pytest.mark.parametrize("base", ["iou", "giou"])
 def test_a_box_without_area_is_unlike_everything(base: str) -> None:
-    """Where a union or an enclosing box has no area, that part is 0, not NaN."""
-    flat = boxes((5, 5, 5, 5))
+    """It has the least similarity with itself, with its like, and with a box around it."""
     similarity = Similarity(base)  # type: ignore[arg-type]  # parametrized texts
-    assert of_one(similarity, flat, flat) == 0.0
+    for flat in (boxes((5, 5, 5, 5)), boxes((0, 0, 0, 5)), boxes((0, 0, 5, 0))):
+        for other in (flat, boxes((0, 0, 0, 9)), FIRST):
+            assert of_one(similarity, flat, other) == similarity.minimum
+            assert of_one(similarity, other, flat) == similarity.minimum
+
+
+def test_a_solid_without_height_shares_nothing() -> None:
+    """With confidence 0: I~ = 0, so that the IoU is 0, and U~ = C~ = 100, so that the GIoU is 0."""
     assert of_one(Similarity("iou", True), FIRST, FIRST, 0.0) == 0.0
+    assert of_one(Similarity("giou", True), FIRST, FIRST, 0.0) == 0.0
+
+
+def test_shares_lie_between_the_ends_of_the_similarity() -> None:
+    """A threshold t asks for t, under GIoU for (1 + t)/2; no share meets no threshold."""
+    shares = np.array([1.0, 0.5, 0.25, 0.0])
+    assert Similarity("iou").of_shares(shares).tolist() == [1.0, 0.5, 0.25, -np.inf]
+    assert Similarity("giou").of_shares(shares).tolist() == [1.0, 0.0, -0.5, -np.inf]
 
 
 def test_points_lose_similarity_linearly_up_to_the_cutoff() -> None:

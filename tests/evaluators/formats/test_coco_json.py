@@ -140,7 +140,7 @@ def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> Non
         (changed("annotations", 1, category_id=None), "annotations.category_id", "null"),
         (changed("annotations", 1, category_id=5), "annotations.category_id", "5"),
         (changed("annotations", 1, image_id=5), "annotations.image_id", "5"),
-        (changed("annotations", 1, score=1.5), "annotations.score", "1.5"),
+        (changed("annotations", 1, score="sure"), "annotations.score", '"sure"'),
         (changed("categories", 1, name="dog"), "categories.name", '"dog" again'),
         (changed("categories", 1, id=18), "categories.id", "18 again"),
         (changed("categories", 1, name=""), "categories.name", '""'),

@@ -57,7 +57,7 @@ def test_sides_are_paired_by_the_names_of_files(tmp_path: Path) -> None:
         (RESULT.replace("Car", "DontCare"), "column type", "'DontCare'"),
         (RESULT.replace("3.5", "x"), "column right", "'x'"),
         (RESULT.replace("3.5", "2e9"), "column right", "2000000000.0"),
-        (RESULT.replace("0.75", "7.5"), "column score", "7.5"),
+        (RESULT.replace("0.75", "nan"), "column score", "'nan'"),
         (RESULT.replace(" 0.75", ""), None, "17 columns"),
     ],
 )
@@ -73,7 +73,7 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
 def test_faults_of_several_files_stand_in_each(tmp_path: Path) -> None:
     """Rows of all files are read together, and placed in their own."""
     for name, line in (("a", 1), ("b", 2)):
-        write(tmp_path / f"{name}.txt", RESULT * (line - 1) + RESULT.replace("0.75", "2"))
+        write(tmp_path / f"{name}.txt", RESULT * (line - 1) + RESULT.replace("3.5", "2e9"))
     write(tmp_path / "empty.txt", "")
     faults = validate_file(tmp_path, side=Side.DETECTIONS)
     assert [(Path(fault.source or "").name, fault.line) for fault in faults] == [

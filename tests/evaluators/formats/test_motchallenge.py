@@ -127,13 +127,13 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, column_: str, found: st
 
 
 def test_other_faults_are_named(tmp_path: Path) -> None:
-    """A confidence over 1, a quotation mark, ragged rows, and frames beyond the sequence."""
-    path = write(tmp_path / "r.txt", RESULTS + '1,1,1,1,1,1,2,-1,-1,-1\n1,"1,1\n1,1\n')
+    """An infinite confidence, a quotation mark, ragged rows, and frames beyond the sequence."""
+    path = write(tmp_path / "r.txt", RESULTS + '1,1,1,1,1,1,inf,-1,-1,-1\n1,"1,1\n1,1\n')
     faults = {
         fault.line: fault.found
         for fault in validate_file(path, side=Side.DETECTIONS, format_name="motchallenge")
     }
-    assert faults == {3: "2.0", 4: "a quotation mark", 5: "2 columns"}
+    assert faults == {3: "'inf'", 4: "a quotation mark", 5: "2 columns"}
     root = sequence(tmp_path / "t", "a", MOT15, "[Sequence]\nseqLength=2\n")
     (fault,) = validate_file(root)
     assert (fault.line, fault.found) == (2, "3")

@@ -105,14 +105,14 @@ def test_detections_need_a_class_a_confidence_and_corners(tmp_path: Path) -> Non
         Side.DETECTIONS,
         "0,,,,,,,,,,,,,,",
         row(confidence=""),
-        row(confidence="1.5"),
+        row(confidence="inf"),
         row(corners="0,0,4,0,4,4,0,"),
         row(),
     )
     assert found == [
         (2, "column ObjectType", "nothing"),
         (3, "column Confidence", "nothing"),
-        (4, "column Confidence", "1.5"),
+        (4, "column Confidence", "'inf'"),
         (5, "column BoundingBox_Y4", "nothing"),
     ]
 

@@ -7,10 +7,10 @@ import itertools
 
 import grpc
 import pytest
-from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refusal
+from tests.server.hosting.hosted import BENCHMARK, Hosted, append, dots, hosting, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2, submission_service_pb2
+from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
 
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 
@@ -214,3 +214,29 @@ async def test_more_batches_than_may_wait_all_get_through(
             for row in range(50)
         ]
         assert await hosted.red.stream(batches) == list(range(1, 51))
+
+
+@pytest.mark.parametrize(("name", "offset"), [("neovision2", None), ("clear", 1)])
+async def test_a_benchmark_refuses_confidences_that_its_evaluators_cannot_use(
+    hosted: Hosted, name: str, offset: int | None
+) -> None:
+    """At the append, with the frame; scores of any size where their order alone counts."""
+    benchmark = dots()
+    benchmark.specification.evaluators[0].name = name
+    benchmark.truth_geometry = benchmark.detection_geometry = annotations_pb2.GEOMETRY_BOX
+    request = benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=benchmark)
+    organiser = hosted.organiser
+    await organiser.benchmarks.CreateBenchmark(request, metadata=organiser.metadata)
+    stream = await hosted.red.submission()
+    batch = points({3: [(0.0, 0.0), (9.0, 9.0)]})
+    batch.geometry = annotations_pb2.GEOMETRY_BOX
+    batch.frame_object_counts[:] = [1]
+    batch.confidences.append(7.25)
+    batch.track_ids.append(1)
+    if offset is not None:
+        assert await hosted.red.append(stream, 0, batch) == offset
+        return
+    found = await refusal(hosted.red.append(stream, 0, batch))
+    assert found.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert "the confidence 7.25 in frame 3" in found.message
+    assert (await hosted.red.get()).frame_count == 0

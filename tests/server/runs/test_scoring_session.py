@@ -13,7 +13,7 @@ from tests.server.running import PlayedWorkers
 from tests.server.scene import HERE, configuration, points
 from tests.support.waiting import until
 
-from vidscore.v1 import scoring_service_pb2
+from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.live import StreamScorer
@@ -264,6 +264,29 @@ async def test_what_a_protocol_forbids_is_placed_at_the_frame_that_has_it() -> N
     places = {field_path(fault): fault.found for fault in caught.value.faults}
     assert list(places) == ["detections.frame_numbers[1]", "detections.frame_object_counts[2]"]
     assert "x = 640.0" in places["detections.frame_numbers[1]"]
+
+
+@pytest.mark.parametrize(("name", "taken"), [("neovision2", False), ("map", True)])
+async def test_confidences_of_any_size_are_taken_where_their_order_alone_counts(
+    name: str, taken: bool
+) -> None:
+    """Else the frame that has the first one is named, and how many there are."""
+    message = configuration(name)
+    message.truth_geometry = message.detection_geometry = annotations_pb2.GEOMETRY_BOX
+    session = ScoringSession(Settings(), PlayedWorkers(), with_live=True)
+    await session.configure(message)
+    batch = points({1: [], 2: [(0.0, 0.0), (9.0, 9.0)], 3: [(0.0, 0.0), (9.0, 9.0)]})
+    batch.geometry = annotations_pb2.GEOMETRY_BOX
+    batch.frame_object_counts[:] = [0, 1, 1]
+    batch.confidences.extend([7.25, -1e300])
+    if taken:
+        await session.receive(Side.DETECTIONS, batch, "detections")
+        return
+    with pytest.raises(InputError) as caught:
+        await session.receive(Side.DETECTIONS, batch, "detections")
+    [fault] = caught.value.faults
+    assert field_path(fault) == "detections.frame_numbers[1]"
+    assert fault.found == "the confidence 7.25 in frame 2 of 1 (and 1 more like it)"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,13 @@ from typing import Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import FORMAT_NAMES, all_faults_option, image_size_option, side_option
+from vidscore_cli.options import (
+    FORMAT_NAMES,
+    all_faults_option,
+    confidence_scale_option,
+    image_size_option,
+    side_option,
+)
 
 
 @command(
@@ -37,6 +43,7 @@ from vidscore_cli.options import FORMAT_NAMES, all_faults_option, image_size_opt
     help="Truth that detections belong to: its numbers of images and classes are used.",
 )
 @image_size_option()
+@confidence_scale_option()
 @all_faults_option()
 def convert(**choices: Any) -> None:
     """Write truth or detections in another format.

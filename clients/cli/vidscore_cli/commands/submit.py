@@ -9,6 +9,7 @@ import click
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import (
     all_faults_option,
+    confidence_scale_option,
     format_option,
     input_format_option,
     output_option,
@@ -33,6 +34,7 @@ from vidscore_cli.options import (
     help="What the system says is there: a file or a folder.",
 )
 @input_format_option()
+@confidence_scale_option()
 @click.option(
     "--name",
     metavar="NAME",

@@ -11,6 +11,7 @@ from vidscore_cli.options import (
     Decorator,
     all_faults_option,
     complete_evaluator,
+    confidence_scale_option,
     evaluator_options,
     format_option,
     image_size_option,
@@ -67,6 +68,7 @@ def trust() -> None:
 )
 @input_format_option()
 @image_size_option()
+@confidence_scale_option()
 @click.option(
     "--benchmark",
     metavar="BENCHMARK",

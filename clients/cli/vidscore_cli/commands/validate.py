@@ -10,6 +10,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.options import (
     all_faults_option,
     complete_evaluator,
+    confidence_scale_option,
     format_option,
     image_size_option,
     input_format_option,
@@ -28,6 +29,7 @@ from vidscore_cli.session import Session
 @click.argument("path", type=click.Path())
 @input_format_option()
 @image_size_option()
+@confidence_scale_option()
 @side_option()
 @click.option(
     "--evaluator",

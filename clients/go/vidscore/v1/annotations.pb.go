@@ -161,7 +161,8 @@ type AnnotationBatch struct {
 	Coordinates []float64 `protobuf:"fixed64,8,rep,packed,name=coordinates,proto3" json:"coordinates,omitempty"`
 	// For each object, the row of its label in `labels`. Empty: all 0.
 	LabelIndices []uint32 `protobuf:"varint,9,rep,packed,name=label_indices,json=labelIndices,proto3" json:"label_indices,omitempty"`
-	// For each object, its confidence from 0 to 1. Empty: all 1.
+	// For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+	// than their order need them from 0 to 1. Empty: all 1.
 	Confidences []float64 `protobuf:"fixed64,10,rep,packed,name=confidences,proto3" json:"confidences,omitempty"`
 	// For each object, the identity of its track, or -1. Empty: no object has a track.
 	TrackIds []int64 `protobuf:"varint,11,rep,packed,name=track_ids,json=trackIds,proto3" json:"track_ids,omitempty"`

@@ -83,7 +83,9 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     )
     # The protocol ranks nobody (section 3.4 leaves the total open): a choice of this project.
     ranking = ("weighted_mean_nmotda",)
-    needs = Needs((QUADRILATERAL, BOX), (QUADRILATERAL, BOX), confidences=True)
+    needs = Needs(
+        (QUADRILATERAL, BOX), (QUADRILATERAL, BOX), confidences=True, unit_confidences=True
+    )
 
     @property
     def unit(self) -> Unit:

@@ -117,7 +117,8 @@ export type AnnotationBatch = Message<"vidscore.v1.AnnotationBatch"> & {
   labelIndices: number[];
 
   /**
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    *
    * @generated from field: repeated double confidences = 10;
    */

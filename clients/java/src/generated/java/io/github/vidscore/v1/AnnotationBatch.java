@@ -464,7 +464,8 @@ private static final long serialVersionUID = 0L;
       emptyDoubleList();
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>
@@ -477,7 +478,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>
@@ -488,7 +490,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>
@@ -2876,7 +2879,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2889,7 +2893,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2900,7 +2905,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2912,7 +2918,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2931,7 +2938,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2948,7 +2956,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>
@@ -2966,7 +2975,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * For each object, its confidence from 0 to 1. Empty: all 1.
+     * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+     * than their order need them from 0 to 1. Empty: all 1.
      * </pre>
      *
      * <code>repeated double confidences = 10;</code>

@@ -290,7 +290,8 @@ public interface AnnotationBatchOrBuilder extends
 
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>
@@ -299,7 +300,8 @@ public interface AnnotationBatchOrBuilder extends
   java.util.List<java.lang.Double> getConfidencesList();
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>
@@ -308,7 +310,8 @@ public interface AnnotationBatchOrBuilder extends
   int getConfidencesCount();
   /**
    * <pre>
-   * For each object, its confidence from 0 to 1. Empty: all 1.
+   * For each object, its confidence: a finite number, the greater the surer. Evaluators that use more
+   * than their order need them from 0 to 1. Empty: all 1.
    * </pre>
    *
    * <code>repeated double confidences = 10;</code>

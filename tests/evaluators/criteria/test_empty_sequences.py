@@ -1,0 +1,73 @@
+"""A sequence, or a domain, in which there is nothing has rows like all others."""
+
+from __future__ import annotations
+
+import pytest
+
+from vidscore_evaluators import score
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing import Thing, make_annotations
+
+CAR = Thing((0, 0, 10, 10), "car", 1.0, 1)
+TRUTH = make_annotations({("Air", "a"): {0: [CAR]}, ("Tower", "b"): {0: [], 4: []}}, arity=4)
+DETECTIONS = make_annotations({("Air", "a"): {0: [CAR]}}, arity=4)
+
+DEFINED = {"f1": {"f1", "f1_m_partial", "f1_m_full"}, "clear": {"f1"}, "identity": {"idf1"}}
+"""Figures of nothing and nothing that are 1."""
+
+
+def figures(report: Report, sequence: str | None) -> dict[str, object]:
+    return {
+        row.measure: row.value
+        for row in report.rows()
+        if (row.domain, row.sequence, row.class_) == ("Tower", sequence, None)
+    }
+
+
+@pytest.mark.parametrize("sequence", [None, "b"])
+@pytest.mark.parametrize("name", ["f1", "clear", "identity", "hota"])
+def test_counts_are_zero_f1_is_one_and_the_rest_is_undefined(
+    name: str, sequence: str | None
+) -> None:
+    """Of sequences and of domains, as the pages say."""
+    report = score(name, TRUTH, DETECTIONS)
+    found = figures(report, sequence)
+    assert found.keys() >= figures(report, None).keys() - {"f1_class_mean"}
+    for measure in create_evaluator(name).measures:
+        if measure.name == "f1_class_mean":
+            continue
+        expected = 0 if measure.unit == "count" else None
+        if measure.name in DEFINED.get(name, {"hota"}):
+            expected = 1
+        assert found[measure.name] == expected, measure.name
+
+
+@pytest.mark.parametrize("name", ["map", "coco", "log-amr", "errors"])
+def test_a_domain_without_objects_has_undefined_figures(name: str) -> None:
+    """These criteria have no rows by sequence."""
+    found = figures(score(name, TRUTH, DETECTIONS), None)
+    measures = {measure.name: measure.unit for measure in create_evaluator(name).measures}
+    assert found == {name: 0 if unit == "count" else None for name, unit in measures.items()}
+
+
+@pytest.mark.parametrize("name", ["f1", "clear", "identity", "hota", "map"])
+def test_what_is_empty_changes_nothing_else(name: str) -> None:
+    """All other rows are those of the truth without the empty sequence."""
+    alone = make_annotations({("Air", "a"): {0: [CAR]}}, arity=4)
+    report = score(name, TRUTH, DETECTIONS)
+    assert [row for row in report.rows() if row.domain != "Tower"] == score(
+        name, alone, DETECTIONS
+    ).rows()
+
+
+def test_a_sequence_of_which_no_frame_is_evaluated_has_no_rows() -> None:
+    """Frames that are not looked at are not empty."""
+    truth = make_annotations(
+        {("", "a"): {0: [CAR]}, ("", "b"): {0: []}},
+        arity=4,
+        dont_care=[(("", "b"), 0)],
+    )
+    detections = make_annotations({("", "a"): {0: [CAR]}}, arity=4)
+    rows = score("clear", truth, detections).rows()
+    assert {row.sequence for row in rows} == {None, "a"}

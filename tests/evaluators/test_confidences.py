@@ -1,0 +1,243 @@
+"""Scores of any size are confidences where only their order counts; the rest asks for 0 to 1."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vidscore_evaluators import read, score
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.confidences import ConfidenceScale
+from vidscore_evaluators.errors import InputError, ParameterError
+from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.live import StreamScorer
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.testing import Thing, make_annotations
+from vidscore_evaluators.trust.systems import Contest
+
+LOGITS = (7.25, -1.8, 0.5, -1e300, 3.0)
+"""Scores of as many detections, the second and fourth of which are no objects."""
+
+BOXES = [(100.0 * place, 0.0, 100.0 * place + 50.0, 50.0) for place in range(len(LOGITS))]
+_EXTENSIBLE = (
+    *("f1", "hausdorff", "emd", "ospa"),
+    *("track-hausdorff", "track-emd", "track-ospa", "ospa2"),
+)
+EXTENDED: dict[str, dict[str, Any]] = {
+    **{name: {"confidence_extended": True} for name in _EXTENSIBLE},
+    **{name: {"assignment": "optimal"} for name in ("map", "log-amr")},
+    "neovision2": {},
+}
+"""Evaluators that need confidences from 0 to 1, and with which parameters."""
+
+
+def side(confidences: tuple[float, ...], places: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Annotations:
+    things = [Thing(BOXES[place], "Car", confidences[place], track_id=place) for place in places]
+    return make_annotations({("Tower", "s"): {3: [], 4: things}}, arity=4)
+
+
+TRUTH = side((1.0,) * 5, (0, 2, 4))
+SURE = tuple(1 / (1 + rank) for rank in (0, 3, 2, 4, 1))
+"""Confidences from 0 to 1 in the order of the logits."""
+
+
+CRITERIA = (*(set(EXTENDED) - {"neovision2"}), "coco", "errors", "clear", "identity", "hota")
+
+
+@pytest.mark.parametrize("name", sorted(CRITERIA))
+def test_where_order_alone_counts_scores_of_any_size_give_what_confidences_in_their_order_give(
+    name: str,
+) -> None:
+    """Every criterion with its default parameters."""
+    found, expected = (score(name, TRUTH, side(scores)) for scores in (LOGITS, SURE))
+    assert (found.rows(), found.curves) == (expected.rows(), expected.curves)
+
+
+@pytest.mark.parametrize("name", EXTENDED)
+def test_where_more_counts_the_first_place_is_named_and_a_scale_offered(name: str) -> None:
+    """Once for all that are out of range."""
+    with pytest.raises(InputError) as caught:
+        score(name, TRUTH, side(LOGITS), **EXTENDED[name])
+    [fault] = caught.value.faults
+    assert fault.found == "the confidence 7.25 in frame 4 of Tower/s (and 3 more like it)"
+    assert fault.expected == f"a number from 0 to 1 for {name}"
+    assert "--confidence-scale sigmoid" in (fault.advice or "")
+
+
+@pytest.mark.parametrize("name", EXTENDED)
+@pytest.mark.parametrize("scale", ["sigmoid", "-1e300,10"])
+def test_scaled_scores_are_taken_everywhere(name: str, scale: str) -> None:
+    report = score(name, TRUTH, side(LOGITS), confidence_scale=scale, **EXTENDED[name])
+    mapped = ConfidenceScale.parse(scale).scaled(side(LOGITS))
+    assert report.rows() == score(name, TRUTH, mapped, **EXTENDED[name]).rows()
+
+
+def test_points_have_no_confidences_in_their_similarity() -> None:
+    """An optimal assignment of points is on distances alone, and needs no range."""
+    points = make_annotations({("", "s"): {0: [Thing((1.0, 1.0), "", 9.0)]}})
+    report = score("map", points, points, base="euclidean", assignment="optimal")
+    assert report.value("ap") == 1.0
+
+
+def test_the_logistic_function_is_that_and_keeps_the_order() -> None:
+    """1 / (1 + exp(-x)), without overflow at either end."""
+    scores = (-1e308, -30.0, -1.8, -0.0, 0.5, 7.25, 1e308)
+    mapped = ConfidenceScale.parse("sigmoid").scaled(_scored(scores)).confidences.tolist()
+    assert mapped == sorted(mapped)
+    for value, found in zip(scores[1:-1], mapped[1:-1], strict=True):
+        assert found == pytest.approx(1 / (1 + math.exp(-value)), rel=1e-15)
+    assert (mapped[0], mapped[-1]) == (0.0, 1.0)
+
+
+def test_a_scale_maps_each_confidence_by_itself() -> None:
+    """In a whole, in a part and at any place the same bits."""
+    scores = tuple(np.random.default_rng(1).normal(0, 5, 101).tolist())
+    for scale in map(ConfidenceScale.parse, ("sigmoid", "-100,100")):
+        whole = scale.scaled(_scored(scores)).confidences
+        for start, stop in ((0, 1), (3, 50), (50, 101)):
+            part = scale.scaled(_scored(scores[start:stop])).confidences
+            assert part.tolist() == whole[start:stop].tolist()
+
+
+def _scored(scores: tuple[float, ...]) -> Annotations:
+    things = [Thing((0.0, 0.0), "", value) for value in scores]
+    return make_annotations({("", "s"): {0: things}}, arity=2)
+
+
+def test_bounds_become_0_and_1() -> None:
+    mapped = ConfidenceScale.parse("0,100").scaled(_scored((0.0, 25.0, 100.0))).confidences
+    assert mapped.tolist() == [0.0, 0.25, 1.0]
+
+
+def test_what_lies_outside_the_bounds_is_refused_with_its_place() -> None:
+    """Clipping would make equals of what is not equal."""
+    with pytest.raises(InputError, match=r"the confidence 101 in frame 0 of s .*from 0 to 100"):
+        ConfidenceScale.parse("0,100").scaled(_scored((5.0, 101.0, 102.0)))
+
+
+@pytest.mark.parametrize("text", ["", "logistic", "1", "1,0", "0,0", "0,nan", "0,inf", "0,1,2"])
+def test_what_is_no_scale_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match="expected sigmoid, or MIN,MAX"):
+        ConfidenceScale.parse(text)
+
+
+def test_a_stream_refuses_the_batch_that_an_evaluator_cannot_use() -> None:
+    """With the row of the frame; what order alone decides goes on."""
+    for name in ("neovision2", "clear"):
+        stream = StreamScorer([create_evaluator(name)])
+        stream.add(Side.TRUTH, TRUTH)
+        if name == "clear":
+            stream.add(Side.DETECTIONS, side(LOGITS))
+            assert stream.final_reports()[0].value("matches") == 3
+            continue
+        with pytest.raises(InputError) as caught:
+            stream.add(Side.DETECTIONS, side(LOGITS))
+        assert [fault.entry for fault in caught.value.faults] == [1]
+
+
+def test_a_ranking_whose_least_confidence_is_swept_needs_0_to_1() -> None:
+    """The sweep goes from 0 to 0.95; evaluators without confidences have none."""
+    systems = {"a": side(LOGITS), "b": side(SURE)}
+    contest = Contest.of(TRUTH, systems)
+    contest.check([create_evaluator("clear")])
+    with pytest.raises(InputError, match="for the sweep over confidences; map them with"):
+        contest.check([create_evaluator("map")])
+
+
+def test_the_order_within_a_group_holds_however_far_confidences_spread() -> None:
+    """Detections of many frames from -1e308 to 1e308 are ranked as they are without the ends."""
+    frames = range(40)
+    truth = {frame: [Thing(BOXES[0], "Car", 1.0)] for frame in frames}
+
+    def found(least: float, greatest: float) -> Annotations:
+        scores = {0: greatest, 1: least}
+        return make_annotations(
+            {
+                ("", "s"): {
+                    frame: [
+                        Thing(BOXES[0], "Car", scores.get(frame, 0.5 - frame / 100)),
+                        Thing(BOXES[0], "Car", scores.get(frame, 0.5 - frame / 100) / 2),
+                        Thing(BOXES[1], "Car", 0.45),
+                    ]
+                    for frame in frames
+                }
+            }
+        )
+
+    expected, wide = (
+        score("map", make_annotations({("", "s"): truth}), found(*ends))
+        for ends in ((-5.0, 5.0), (-1e308, 1e308))
+    )
+    assert wide.rows() == expected.rows()
+
+
+KITTI_TRUTH = "{frame} {track} Car 0 0 -1.8 {x} 196 {right} 252 1.6 1.6 4.0 -5.8 2.2 20.4 -10\n"
+KITTI_FOUND = "{frame} {track} Car -1 -1 -1.8 {x} 196 {right} 252 1.6 1.6 4 -5 2 20 -10 {score}\n"
+MOT_TRUTH = "{frame},{track},{x},196,80,56,1,1,1\n"
+MOT_FOUND = "{frame},{track},{x},196,80,56,{score},-1,-1,-1\n"
+
+
+def released(tmp_path: Path, truth: str, found: str, first_frame: int) -> tuple[Path, Path]:
+    """Ten frames with two objects, and detections as trackers release them: scores are logits."""
+    random = np.random.default_rng(7)
+    texts = {"truth": "", "found": ""}
+    for frame in range(first_frame, first_frame + 10):
+        for track in (1, 2):
+            x = 200 * track + 3 * frame
+            values = {"frame": frame, "track": track, "x": x, "right": x + 80}
+            texts["truth"] += truth.format(**values)
+            texts["found"] += found.format(score=f"{random.normal(0, 4):.4f}", **values)
+    paths = (tmp_path / "truth" / "0001.txt", tmp_path / "found" / "0001.txt")
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+    return paths[0].parent, paths[1].parent
+
+
+@pytest.mark.parametrize(
+    ("truth", "found", "first_frame"),
+    [(KITTI_TRUTH, KITTI_FOUND, 0), (MOT_TRUTH, MOT_FOUND, 1)],
+    ids=["kitti", "motchallenge"],
+)
+def test_released_results_are_scored(
+    tmp_path: Path, truth: str, found: str, first_frame: int
+) -> None:
+    """KITTI's `score` and the MOTChallenge's `conf` are logits; who needs 0 to 1 says the line."""
+    paths = released(tmp_path, truth, found, first_frame)
+    perfect = {"clear": "mota", "identity": "idf1", "hota": "hota", "map": "ap", "coco": "ap"}
+    for name, measure in perfect.items():
+        assert score(name, *paths).value(measure) == 1.0
+    for name in ("neovision2", "map"):
+        parameters = EXTENDED[name]
+        with pytest.raises(InputError) as caught:
+            score(name, *paths, **parameters)
+        [fault] = caught.value.faults
+        assert (fault.source, fault.line) == (str(paths[1] / "0001.txt"), 1)
+        assert "--confidence-scale" in str(fault)
+        assert score(name, *paths, confidence_scale="sigmoid", **parameters).rows()
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ((-1.0, -1.0), (1.0, 1.0)),
+        ((-1.0, 0.25), (1.0, 0.25)),
+        ((-1.0, -0.5), (-1.0, -0.5)),
+        ((-1.0, 12.5), (-1.0, 12.5)),
+    ],
+)
+def test_minus_one_is_no_confidence_in_mot_files_unless_others_are_scores(
+    tmp_path: Path, scores: tuple[float, ...], expected: tuple[float, ...]
+) -> None:
+    """Beside logits, -1 is one of them."""
+    rows = [
+        MOT_FOUND.format(frame=1, track=track, x=10, score=value)
+        for track, value in enumerate(scores)
+    ]
+    path = tmp_path / "found.txt"
+    path.write_text("".join(rows), encoding="utf-8")
+    assert read(path, side="detections").confidences.tolist() == list(expected)

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.failures import fault_lines
+from vidscore_cli.failures import lines_of
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.output import STDOUT, deliver, deliver_table
 from vidscore_cli.progress import ProgressBar
@@ -115,7 +115,7 @@ def _summary(source: Source) -> dict[str, Any]:
 
 def _refusal(path: str, faults: Sequence[Fault], all_faults: bool) -> RenderableType:
     count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    lines = fault_lines(faults, all_faults)
+    lines = lines_of(faults, all_faults)
     return Group(Text(f"{path}: {count}", style="bold red"), *(_indented(line) for line in lines))
 
 

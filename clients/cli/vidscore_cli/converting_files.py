@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from vidscore_cli.inputs import check_format_name
-from vidscore_cli.output import STDOUT, deliver_table, write_atomically
+from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
@@ -110,6 +110,8 @@ def _write_folder(files: Files, target: Path) -> None:
         if whole.is_dir():
             whole.rmdir()
         neighbour.rename(whole)
+    except OSError as error:
+        raise about(target, error) from None
     finally:
         shutil.rmtree(neighbour, ignore_errors=True)
 

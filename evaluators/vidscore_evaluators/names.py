@@ -35,5 +35,6 @@ def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
 def name_advice(name: str, known: Iterable[str]) -> str:
     """What to do about a name that is none of those known."""
     entries = tuple(known)
-    close = closest_name(name, entries)
+    begin = [entry for entry in entries if entry.casefold().startswith(name.casefold())]
+    close = begin[0] if len(begin) == 1 else closest_name(name, entries)
     return f"did you mean {close}?" if close else "there are " + ", ".join(entries)

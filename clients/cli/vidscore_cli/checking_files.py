@@ -121,10 +121,13 @@ def _refusal(path: str, faults: Sequence[Fault], all_faults: bool) -> Renderable
 
 def _acceptance(path: str, source: Source) -> RenderableType:
     summary = _summary(source)
-    warnings = summary.pop("warnings")
+    del summary["warnings"]
     summary["classes"] = ", ".join(summary["classes"]) or "none"
     lines = [f"{name:10} {value}" for name, value in summary.items()]
-    lines += [f"{'warning':10} {warning['message']}" for warning in warnings]
+    lines += [
+        f"{'note' if warning.is_note else 'warning':10} {warning.message}"
+        for warning in source.warnings
+    ]
     return Group(
         Text(f"{path}: nothing is wrong", style="bold"), *(_indented(line) for line in lines)
     )

@@ -12,7 +12,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from vidscore_cli.inputs import check_format_name
+from vidscore_cli.inputs import check_format_name, refuse_image_names
 from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.evaluator import Side
@@ -20,6 +20,7 @@ from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.writing import Files
+from vidscore_evaluators.names import name_advice
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,9 @@ def convert_files(typed: FileConversion) -> None:
     """
     check_format_name(typed.from_format, "--from")
     if typed.to_format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise click.BadParameter(f"{typed.to_format!r} is none of {known}", param_hint="--to")
+        advice = name_advice(typed.to_format, FORMATS)
+        said = f"no format is called {typed.to_format!r}; {advice}"
+        raise click.BadParameter(said, param_hint="--to")
     _check_target(typed)
     side = Side(typed.side)
     with ProgressBar() as bar:
@@ -80,6 +82,7 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
         source = read_source(
             Path(typed.source), side, format_name=typed.from_format, image_size=typed.image_size
         )
+        refuse_image_names(source)
         return source, None
     pair = read_pair(
         Path(typed.truth),

@@ -7,12 +7,19 @@ server sends it as ``ErrorInfo.reason``).
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 FAULTS_IN_MESSAGE = 20
-"""How many faults an error's text lists; the exception itself carries all of them."""
+"""How many lines an error's text has; the exception itself carries all of its faults."""
+
+FAULTS_OF_A_KIND = 3
+"""Faults of one kind that are told one by one; more are told once, with their number."""
+
+_INDEX = re.compile(r"\[[0-9]+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +66,42 @@ class Fault:
         """Say place, problem and advice in one line."""
         return f"{self.place}: {self.description}" if self.place else self.description
 
+    @property
+    def kind(self) -> tuple[str | None, ...]:
+        """What faults have in common that one cause has made in many rows of a file."""
+        field = None if self.field is None else _INDEX.sub("[]", self.field)
+        return (self.source, field, self.expected or self.found, self.advice)
+
+
+def fault_lines(faults: Sequence[Fault], most: int) -> list[str]:
+    """Faults for people to read: many of one kind are told once, with the place of the first.
+
+    Args:
+        faults: The faults.
+        most: Lines to give; a last one more counts the faults that they leave out.
+    """
+    counts = Counter(fault.kind for fault in faults)
+    told: set[tuple[str | None, ...]] = set()
+    lines: list[str] = []
+    left_out = len(faults)
+    for fault in faults:
+        count = counts[fault.kind]
+        repeated = count > FAULTS_OF_A_KIND
+        if repeated and fault.kind in told:
+            continue
+        if len(lines) == most:
+            lines.append(f"... and {left_out} more")
+            break
+        told.add(fault.kind)
+        lines.append(_told_once(fault, count) if repeated else str(fault))
+        left_out -= count if repeated else 1
+    return lines
+
+
+def _told_once(fault: Fault, count: int) -> str:
+    place = f"first at {fault.place}" if fault.place else "first"
+    return f"{count} times, {place}: {fault.description}"
+
 
 class VidscoreError(Exception):
     """Base of every error that a user's input can cause."""
@@ -72,13 +115,9 @@ class InputError(VidscoreError):
     reason: ClassVar[str] = "INVALID_INPUT"
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        """Keep all faults; the text lists the first ones and counts the rest."""
+        """Keep all faults; the text tells the first kinds and counts the rest."""
         self.faults: tuple[Fault, ...] = tuple(faults)
-        lines = [str(fault) for fault in self.faults[:FAULTS_IN_MESSAGE]]
-        rest = len(self.faults) - len(lines)
-        if rest > 0:
-            lines.append(f"... and {rest} more")
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join(fault_lines(self.faults, FAULTS_IN_MESSAGE)))
 
     def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Fault, ...]]]:
         """Survive the way back from a worker process with every fault."""

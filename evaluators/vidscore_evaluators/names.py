@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 MAXIMUM_NAME_LENGTH = 1000
 """Characters that a name may have; every report repeats it, so a longer one is no name."""
 
@@ -20,3 +23,18 @@ def checked_name(value: object) -> str:
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise ValueError("a text of whole characters, none of them the character 0")
     return value
+
+
+def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known name that a mistyped one was probably meant to be, whatever its case."""
+    by_folded = {entry.casefold(): entry for entry in reversed(tuple(known))}
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=cutoff)
+    return by_folded[close[0]] if close else None
+
+
+def name_advice(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that is none of those known."""
+    entries = tuple(known)
+    begin = [entry for entry in entries if entry.casefold().startswith(name.casefold())]
+    close = begin[0] if len(begin) == 1 else closest_name(name, entries)
+    return f"did you mean {close}?" if close else "there are " + ", ".join(entries)

@@ -9,7 +9,6 @@ float, str and tuples of str or float.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 import types
 import typing
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from vidscore_evaluators.errors import Fault, ParameterError
+from vidscore_evaluators.names import name_advice
 
 Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 ParametersType = TypeVar("ParametersType")
@@ -220,7 +220,8 @@ def _convert_array(value: object, item: type) -> tuple[Any, ...]:
     items = (value.split(",") if value else ()) if isinstance(value, str) else value
     if not isinstance(items, Sequence) or isinstance(items, bytes):
         raise ValueError(f"an array of {_TYPE_NAMES[item]}s")
-    return tuple(_CONVERTERS[item](entry) for entry in items)
+    convert = _convert_label if item is str else _CONVERTERS[item]
+    return tuple(convert(entry) for entry in items)
 
 
 def _convert_bool(value: object) -> bool:
@@ -257,6 +258,13 @@ def _convert_float(value: object) -> float:
     return number
 
 
+def _convert_label(value: object) -> str:
+    """Read a text of an array, mostly a class, for which a whole number may stand."""
+    if type(value) in (int, float) and float(value) == int(value):  # type: ignore[call-overload]
+        return str(int(value))  # type: ignore[call-overload]
+    return _convert_str(value)
+
+
 def _convert_str(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text")
@@ -276,9 +284,7 @@ def _check_bounds(value: Value, bounds: Bounds) -> None:
 
 
 def _unknown(name: str, known: list[str]) -> Fault:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else "one of " + ", ".join(known)
-    return Fault(found="an unknown parameter", expected=hint, field=name)
+    return Fault("unknown parameter", "", field=name, advice=name_advice(name, known))
 
 
 def _show(value: object) -> str:

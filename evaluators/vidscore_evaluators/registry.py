@@ -6,7 +6,7 @@ object is a subclass of `vidscore_evaluators.evaluator.Evaluator`.
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module, metadata
@@ -14,6 +14,7 @@ from typing import Any
 
 from vidscore_evaluators.errors import UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -63,10 +64,27 @@ def evaluator_class(name: str) -> EvaluatorClass:
     plug_ins = _plug_ins()
     if name in plug_ins:
         return _load(plug_ins[name])
+    raise UnknownEvaluatorError(f"no evaluator is called {name!r}; {_advice(name)}")
+
+
+def _advice(name: str) -> str:
+    """What to do about a name that no evaluator has; it may be that of a measure."""
     known = evaluator_names()
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}?" if close else "there are " + ", ".join(known)
-    raise UnknownEvaluatorError(f"no evaluator is called {name!r}; {hint}")
+    if name.casefold() in known:
+        return f"did you mean {name.casefold()}?"
+    measuring = [
+        entry
+        for entry in _BUILT_IN
+        if _plain(name) in {_plain(measure.name) for measure in evaluator_class(entry).measures}
+    ]
+    if measuring:
+        return f"{name} is a measure of {' and of '.join(measuring)}"
+    return name_advice(name, known)
+
+
+def _plain(name: str) -> str:
+    """A name as people write it when they do not remember its case and dashes."""
+    return re.sub("[^a-z0-9]", "", name.casefold())
 
 
 def create_evaluator(

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
 
+NOTES = frozenset({"column_alias"})
+"""Codes of warnings that only say how something was read; nothing needs to be done about them."""
+
 
 class Row(NamedTuple):
     """One score, and what it is of; None stands for "all of them"."""
@@ -79,6 +82,11 @@ class ReportWarning:
     code: str
     message: str
     count: int = 1
+
+    @property
+    def is_note(self) -> bool:
+        """Whether it only says how something was read: no reason to doubt, or to refuse, scores."""
+        return self.code in NOTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.names import checked_name
+from vidscore_evaluators.names import checked_name, name_advice
 from vidscore_evaluators.specification import (
     MAXIMUM_FRAMES,
     BenchmarkSpec,
@@ -63,8 +63,9 @@ class _Reader:
         self._source = source
         self._faults: list[Fault] = []
 
-    def fault(self, field: str, found: str, expected: str) -> None:
-        self._faults.append(Fault(found, expected, source=self._source, field=field))
+    def fault(self, field: str, found: str, expected: str, advice: str | None = None) -> None:
+        fault = Fault(found, expected, source=self._source, field=field, advice=advice)
+        self._faults.append(fault)
 
     def raise_faults(self) -> None:
         if self._faults:
@@ -78,7 +79,7 @@ class _Reader:
         for key, value in document.items():
             place = f"{path}.{key}" if path else str(key)
             if key not in fields:
-                self.fault(place, "an unknown key", "one of " + ", ".join(fields))
+                self.fault(place, "unknown key", "", name_advice(str(key), fields))
                 continue
             try:
                 read[key] = fields[key](value)
@@ -94,7 +95,7 @@ class _Reader:
             place = f"{path}[{index}]"
             table = self.table(document, place, fields)
             if isinstance(document, Mapping) and "name" not in document:
-                self.fault(f"{place}.name", "no name", "a name")
+                self.fault(f"{place}.name", "missing", "")
             tables.append(table)
         return tables
 
@@ -141,7 +142,9 @@ def _list(value: object) -> list[Any]:
 
 
 def _names(value: object) -> tuple[str, ...]:
-    names = tuple(_name(entry) for entry in _list(value))
+    """Class names; a whole number stands for its digits, as it does in data."""
+    entries = [str(entry) if type(entry) is int else entry for entry in _list(value)]
+    names = tuple(_name(entry) for entry in entries)
     if len({name.casefold() for name in names}) < len(names):
         raise ValueError("class names that differ in more than case")
     return names

@@ -34,15 +34,52 @@ def test_a_fault_names_only_what_is_known_of_its_place() -> None:
 
 
 def test_a_message_lists_the_first_faults_and_counts_the_others() -> None:
-    faults = [Fault(str(number), "0") for number in range(FAULTS_IN_MESSAGE + 3)]
+    faults = [Fault("0", str(number)) for number in range(FAULTS_IN_MESSAGE + 3)]
     lines = str(InputError(faults)).splitlines()
     assert lines[:-1] == [str(fault) for fault in faults[:FAULTS_IN_MESSAGE]]
     assert lines[-1] == "... and 3 more"
 
 
 def test_a_message_that_lists_all_faults_counts_no_others() -> None:
-    faults = [Fault(str(number), "0") for number in range(FAULTS_IN_MESSAGE)]
+    faults = [Fault("0", str(number)) for number in range(FAULTS_IN_MESSAGE)]
     assert len(str(InputError(faults)).splitlines()) == FAULTS_IN_MESSAGE
+
+
+def _tracks(count: int, source: str = "a.csv") -> list[Fault]:
+    return [
+        Fault(str(-line), "a track", source=source, line=line, field="track_id")
+        for line in range(1, count + 1)
+    ]
+
+
+def test_many_faults_of_one_kind_are_told_once_with_their_number_and_the_first_place() -> None:
+    other = Fault("nan", "a number", source="a.csv", line=9, field="x1")
+    error = InputError([*_tracks(67), other])
+    assert str(error).splitlines() == [
+        "67 times, first at a.csv, line 1, track_id: found -1, expected a track",
+        "a.csv, line 9, x1: found nan, expected a number",
+    ]
+    assert len(error.faults) == 68
+
+
+def test_three_faults_of_one_kind_are_told_one_by_one() -> None:
+    assert str(InputError(_tracks(3))).splitlines() == [str(fault) for fault in _tracks(3)]
+    assert str(InputError(_tracks(4))).startswith("4 times, first at a.csv, line 1")
+
+
+def test_faults_of_different_files_are_of_different_kinds() -> None:
+    lines = str(InputError([*_tracks(4), *_tracks(5, "b.csv")])).splitlines()
+    assert [line.split(",")[0] for line in lines] == ["4 times", "5 times"]
+
+
+def test_places_that_differ_in_their_index_alone_are_of_one_kind() -> None:
+    faults = [Fault("3", "a pair", field=f"coords[{index}]") for index in range(6)]
+    assert str(InputError(faults)) == "6 times, first at coords[0]: found 3, expected a pair"
+
+
+def test_faults_that_a_message_leaves_out_are_counted_and_not_their_kinds() -> None:
+    kinds = [Fault("0", str(number)) for number in range(FAULTS_IN_MESSAGE)]
+    assert str(InputError([*kinds, *_tracks(7)])).splitlines()[-1] == "... and 7 more"
 
 
 @pytest.mark.parametrize(

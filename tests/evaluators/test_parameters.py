@@ -114,7 +114,8 @@ def test_values_are_read_as_the_type_declared(name: str, given: object, expected
         ("thresholds", {"a": 1}, "thresholds: found {'a': 1}, expected an array of numbers"),
         ("thresholds", [0.5, 2], "thresholds: found [0.5, 2], expected at most 1"),
         ("thresholds", [0.5, "x"], "thresholds: found [0.5, 'x'], expected a number"),
-        ("classes", [1], "classes: found [1], expected a text"),
+        ("classes", [1.5], "classes: found [1.5], expected a text"),
+        ("classes", [True], "classes: found [True], expected a text"),
     ],
 )
 def test_a_wrong_value_is_named_with_what_was_expected(
@@ -128,14 +129,18 @@ def test_every_fault_is_listed_not_only_the_first() -> None:
     assert faults == [
         "tau: found 'x', expected a number",
         "limit: found 0, expected at least 1",
-        "nonsense: found an unknown parameter, expected one of " + ", ".join(NAMES),
+        "nonsense: unknown parameter; there are " + ", ".join(NAMES),
     ]
 
 
 def test_an_unknown_name_gets_the_closest_known_one() -> None:
-    assert _faults(treshold=1) == [
-        "treshold: found an unknown parameter, expected did you mean thresholds?"
-    ]
+    assert _faults(treshold=1) == ["treshold: unknown parameter; did you mean thresholds?"]
+    assert _faults(TAU=1) == ["TAU: unknown parameter; did you mean tau?"]
+
+
+def test_whole_numbers_in_an_array_of_texts_are_the_texts_of_their_digits() -> None:
+    """The wire has numbers as floats, so that 3.0 is 3."""
+    assert parse_parameters(Sample, {"classes": [3, 4.0, "car"]}).classes == ("3", "4", "car")
 
 
 def test_faults_between_parameters_are_found_once_each_is_right_alone() -> None:

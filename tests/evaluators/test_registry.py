@@ -60,6 +60,26 @@ def test_an_unknown_name_gets_the_closest_known_one() -> None:
         create_evaluator("")
 
 
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("F1", "did you mean f1?"),
+        ("MAP", "did you mean map?"),
+        ("mota", "mota is a measure of clear"),
+        ("AP", "AP is a measure of map"),
+        ("AP50", "AP50 is a measure of map"),
+        ("idf1", "idf1 is a measure of identity"),
+        ("SpotGoe", "did you mean spotgeo?"),
+    ],
+)
+def test_a_name_in_another_case_or_that_of_a_measure_leads_to_an_evaluator(
+    name: str, advice: str
+) -> None:
+    with pytest.raises(UnknownEvaluatorError) as caught:
+        evaluator_class(name)
+    assert str(caught.value).startswith(f"no evaluator is called {name!r}; {advice}")
+
+
 def test_a_plug_in_cannot_take_the_name_of_a_built_in_one(points: list[EntryPoint]) -> None:
     points.append(_point("spotgeo", "tests.evaluators.toy:Toy"))
     assert evaluator_class("spotgeo") is not Toy

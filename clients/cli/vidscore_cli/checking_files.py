@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.failures import fault_lines
+from vidscore_cli.failures import lines_of
 from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.output import STDOUT, deliver, deliver_table
 from vidscore_cli.progress import ProgressBar
@@ -119,16 +119,19 @@ def _summary(source: Source) -> dict[str, Any]:
 
 def _refusal(path: str, faults: Sequence[Fault], all_faults: bool) -> RenderableType:
     count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    lines = fault_lines(faults, all_faults)
+    lines = lines_of(faults, all_faults)
     return Group(Text(f"{path}: {count}", style="bold red"), *(_indented(line) for line in lines))
 
 
 def _acceptance(path: str, source: Source) -> RenderableType:
     summary = _summary(source)
-    warnings = summary.pop("warnings")
+    del summary["warnings"]
     summary["classes"] = ", ".join(summary["classes"]) or "none"
     lines = [f"{name:10} {value}" for name, value in summary.items()]
-    lines += [f"{'warning':10} {warning['message']}" for warning in warnings]
+    lines += [
+        f"{'note' if warning.is_note else 'warning':10} {warning.message}"
+        for warning in source.warnings
+    ]
     return Group(
         Text(f"{path}: nothing is wrong", style="bold"), *(_indented(line) for line in lines)
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import click
+
+OTHER_WORDS = {
+    **dict.fromkeys(("--gt", "--ground-truth", "--groundtruth", "--reference"), "--truth"),
+    **dict.fromkeys(("--pred", "--preds", "--predictions", "--dets", "--results"), "--detections"),
+}
+"""What other tools call options of these commands."""
 
 Sections = Mapping[str, Mapping[str, str]]
 """Heading -> name of a command -> ``module:object`` that declares it."""
@@ -23,6 +28,17 @@ class Command(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str], **extra: Any) -> None:
         super().__init__(*args, **extra)
         self.examples = tuple(examples)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; an option that other tools have gets this one's as a suggestion."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            own = {option for parameter in self.params for option in parameter.opts}
+            meant = OTHER_WORDS.get(error.option_name)
+            if meant in own:
+                error.possibilities = [meant]
+            raise
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, unwrapped so that they can be copied."""
@@ -84,9 +100,9 @@ class CommandTree(click.Group):
         """Find the command; a mistyped name gets a suggestion."""
         known = self.list_commands(ctx)
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
-            close = difflib.get_close_matches(args[0], known, n=1)
-            hint = f"did you mean {close[0]}?" if close else "there are " + ", ".join(known)
-            ctx.fail(f"no command is called {args[0]!r}; {hint}")
+            from vidscore_evaluators.names import name_advice
+
+            ctx.fail(f"no command is called {args[0]!r}; {name_advice(args[0], known)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -12,8 +12,8 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from vidscore_cli.inputs import check_format_name, check_scale_of_side
-from vidscore_cli.output import STDOUT, deliver_table, write_atomically
+from vidscore_cli.inputs import check_format_name, check_scale_of_side, refuse_image_names
+from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
@@ -21,6 +21,7 @@ from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.writing import Files
 from vidscore_evaluators.library import scaled
+from vidscore_evaluators.names import name_advice
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,9 @@ def convert_files(typed: FileConversion) -> None:
     check_format_name(typed.from_format, "--from")
     check_scale_of_side(typed.confidence_scale, typed.side)
     if typed.to_format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise click.BadParameter(f"{typed.to_format!r} is none of {known}", param_hint="--to")
+        advice = name_advice(typed.to_format, FORMATS)
+        said = f"no format is called {typed.to_format!r}; {advice}"
+        raise click.BadParameter(said, param_hint="--to")
     _check_target(typed)
     side = Side(typed.side)
     with ProgressBar() as bar:
@@ -83,6 +85,7 @@ def _read(typed: FileConversion, side: Side) -> tuple[Source, Source | None]:
         source = read_source(
             Path(typed.source), side, format_name=typed.from_format, image_size=typed.image_size
         )
+        refuse_image_names(source)
         return scaled(source, typed.confidence_scale), None
     pair = read_pair(
         Path(typed.truth),
@@ -113,6 +116,8 @@ def _write_folder(files: Files, target: Path) -> None:
         if whole.is_dir():
             whole.rmdir()
         neighbour.rename(whole)
+    except OSError as error:
+        raise about(target, error) from None
     finally:
         shutil.rmtree(neighbour, ignore_errors=True)
 

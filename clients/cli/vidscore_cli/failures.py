@@ -10,7 +10,7 @@ import click
 
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.session import Session
-from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+from vidscore_evaluators.errors import Fault, InputError, VidscoreError, fault_lines
 
 FAULTS_SHOWN = 50
 """Faults that an error lists unless all are wanted."""
@@ -64,20 +64,20 @@ def explain(error: Exception, session: Session) -> ExitCode:
     return ExitCode.INTERNAL
 
 
-def fault_lines(faults: Sequence[Fault], everything: bool) -> list[str]:
-    """One line for each fault: the first ones and the number of the rest, or all."""
-    shown = faults if everything else faults[:FAULTS_SHOWN]
-    lines = [str(fault) for fault in shown]
-    rest = len(faults) - len(shown)
-    if rest:
-        lines.append(f"... and {rest} more; --all-faults lists them")
+def lines_of(faults: Sequence[Fault], everything: bool) -> list[str]:
+    """Lines for people: the first faults, each kind once, and the number of the rest; or all."""
+    if everything:
+        return [str(fault) for fault in faults]
+    lines = fault_lines(faults, FAULTS_SHOWN)
+    if len(lines) < len(faults):
+        lines.append("--all-faults lists every one of them")
     return lines
 
 
 def _describe(error: VidscoreError, everything: bool) -> str:
     if not isinstance(error, InputError):
         return f"Error: {error}"
-    lines = fault_lines(error.faults, everything)
+    lines = lines_of(error.faults, everything)
     if len(lines) == 1:
         return f"Error: {lines[0]}"
     heading = f"Error: {len(error.faults)} faults:"

@@ -8,8 +8,12 @@ from typing import Literal
 
 import click
 
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
+from vidscore_evaluators.formats.coco_images import unresolved
 from vidscore_evaluators.formats.manifest import read_manifest
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.library import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -42,8 +46,8 @@ def check_format_name(name: str, option: str = "--input-format") -> None:
         click.BadParameter: If there is no format of that name; the text names those there are.
     """
     if name not in (AUTO, *FORMATS):
-        known = ", ".join((AUTO, *FORMATS))
-        raise click.BadParameter(f"{name!r} is none of {known}", param_hint=option)
+        advice = name_advice(name, (AUTO, *FORMATS))
+        raise click.BadParameter(f"no format is called {name!r}; {advice}", param_hint=option)
 
 
 def check_scale_of_side(confidence_scale: str | None, side: str) -> None:
@@ -86,3 +90,14 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         known=frozenset(sequence.key for sequence in specification.sequences),
     )
     return replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+
+
+def refuse_image_names(detections: Source) -> None:
+    """Refuse detections that name their images, where there is no truth to say which these are.
+
+    Raises:
+        InputError: If they do.
+    """
+    faults = unresolved(detections)
+    if faults:
+        raise InputError(faults.listed())

@@ -78,6 +78,10 @@ class _Root(CommandTree):
             code = explain(error, session)
         sys.exit(code)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words; ``help score`` is another way to ask for ``score --help``."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; a reader who has gone away (``| head``) is no error."""
         try:
@@ -117,6 +121,7 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
+    "-V",
     "--version",
     is_flag=True,
     is_eager=True,

@@ -120,6 +120,7 @@ def settings_option() -> Decorator[Any]:
         "settings",
         metavar="[EVALUATOR.]NAME=VALUE",
         multiple=True,
+        shell_complete=complete_setting,
         help="Set a parameter (see `vidscore evaluators NAME`); may be repeated.",
     )
 
@@ -151,6 +152,7 @@ def input_format_option() -> Decorator[Any]:
     return click.option(
         "--input-format",
         metavar="FORMAT",
+        shell_complete=complete_format,
         default="auto",
         show_default=True,
         help=f"{FORMAT_NAMES}, or auto to go by the content.",
@@ -258,6 +260,27 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
 def records_options() -> Decorator[Any]:
     """``--format`` and ``--output`` of a command that lists something."""
     return together(format_option("table", "csv", "json"), output_option())
+
+
+def complete_format(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Names of formats that begin as typed, for shells that complete."""
+    return [name for name in FORMAT_NAMES.split(", ") if name.startswith(incomplete)]
+
+
+def complete_setting(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """``NAME=`` of the parameters of the evaluators that are typed, where they begin as typed."""
+    from vidscore_evaluators.parameters import describe_parameters
+    from vidscore_evaluators.registry import evaluator_class, evaluator_names
+
+    # Before its value is typed, an option keeps click from giving the words to arguments.
+    words = [*(ctx.params.get("evaluators") or ()), *ctx.args]
+    typed = [name for name in words if name in evaluator_names()]
+    names = [
+        f"{evaluator}.{description.name}=" if len(typed) > 1 else f"{description.name}="
+        for evaluator in typed
+        for description in describe_parameters(evaluator_class(evaluator).Parameters)
+    ]
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_evaluator(

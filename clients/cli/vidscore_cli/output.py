@@ -75,6 +75,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     """Write a file through a neighbour that takes its place when it is whole.
 
     What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+
+    Raises:
+        OSError: If it cannot be written; about the file, not about its neighbour.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -87,8 +90,15 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         neighbour.replace(target)
+    except OSError as error:
+        raise about(path, error) from None
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+def about(path: Path, error: OSError) -> OSError:
+    """An error of a file that only stands for another, as an error of that one."""
+    return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
 
 
 def _without_padding(text: str) -> str:

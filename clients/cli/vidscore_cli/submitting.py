@@ -11,7 +11,7 @@ import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted_submissions import refuse_unscored, write_scores
-from vidscore_cli.inputs import check_format_name
+from vidscore_cli.inputs import check_format_name, refuse_image_names
 from vidscore_cli.output import check_output
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_frames
@@ -68,6 +68,7 @@ def submit_files(typed: FileSubmission) -> None:
         bar.stage("reading")
         path = Path(typed.detections)
         source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
+        refuse_image_names(source)
         detections = _in_order(scaled(source, typed.confidence_scale).annotations)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)

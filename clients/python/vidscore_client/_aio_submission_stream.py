@@ -69,7 +69,7 @@ class AsyncSubmissionStream:
         sequence: str,
         frame: int,
         coordinates: ArrayLike,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str | int] | None = None,
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
         *,

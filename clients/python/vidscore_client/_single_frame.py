@@ -17,6 +17,7 @@ from vidscore_client.frames import (
     Frames,
     IntArray,
     coordinate_array,
+    label_text,
     numbers,
     text,
     whole_numbers,
@@ -44,7 +45,7 @@ class SingleFrame:
         frame: int,
         coordinates: ArrayLike,
         *,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str | int] | None = None,
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
         flags: ArrayLike | None = None,
@@ -129,11 +130,11 @@ def _joined(columns: Sequence[Any], counts: Sequence[int], default: float) -> An
     )
 
 
-def _labels(labels: Sequence[str], count: int) -> tuple[str, ...]:
+def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
     expected = f"{count} texts, one for each object"
     if isinstance(labels, str):
         raise InputError("labels", "one text", expected)
-    names = tuple(text("labels", label) for label in labels)
+    names = tuple(label_text(label) for label in labels)
     if len(names) != count:
         raise InputError("labels", f"{len(names)} values", expected)
     return names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -12,6 +13,7 @@ from google.protobuf.message import Message
 from vidscore.v1 import specification_pb2 as wire
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
+from vidscore_client.frames import label_text
 
 Specification = Mapping[str, Any] | wire.BenchmarkSpec
 """A specification as dictionaries, as a manifest or a report has it, or as the proto message."""
@@ -117,8 +119,14 @@ def fill_message(message: Message, path: str, document: object, fields: Mapping[
         raise InputError(path, repr(document)[:80], "a table")
     for key, value in document.items():
         if key not in fields:
-            raise InputError(f"{path}.{key}", "an unknown key", "one of " + ", ".join(fields))
+            raise InputError(f"{path}.{key}", "unknown key", "", _key_advice(str(key), fields))
         fields[key](message, key, value, f"{path}.{key}")
+
+
+def _key_advice(key: str, known: Iterable[str]) -> str:
+    entries = tuple(known)
+    close = difflib.get_close_matches(key.casefold(), entries, n=1)
+    return f"did you mean {close[0]}?" if close else "there are " + ", ".join(entries)
 
 
 def scalar_field(expected: str) -> Fill:
@@ -160,7 +168,11 @@ def _entries(fields: Mapping[str, Fill]) -> Fill:
 
 def _classes(message: Any, _key: str, value: Any, path: str) -> None:
     message.classes.SetInParent()
-    _extend(message.classes.names, value, path, "a list of class names")
+    names = [
+        label_text(entry) if isinstance(entry, Integral) else entry
+        for entry in _listed(value, path)
+    ]
+    _extend(message.classes.names, names, path, "a list of class names")
 
 
 def _evaluated_frames(message: Any, _key: str, value: Any, path: str) -> None:

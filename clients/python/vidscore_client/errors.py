@@ -141,13 +141,15 @@ class InputError(VidscoreError, ValueError):
         argument: Name of the argument.
     """
 
-    def __init__(self, argument: str, found: str, expected: str) -> None:
-        """Say what was found and what was expected."""
-        super().__init__(f"{argument}: found {found}, expected {expected}", reason="INVALID_INPUT")
+    def __init__(self, argument: str, found: str, expected: str, advice: str = "") -> None:
+        """Say what was found, what was expected (or nothing of it) and what to do."""
+        problem = f"found {found}, expected {expected}" if expected else found
+        text = f"{argument}: {problem}; {advice}" if advice else f"{argument}: {problem}"
+        super().__init__(text, reason="INVALID_INPUT")
         self.argument = argument
-        self._parts = (argument, found, expected)
+        self._parts = (argument, found, expected, advice)
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str]]:
         """Survive the way between processes."""
         return (type(self), self._parts)
 

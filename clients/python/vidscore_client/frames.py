@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -71,7 +72,7 @@ class Frames:
         frame_numbers: (F,) frame numbers.
         frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
         coordinates: (N, 2 | 4 | 8) pixels.
-        labels: Table of class labels.
+        labels: Table of class labels; a whole number stands for its digits.
         label_indices: (N,) rows of `labels`; None for all 0.
         confidences: (N,) from 0 to 1; None for all 1.
         track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
@@ -88,7 +89,7 @@ class Frames:
     frame_numbers: IntArray
     frame_starts: IntArray
     coordinates: FloatArray
-    labels: Sequence[str] = ()
+    labels: Sequence[str | int] = ()
     label_indices: IntArray | None = None
     confidences: FloatArray | None = None
     track_ids: IntArray | None = None
@@ -101,8 +102,7 @@ class Frames:
         for domain, sequence in self.sequences:
             text("sequences", domain)
             text("sequences", sequence)
-        for label in self.labels:
-            text("labels", label)
+        self._set("labels", tuple(label_text(label) for label in self.labels))
         self._set("frame_numbers", whole_numbers("frame_numbers", self.frame_numbers))
         self._set("coordinates", coordinate_array(self.coordinates))
         for name in ("frame_sequences", "frame_flags"):
@@ -249,6 +249,17 @@ def text(name: str, value: object) -> str:
     except UnicodeEncodeError:  # half of a surrogate pair, which is no Unicode text
         pass
     raise InputError(name, repr(value)[:80], "a text")
+
+
+def label_text(value: object) -> str:
+    """A class label that can be sent; a whole number stands for its digits.
+
+    Raises:
+        InputError: If it is neither a text nor a whole number.
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    return text("labels", value)
 
 
 def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:

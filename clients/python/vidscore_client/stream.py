@@ -93,7 +93,7 @@ class ScoreStream:
         sequence: str,
         frame: int,
         coordinates: ArrayLike,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str | int] | None = None,
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
         flags: ArrayLike | None = None,
@@ -107,7 +107,7 @@ class ScoreStream:
             sequence: Name of the video.
             frame: Number of the frame; each is sent once, in any order.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
-            labels: N class labels; None where there are no classes.
+            labels: N class labels, texts or whole numbers; None where there are no classes.
             confidences: N confidences from 0 to 1; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             flags: N bits of `ObjectFlag`; None for all 0.
@@ -138,7 +138,7 @@ class ScoreStream:
         sequence: str,
         frame: int,
         coordinates: ArrayLike,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str | int] | None = None,
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
         *,

@@ -2,52 +2,45 @@
 
 `read_source` reads one side, `read_pair` both and holds them against each other, `validate_file`
 only says what is wrong. To add a format: write a module with a
-`vidscore_evaluators.formats.source.Format` and name it in `FORMATS`.
+`vidscore_evaluators.formats.source.Format` and name it in
+`vidscore_evaluators.formats.detection.FORMATS`.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import (
-    coco_json,
-    generic_csv,
-    kitti,
-    motchallenge,
-    neovision2_csv,
-    spotgeo_json,
-    yolo,
+from vidscore_evaluators.formats import generic_csv
+from vidscore_evaluators.formats.detection import (
+    AUTO,
+    FORMATS,
+    detect_format,
+    find_format,
+    locate,
 )
-from vidscore_evaluators.formats.files import is_folder, read_head
-from vidscore_evaluators.formats.source import Format, ReadLimits, ReadOptions, Source
+from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
+from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
 from vidscore_evaluators.report import ReportWarning
 
-OnError = Literal["refuse", "skip"]
-AUTO = "auto"
+__all__ = [
+    "AUTO",
+    "FORMATS",
+    "OnError",
+    "Pair",
+    "detect_format",
+    "find_format",
+    "read_pair",
+    "read_source",
+    "validate_file",
+]
 
-FORMATS = MappingProxyType(
-    {
-        known.name: known
-        for known in (
-            coco_json.FORMAT,
-            spotgeo_json.FORMAT,
-            motchallenge.FORMAT,
-            neovision2_csv.FORMAT,
-            kitti.FORMAT,
-            yolo.FORMAT,
-            generic_csv.FORMAT,
-        )
-    }
-)
-"""Every format by name; content is held against them in this order."""
+OnError = Literal["refuse", "skip"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,36 +62,6 @@ class Pair:
         return fault if side is None else side.locate(fault)
 
 
-def detect_format(path: Path) -> Format:
-    """The format of a file or folder, by its content.
-
-    Raises:
-        InputError: If there is nothing there, or nothing of a known format.
-    """
-    what = "a file or folder of annotations"
-    folder = is_folder(path, what)
-    head = b"" if folder else read_head(path, what)
-    for candidate in FORMATS.values():
-        if candidate.matches(path, head):
-            return candidate
-    kind = "a folder" if folder else "a file" if head.strip() else "an empty file"
-    titles = "; ".join(known.title for known in FORMATS.values())
-    raise InputError([Fault(f"{kind} of no known format", titles, source=str(path))])
-
-
-def find_format(name: str) -> Format:
-    """The format of that name.
-
-    Raises:
-        InputError: If there is none.
-    """
-    if name in FORMATS:
-        return FORMATS[name]
-    close = difflib.get_close_matches(name, FORMATS, n=1)
-    hint = f"did you mean {close[0]}?" if close else "one of " + ", ".join((AUTO, *FORMATS))
-    raise InputError([Fault(repr(name), hint, field="format")])
-
-
 def read_source(
     path: Path,
     side: Side,
@@ -107,26 +70,32 @@ def read_source(
     on_error: OnError = "refuse",
     limits: ReadLimits = ReadLimits(),
     image_size: tuple[int, int] | None = None,
+    beside: str | None = None,
 ) -> Source:
     """Read one side.
 
     Args:
-        path: File or folder.
+        path: File or folder, in zip or gzip or not, a pipe, or ``-`` for standard input.
         side: Which side it is; some formats allow in the truth what detections must not have.
         format_name: A name of `FORMATS`, or ``auto`` to go by the content.
         on_error: ``refuse`` to raise where a row or entry is broken, ``skip`` to leave it out with
             the warning ``skipped_rows``.
         limits: How much to take in.
         image_size: Width and height of every image in pixels, for formats that do not say it.
+        beside: Format of the truth that detections go with, where it is known.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
-    chosen = detect_format(path) if format_name == AUTO else find_format(format_name)
-    options = ReadOptions(limits.maximum_file_bytes, limits.maximum_files, image_size)
-    reading = chosen.read(path, side, options)
-    if reading.faults and on_error == "refuse":
-        raise InputError(reading.faults.listed())
+    options = ReadOptions(**asdict(limits) | {"image_size": image_size})
+    with opened(path, limits) as place:
+        found = locate(place, format_name, side, beside)
+        try:
+            reading = found.format.read(found.path, side, options)
+            if reading.faults and on_error == "refuse":
+                raise InputError(reading.faults.listed())
+        except InputError as error:
+            raise InputError(found.explained(error.faults)) from None
     return _with_skipped(reading.source, reading.skipped)
 
 
@@ -154,8 +123,10 @@ def read_pair(
     Raises:
         InputError: With every fault of both sides.
     """
+    if truth == detections == STANDARD_INPUT:
+        raise InputError([Fault("standard input for both sides", "one of them as a file")])
 
-    def read_side(given: Path | Source, side: Side) -> Source:
+    def read_side(given: Path | Source, side: Side, beside: str | None) -> Source:
         if isinstance(given, Source):
             return given
         return read_source(
@@ -165,11 +136,15 @@ def read_pair(
             on_error=on_error,
             limits=limits,
             image_size=image_size,
+            beside=beside,
         )
 
-    left, right = _both(
-        lambda: read_side(truth, Side.TRUTH), lambda: read_side(detections, Side.DETECTIONS)
-    )
+    faults: list[Fault] = []
+    left = _attempt(lambda: read_side(truth, Side.TRUTH, None), faults)
+    beside = None if left is None else left.format
+    right = _attempt(lambda: read_side(detections, Side.DETECTIONS, beside), faults)
+    if left is None or right is None:
+        raise InputError(faults)
     _refuse_mixture(left, right)
     if right.format is None:
         return Pair(left, right)
@@ -195,18 +170,13 @@ def validate_file(
     return []
 
 
-def _both(first: Callable[[], Source], second: Callable[[], Source]) -> tuple[Source, Source]:
-    """Read both sides; where both are broken, say so of both."""
-    faults: list[Fault] = []
-    sources = []
-    for read in (first, second):
-        try:
-            sources.append(read())
-        except InputError as error:
-            faults.extend(error.faults)
-    if faults:
-        raise InputError(faults)
-    return sources[0], sources[1]
+def _attempt(read: Callable[[], Source], faults: list[Fault]) -> Source | None:
+    """Read a side; where it is broken, gather why, so that the other side is looked at too."""
+    try:
+        return read()
+    except InputError as error:
+        faults.extend(error.faults)
+        return None
 
 
 def _refuse_mixture(truth: Source, detections: Source) -> None:

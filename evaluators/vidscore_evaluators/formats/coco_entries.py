@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -67,6 +67,11 @@ class Entries:
         """(N,) whole numbers; -1 for all where the array has no such key."""
         missing = np.full(len(self), NO_TRACK, dtype=np.int64)
         column: IntArray = self.columns.get(key, missing)
+        return column
+
+    def ids(self, key: str) -> AnyArray:
+        """(N,) whole numbers, or objects where some are texts."""
+        column: AnyArray = self.columns[key]
         return column
 
     def number(self, key: str) -> FloatArray:
@@ -164,7 +169,7 @@ def _problems(
     for key, rule in rules.items():
         if key not in entry:
             if rule.default is None:
-                yield key, "no such key", rule.expected
+                yield key, "nothing", rule.expected
         elif not rule.holds(entry[key]):
             yield key, _shown(entry[key]), rule.expected
         elif rule.unique:
@@ -199,6 +204,31 @@ def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
         default,
         unique,
     )
+
+
+def _id(*, unique: bool = False) -> Rule:
+    """A whole number, or a text as some trainers write it."""
+    number, text = _whole(MAXIMUM_FRAME_NUMBER), _text()
+
+    def holds(value: object) -> bool:
+        return number.holds(value) or text.holds(value)
+
+    def column(values: list[Any]) -> AnyArray:
+        if set(map(type, values)) <= {int}:
+            return cast("AnyArray", number.column(values))
+        _require(all(map(holds, values)))
+        return np.array(values, dtype=object)
+
+    return Rule(f"{number.expected}, or a text", holds, column, unique=unique)
+
+
+def _anything() -> Rule:
+    """Texts that may be of use; others are taken for none."""
+
+    def column(values: list[Any]) -> list[str]:
+        return [value if isinstance(value, str) else "" for value in values]
+
+    return Rule("anything", lambda _: True, column, "")
 
 
 def _number(least: float, greatest: float, default: float | None = None) -> Rule:
@@ -265,7 +295,7 @@ _OPTIONAL_ID = _whole(MAXIMUM_FRAME_NUMBER, NO_TRACK)
 _UNIQUE_ID = _whole(MAXIMUM_FRAME_NUMBER, unique=True)
 _FLAG = _whole(1, 0)
 _OBJECT: Rules = {
-    "image_id": _ID,
+    "image_id": _id(),
     "category_id": _ID,
     "bbox": _box(),
     "track_id": _OPTIONAL_ID,
@@ -274,7 +304,8 @@ _OBJECT: Rules = {
 VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _text("", unique=True)})
 IMAGE_RULES: Rules = MappingProxyType(
     {
-        "id": _UNIQUE_ID,
+        "id": _id(unique=True),
+        "file_name": _anything(),
         "video_id": _OPTIONAL_ID,
         "frame_id": _OPTIONAL_ID,
         "frame_index": _OPTIONAL_ID,
@@ -291,3 +322,7 @@ ANNOTATION_RULES: Rules = MappingProxyType(
     }
 )
 RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _finite()})
+NAMED_RESULT_RULES: Rules = MappingProxyType(
+    {"file_name": _text(), **{key: rule for key, rule in RESULT_RULES.items() if key != "image_id"}}
+)
+"""Rules of results that name the file of their image in place of its id."""

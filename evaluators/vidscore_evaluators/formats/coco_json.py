@@ -19,9 +19,8 @@ The project's readings:
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,17 +33,31 @@ from vidscore_evaluators.formats.coco_entries import (
     ANNOTATION_RULES,
     CATEGORY_RULES,
     IMAGE_RULES,
+    NAMED_RESULT_RULES,
     RESULT_RULES,
     VIDEO_RULES,
     Entries,
     read_entries,
 )
+from vidscore_evaluators.formats.coco_images import (
+    Frame,
+    frames_by_name,
+    image_numbers,
+    unresolved,
+)
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.files import read_bytes
-from vidscore_evaluators.formats.json_text import no_garbage_collection, parse_json, type_name
+from vidscore_evaluators.formats.json_text import (
+    no_garbage_collection,
+    parse_json,
+    show_value,
+    type_name,
+)
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.source import (
     IMAGES,
+    SWAPPED,
     Format,
     Numbering,
     PairReading,
@@ -60,10 +73,8 @@ _ARRAYS = ("videos", "images", "categories", "annotations")
 _KEYS = tuple(f'"{key}"'.encode() for key in (*_ARRAYS, "info", "licenses", "type"))
 _OBJECT = "an object with images, categories and annotations"
 
-_Frame = tuple[SequenceKey, int]
 
-
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file.
 
     Raises:
@@ -78,38 +89,57 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
         elif isinstance(document, dict):
             reading = _read_object(document, name, side)
         else:
-            raise InputError([Fault(type_name(document), _OBJECT, source=name)])
+            advice = SWAPPED if isinstance(document, list) else None
+            raise InputError([Fault(type_name(document), _OBJECT, source=name, advice=advice)])
         del document
     return reading
 
 
-def matches(path: Path, head: bytes) -> bool:
+def matches(path: InputPath, head: bytes) -> bool:
     """Whether a file is a JSON object with keys of COCO, or an array with an image_id."""
     del path
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if text.startswith(b"{"):
         return any(key in text for key in _KEYS)
-    return text.startswith(b"[") and b'"image_id"' in text
+    if not text.startswith(b"["):
+        return False
+    return b'"image_id"' in text or (b'"file_name"' in text and b'"bbox"' in text)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
     """Give results the frames and class names of the truth's numbers."""
     del known
-    if truth.numbering is None or detections.numbering is not None or truth.format != NAME:
+    names = {} if detections.numbering is None else detections.numbering.image_names
+    if detections.numbering is not None and not names:
         return PairReading(detections, FaultList())
+    if truth.numbering is None or truth.format != NAME:
+        return PairReading(detections, unresolved(detections))
     faults = FaultList()
     detections, dropped = _with_known_classes(detections, truth.numbering.labels, faults)
     found = detections.annotations
-    places = [truth.numbering.frames.get(number) for number in found.frame_numbers.tolist()]
+    images: Mapping[int | str, Frame] = truth.numbering.frames
+    if names:
+        images = {**frames_by_name(truth.numbering)}
+    ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
+    places = _once([images.get(own) for own in ids])
     strange = np.array([place is None for place in places], dtype=np.bool_)
+    expected = "the id or file of one image" if names else "the id of an image"
+    expected += " of the truth"
     for row in np.flatnonzero(strange).tolist():
-        expected = "the id of an image of the truth"
-        fault = Fault(str(found.frame_numbers[row]), expected, entry=row)
+        fault = Fault(show_value(ids[row]), expected, entry=row)
         faults.add(replace(detections.locate(fault), field="image_id"))
     dropped += int(found.object_counts[strange].sum())
     kept = detections.without_frames(strange)
-    frames = [place for place in places if place is not None]
-    return PairReading(_in_frames(kept, frames), faults, dropped)
+    moved = _in_frames(kept, [place for place in places if place is not None])
+    return PairReading(replace(moved, numbering=None), faults, dropped)
+
+
+def _once(places: Sequence[Frame | None]) -> list[Frame | None]:
+    """The frames; None for one that has been there before, since two names are of one image."""
+    first: dict[Frame | None, int] = {}
+    return [
+        place if first.setdefault(place, row) == row else None for row, place in enumerate(places)
+    ]
 
 
 def _with_known_classes(
@@ -130,7 +160,7 @@ def _with_known_classes(
     return replace(detections, annotations=replace(kept, labels=table)), int(unknown.sum())
 
 
-def _in_frames(source: Source, frames: list[_Frame]) -> Source:
+def _in_frames(source: Source, frames: list[Frame]) -> Source:
     """The same with each frame at another place."""
     sequences = tuple(sorted({key for key, _ in frames}))
     rank = {key: index for index, key in enumerate(sequences)}
@@ -148,15 +178,34 @@ def _in_frames(source: Source, frames: list[_Frame]) -> Source:
 
 def _read_results(document: list[Any], name: str) -> Reading:
     faults = FaultList()
-    entries = read_entries(document, RESULT_RULES, name, "", faults)
-    numbers, rows = np.unique(entries.whole("image_id"), return_inverse=True)
-    frames = [(SequenceKey("", IMAGES), number) for number in numbers.tolist()]
+    rules, ids = RESULT_RULES, "image_id"
+    if _name_files(document):
+        rules, ids = NAMED_RESULT_RULES, "file_name"
+    entries = read_entries(document, rules, name, "", faults)
+    images, rows = np.unique(_as_texts(entries.ids(ids)), return_inverse=True)
+    numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
+    frames = [(SequenceKey("", IMAGES), number) for number in numbers]
     categories = entries.whole("category_id")
     used, codes = np.unique(categories, return_inverse=True)
     labels = TextColumn(codes.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
     none = np.zeros(0, dtype=np.int64)
     source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
+    if images.dtype != np.int64:
+        names = dict(zip(numbers, images.tolist(), strict=True))
+        source = replace(source, numbering=Numbering(image_names=names))
     return Reading(source, faults, len(document) - len(entries))
+
+
+def _name_files(document: list[Any]) -> bool:
+    """Whether results name files in place of ids."""
+    first = document[0] if document else None
+    return isinstance(first, dict) and "image_id" not in first and "file_name" in first
+
+
+def _as_texts(ids: AnyArray | list[str]) -> AnyArray:
+    """Whole numbers, or texts where some are texts."""
+    array = np.asarray(ids)
+    return array if array.dtype == np.int64 else array.astype(np.str_)
 
 
 def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
@@ -167,7 +216,7 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
         if not isinstance(value, list)
     ]
     wrong += [
-        Fault("no such key", _OBJECT, source=name, field=key)
+        Fault("nothing", _OBJECT, source=name, field=key)
         for key in ("images", "categories", "annotations")
         if key not in document
     ]
@@ -183,23 +232,22 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     frames = _frames_of(images, videos, name)
     rules = ANNOTATION_RULES
     entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
-    ids, names = (
-        images.whole("id"),
-        dict(zip(categories.whole("id").tolist(), categories.texts("name"), strict=True)),
-    )
-    rows = _rows_of(entries.whole("image_id"), ids)
+    ids = images.ids("id")
+    names = dict(zip(categories.whole("id").tolist(), categories.texts("name"), strict=True))
+    rows = _rows_of(entries.ids("image_id"), ids)
     codes = _rows_of(entries.whole("category_id"), categories.whole("id"))
     good = _known(entries, "image_id", rows, "the id of an image", name, faults)
     good &= _known(entries, "category_id", codes, "the id of a category", name, faults)
     entries, rows, codes = entries.take(good), rows[good], codes[good]
     labels = TextColumn(codes, tuple(names.values()))
     source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side)
-    numbering = Numbering(dict(zip(ids.tolist(), frames, strict=True)), names)
+    of_image = dict(zip(ids.tolist(), frames, strict=True))
+    numbering = Numbering(of_image, names, images.texts("file_name"))
     skipped = len(lists["annotations"]) - len(entries)
     return Reading(replace(source, numbering=numbering), faults, skipped)
 
 
-def _frames_of(images: Entries, videos: Entries, name: str) -> list[_Frame]:
+def _frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:
     """Sequence and number of each image."""
     names = dict(zip(videos.whole("id").tolist(), videos.texts("name"), strict=True))
     faults = [
@@ -209,12 +257,12 @@ def _frames_of(images: Entries, videos: Entries, name: str) -> list[_Frame]:
         )
         if number != NO_TRACK and names and number not in names
     ]
-    frames = []
+    frames, ids = [], _as_texts(images.ids("id"))
     numbers = np.where(
         images.whole("frame_id") != NO_TRACK, images.whole("frame_id"), images.whole("frame_index")
     )
     for own, video, number in zip(
-        images.whole("id").tolist(),
+        image_numbers(ids.tolist()) if ids.dtype.kind == "U" else ids.tolist(),
         images.whole("video_id").tolist(),
         numbers.tolist(),
         strict=True,
@@ -223,7 +271,7 @@ def _frames_of(images: Entries, videos: Entries, name: str) -> list[_Frame]:
             frames.append((SequenceKey("", IMAGES), own))
         else:
             frames.append((SequenceKey("", names.get(video) or str(video)), number))
-    first: dict[_Frame, int] = {}
+    first: dict[Frame, int] = {}
     for entry, frame in zip(images.positions.tolist(), frames, strict=True):
         if first.setdefault(frame, entry) != entry:
             found = f"frame {frame[1]} of sequence {frame[0].sequence} again"
@@ -233,8 +281,11 @@ def _frames_of(images: Entries, videos: Entries, name: str) -> list[_Frame]:
     return frames
 
 
-def _rows_of(numbers: IntArray, ids: IntArray) -> IntArray:
-    """(N,) row of each number among different ids, -1 where it is none of them."""
+def _rows_of(numbers: AnyArray, ids: AnyArray) -> IntArray:
+    """(N,) row of each number or text among different ids, -1 where it is none of them."""
+    if object in (numbers.dtype, ids.dtype):
+        row_of = {own: row for row, own in enumerate(ids.tolist())}
+        return np.array([row_of.get(own, -1) for own in numbers.tolist()], dtype=np.int64)
     if len(ids) == 0:
         return np.full(len(numbers), -1, dtype=np.int64)
     order = np.argsort(ids, kind="stable")
@@ -249,7 +300,7 @@ def _known(
     for index in np.flatnonzero(rows < 0).tolist():
         faults.add(
             Fault(
-                str(entries.whole(key)[index]),
+                show_value(entries.ids(key).tolist()[index]),
                 expected,
                 source=name,
                 entry=int(entries.positions[index]),
@@ -262,7 +313,7 @@ def _known(
 
 def _source(
     name: str,
-    frames: list[_Frame],
+    frames: list[Frame],
     listed: IntArray,
     entries: Entries,
     frame_of_entry: IntArray,

@@ -22,6 +22,9 @@ CHUNK_BYTES = 1 << 20
 """Rows that are parsed at once: enough for whole arrays to pay, few enough to stay in a cache."""
 
 
+_OTHER_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
 @dataclass(frozen=True)
 class CsvFile:
     """A CSV file.
@@ -99,7 +102,12 @@ def _header(line: bytes, source: str) -> tuple[str, ...]:
         raise InputError(
             [Fault(found, "column names, separated by commas, in UTF-8", source=source, line=1)]
         ) from None
-    return tuple(field.strip() for field in fields)
+    names = tuple(field.strip() for field in fields)
+    for delimiter, word in _OTHER_DELIMITERS.items():
+        if len(names) == 1 and delimiter in names[0]:
+            found = f"columns separated by {word}"
+            raise InputError([Fault(found, "columns separated by commas", source=source, line=1)])
+    return names
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,12 @@ class RowChecks:
         self.faulty = np.zeros(len(table), dtype=np.bool_)
 
     def refuse(
-        self, wrong: BoolArray, column: str, found: AnyArray | TextColumn | str, expected: str
+        self,
+        wrong: BoolArray,
+        column: str,
+        found: AnyArray | TextColumn | str,
+        expected: str,
+        advice: str | None = None,
     ) -> None:
         """Add a fault for each row that is wrong.
 
@@ -89,6 +94,7 @@ class RowChecks:
             column: Name of the column to blame.
             found: What stands there: the column's values, or words for all rows.
             expected: What should stand there.
+            advice: What to do about it.
         """
         self.faulty |= wrong
         table, rows = self._table, np.flatnonzero(wrong)
@@ -101,6 +107,7 @@ class RowChecks:
                     source=source,
                     **{table.position_name: int(table.positions[row])},
                     field=f"column {column}",
+                    advice=advice,
                 )
             )
         self.faults.count(len(rows[MAXIMUM_FAULTS:]))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats.packed import InputPath, PackedPath
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.names import closest_name
 
 HEAD_BYTES = 4096
 """First bytes of a file by which its format is recognised."""
 
 
-def read_bytes(path: Path, expected: str, limits: ReadLimits) -> bytes:
+def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:
     """The content of a file.
 
     Args:
@@ -25,17 +26,17 @@ def read_bytes(path: Path, expected: str, limits: ReadLimits) -> bytes:
     """
     require_file(path, expected)
     try:
-        size = path.stat().st_size
+        size = path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
         if size > limits.maximum_file_bytes:
             raise _error(
                 path, f"{size} bytes", f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
             )
         return path.read_bytes()
     except OSError as error:
-        raise _error(path, _reason(error), f"{expected} that can be read") from None
+        raise _unreadable(path, error) from None
 
 
-def read_head(path: Path, expected: str) -> bytes:
+def read_head(path: InputPath, expected: str) -> bytes:
     """The first bytes of a file.
 
     Raises:
@@ -43,77 +44,92 @@ def read_head(path: Path, expected: str) -> bytes:
     """
     require_file(path, expected)
     try:
+        if isinstance(path, PackedPath):
+            return path.read_bytes(HEAD_BYTES)
         with path.open("rb") as file:
             return file.read(HEAD_BYTES)
     except OSError as error:
-        raise _error(path, _reason(error), f"{expected} that can be read") from None
+        raise _unreadable(path, error) from None
 
 
-def require_file(path: Path, expected: str) -> None:
+def require_file(path: InputPath, expected: str) -> None:
     """Refuse what is no file.
 
     Raises:
         InputError: If nothing is there, or something else.
     """
-    if is_file(path, expected):
+    if is_file(path):
         return
-    if _ask(path, Path.is_dir, expected):
+    if is_folder(path):
         raise _error(path, "a folder", expected)
-    raise _error(path, "no such file", expected)
+    raise InputError([Fault("file not found", "", source=str(path), advice=_near(path))])
 
 
-def require_folder(path: Path, expected: str) -> None:
+def require_folder(path: InputPath, expected: str) -> None:
     """Refuse what is no folder.
 
     Raises:
         InputError: If nothing is there, or something else.
     """
-    if is_folder(path, expected):
+    if is_folder(path):
         return
-    found = "a file" if _ask(path, Path.exists, expected) else "no such folder"
-    raise _error(path, found, expected)
+    if _ask(path.exists, path):
+        raise _error(path, "a file", expected)
+    raise InputError([Fault("folder not found", "", source=str(path), advice=_near(path))])
 
 
-def is_file(path: Path, expected: str) -> bool:
+def is_file(path: InputPath) -> bool:
     """Whether a file is there.
 
     Raises:
         InputError: If that cannot be known.
     """
-    return _ask(path, Path.is_file, expected)
+    return _ask(path.is_file, path)
 
 
-def is_folder(path: Path, expected: str) -> bool:
+def is_folder(path: InputPath) -> bool:
     """Whether a folder is there.
 
     Raises:
         InputError: If that cannot be known.
     """
-    return _ask(path, Path.is_dir, expected)
+    return _ask(path.is_dir, path)
 
 
-def visible_entries(folder: Path, expected: str) -> list[Path]:
+def visible_entries(folder: InputPath) -> list[InputPath]:
     """What is in a folder, in order, without hidden files.
 
     Raises:
         InputError: If it cannot be read.
     """
     try:
-        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as error:
-        raise _error(folder, _reason(error), f"{expected} that can be read") from None
+        raise _unreadable(folder, error) from None
+    return sorted(entries, key=lambda path: path.name)
 
 
-def _ask(path: Path, question: Callable[[Path], bool], expected: str) -> bool:
+def _ask(question: Callable[[], bool], path: InputPath) -> bool:
     try:
-        return question(path)
+        return question()
     except OSError as error:
-        raise _error(path, _reason(error), expected) from None
+        raise _unreadable(path, error) from None
 
 
-def _error(path: Path, found: str, expected: str) -> InputError:
+def _near(path: InputPath) -> str | None:
+    """What may have been meant by the path of a file that is not there."""
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f"there is no folder {path.parent}"
+    close = closest_name(path.name, names, cutoff=0.75)
+    return close and f"did you mean {path.parent / close}?"
+
+
+def _error(path: InputPath, found: str, expected: str) -> InputError:
     return InputError([Fault(found, expected, source=str(path))])
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _unreadable(path: InputPath, error: OSError) -> InputError:
+    """An error of the system in its own words: permission denied, input/output error."""
+    return InputError([Fault((error.strerror or str(error)).lower(), "", source=str(path))])

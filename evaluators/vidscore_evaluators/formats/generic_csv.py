@@ -11,64 +11,36 @@ Arrays with the same column names (a dictionary, a data frame) mean the same as 
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from vidscore_evaluators.annotations import (
-    BOX,
     NO_TRACK,
-    POINT,
-    QUADRILATERAL,
     FrameFlag,
     ObjectFlag,
     SequenceKey,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats.column_names import COORDINATES, KINDS, REQUIRED, named_columns
 from vidscore_evaluators.formats.csv_columns import read_columns, split_csv
-from vidscore_evaluators.formats.fault_list import RowChecks, show_text
+from vidscore_evaluators.formats.fault_list import RowChecks
 from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.source import Format, Reading, ReadLimits, Source, accept_pair
-from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn
+from vidscore_evaluators.formats.table import EMPTY, Table, TextColumn
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "generic-csv"
-COORDINATES = MappingProxyType(
-    {
-        POINT: ("x", "y"),
-        BOX: ("x1", "y1", "x2", "y2"),
-        QUADRILATERAL: ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"),
-    }
-)
-"""Names of the coordinates, by how many there are."""
-
 FRAME_FLAG = "dont_care_frame"
 _OBJECT_FLAGS = {flag.name.lower(): flag for flag in ObjectFlag if flag.name is not None}
-_KINDS = {
-    "domain": Kind.TEXT,
-    "sequence": Kind.TEXT,
-    "frame": Kind.WHOLE,
-    "class": Kind.TEXT,
-    "confidence": Kind.NUMBER,
-    "track_id": Kind.WHOLE,
-    "flags": Kind.TEXT,
-    **dict.fromkeys((*COORDINATES[POINT], *COORDINATES[QUADRILATERAL]), Kind.NUMBER),
-}
-_REQUIRED = ("sequence", "frame")
 _EXPECTED = "a CSV file with the columns sequence, frame and coordinates"
-_NAME_OF_COLUMN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
-_MAXIMUM_COLUMNS = 64
-_CLOSE = 0.8
 
 
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file.
 
     Raises:
@@ -76,92 +48,25 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     """
     del side
     file = split_csv(read_bytes(path, _EXPECTED, limits), str(path))
-    kinds = column_kinds(file.header, str(path), line=1)
-    rows = read_columns(file, [kinds[name] for name in file.header])
+    columns = named_columns(file.header, str(path), line=1)
+    rows = read_columns(replace(file, header=columns.names), columns.kinds)
     reading = read_table(rows.table, str(path), NAME)
     rows.faults.absorb(reading.faults)
-    return Reading(reading.source, rows.faults, rows.skipped + reading.skipped)
+    source = replace(reading.source, warnings=columns.notes)
+    faults = rows.faults.relocated(columns.as_typed)
+    return Reading(source, faults, rows.skipped + reading.skipped)
 
 
-def matches(path: Path, head: bytes) -> bool:
+def matches(path: InputPath, head: bytes) -> bool:
     """Whether a file's first line names a sequence and a frame."""
     del path
     names = {name.strip(' "\r').lower() for name in _first_line(head).split(",")}
-    return names.issuperset(_REQUIRED)
+    return names.issuperset(REQUIRED)
 
 
 def _first_line(head: bytes) -> str:
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     return lines[0] if lines else ""
-
-
-# --- columns ---------------------------------------------------------------------------------
-
-
-def column_kinds(names: Sequence[str], source: str, line: int | None = None) -> dict[str, Kind]:
-    """What each column of a header holds.
-
-    Args:
-        names: Names of the columns.
-        source: Name of the file, for error messages.
-        line: Line of the header, for error messages.
-
-    Raises:
-        InputError: With every name that is repeated, missing, or surely mistyped.
-    """
-    found = [
-        *_missing(names),
-        *((name, problem) for name in dict.fromkeys(names) for problem in _misnamed(name)),
-        *((name, ("a column twice", "each column once")) for name in _repeated(names)),
-    ]
-    if len(names) > _MAXIMUM_COLUMNS:
-        found.append((None, (f"{len(names)} columns", f"at most {_MAXIMUM_COLUMNS} columns")))
-    if found:
-        raise InputError(
-            [
-                Fault(
-                    *problem,
-                    source=source,
-                    line=line,
-                    field=None if name is None else f"column {name or show_text(name)}",
-                )
-                for name, problem in found
-            ]
-        )
-    return {name: _KINDS.get(name, Kind.NUMBER) for name in names}
-
-
-_Problem = tuple[str | None, tuple[str, str]]
-
-
-def _missing(names: Sequence[str]) -> Iterable[_Problem]:
-    for name in _REQUIRED:
-        if name not in names:
-            yield name, ("no such column", f"the columns {', '.join(_REQUIRED)} and coordinates")
-    present = {name for names_ in COORDINATES.values() for name in names_ if name in names}
-    if present not in [set(wanted) for wanted in COORDINATES.values()]:
-        found = ",".join(name for name in names if name in present)
-        expected = " or ".join(",".join(wanted) for wanted in COORDINATES.values())
-        yield None, (f"the coordinates {found}" if found else "no coordinates", expected)
-
-
-def _misnamed(name: str) -> Iterable[tuple[str, str]]:
-    if name in _KINDS:
-        return
-    close = difflib.get_close_matches(name.lower().strip(), _KINDS, n=1, cutoff=_CLOSE)
-    if close and len(close[0]) > 2:
-        yield "an unknown column", f"{close[0]}, or a name less like it"
-    elif name.lower() in _KINDS:
-        yield "an unknown column", f"{name.lower()}, in lower case"
-    elif not _NAME_OF_COLUMN.fullmatch(name):
-        yield "an unknown column", "a name of letters, digits and underscores"
-
-
-def _repeated(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
-
-
-# --- rows ------------------------------------------------------------------------------------
 
 
 def read_table(table: Table, name: str, format_name: str | None) -> Reading:
@@ -255,7 +160,7 @@ def _row_columns(table: Table, coordinates: FloatArray, holds_object: BoolArray)
         confidences=table.numbers.get("confidence", np.ones(count)),
         track_ids=np.where(tracks == EMPTY, NO_TRACK, tracks),
         flags=bits[flags.codes],
-        columns={name: column for name, column in table.numbers.items() if name not in _KINDS},
+        columns={name: column for name, column in table.numbers.items() if name not in KINDS},
     )
 
 

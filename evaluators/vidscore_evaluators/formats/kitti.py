@@ -16,8 +16,6 @@ readings:
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey
@@ -26,10 +24,11 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks
 from vidscore_evaluators.formats.files import is_folder, read_bytes, read_head, visible_entries
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.sequence_files import Files, check_files, pair_text_files
-from vidscore_evaluators.formats.source import Format, Reading, ReadLimits, Source
+from vidscore_evaluators.formats.source import SWAPPED, Format, Reading, ReadLimits, Source
 from vidscore_evaluators.formats.table import EMPTY, Kind, Table
 from vidscore_evaluators.formats.texts import read_number, read_whole
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
@@ -54,7 +53,7 @@ _LAYOUT = "a file of KITTI tracking rows, or a folder of <sequence>.txt"
 _LABELS = "label_02"
 
 
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file or a folder.
 
     Raises:
@@ -71,9 +70,9 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)
 
 
-def matches(path: Path, head: bytes) -> bool:
+def matches(path: InputPath, head: bytes) -> bool:
     """Whether a first row is one of this format."""
-    if not is_folder(path, _LAYOUT):
+    if not is_folder(path):
         return _looks_like_rows(head)
     heads = (read_head(file, _FILE) for file in _find_files(path).values())
     first = next((head for head in heads if head.strip()), b"")
@@ -91,15 +90,15 @@ def _looks_like_rows(head: bytes) -> bool:
     )
 
 
-def _find_files(path: Path) -> Files:
-    if not is_folder(path, _LAYOUT):
+def _find_files(path: InputPath) -> Files:
+    if not is_folder(path):
         return {SequenceKey("", path.stem): path}
-    if is_folder(path / _LABELS, _LAYOUT):
+    if is_folder(path / _LABELS):
         path = path / _LABELS
     return {
         SequenceKey("", entry.stem): entry
-        for entry in visible_entries(path, _LAYOUT)
-        if entry.suffix == ".txt" and not is_folder(entry, _FILE)
+        for entry in visible_entries(path)
+        if entry.suffix == ".txt" and not is_folder(entry)
     }
 
 
@@ -126,7 +125,9 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
     checks.refuse((frames < 0) | (frames > MAXIMUM_FRAME_NUMBER), "frame", frames, expected)
     checks.refuse(tracks < NO_TRACK, "track_id", tracks, "-1 (no track), 0 or more")
     if side is Side.DETECTIONS:
-        checks.refuse(types.where(REGION), "type", types, "a class, since a row is a detection")
+        checks.refuse(
+            types.where(REGION), "type", types, "a class, since a row is a detection", SWAPPED
+        )
     expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
     for name in CORNERS:
         column = table.numbers[name]

@@ -23,7 +23,7 @@ from __future__ import annotations
 import configparser
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePosixPath
 from types import MappingProxyType
 
 import numpy as np
@@ -42,10 +42,11 @@ from vidscore_evaluators.formats.files import (
     visible_entries,
 )
 from vidscore_evaluators.formats.mot_classes import CLASSES, DISTRACTORS
-from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
+from vidscore_evaluators.formats.packed import InputPath
+from vidscore_evaluators.formats.plain_rows import first_row, read_plain_files
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.sequence_files import Files, check_files, pair_text_files
-from vidscore_evaluators.formats.source import Format, Reading, ReadLimits, Source
+from vidscore_evaluators.formats.source import SWAPPED, Format, Reading, ReadLimits, Source
 from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn, concatenate_tables
 from vidscore_evaluators.formats.texts import read_number, read_whole
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
@@ -67,14 +68,16 @@ _FILE = "a text file of MOTChallenge rows"
 _PARTS = ("gt/gt.txt", "det/det.txt")
 
 
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file or a folder.
 
     Raises:
         InputError: If there is nothing of the kind, or a file of it cannot be read at all.
     """
     files = _find_files(path, side)
-    check_files(files, path, _LAYOUT[side], limits)
+    # Detections without a file may well be a folder of the truth, and the other way round.
+    swapped = SWAPPED if not files and matches(path, b"") else None
+    check_files(files, path, _LAYOUT[side], limits, swapped)
     broken, faults = FaultList(), FaultList()
     parts: list[CsvRows] = []
     lengths: dict[SequenceKey, int] = {}
@@ -102,9 +105,9 @@ def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
     return Reading(Source(annotations, str(path), NAME, places), faults, skipped)
 
 
-def matches(path: Path, head: bytes) -> bool:
+def matches(path: InputPath, head: bytes) -> bool:
     """Whether a file's first row is one of this format, or a folder holds such files."""
-    if not is_folder(path, _FILE):
+    if not is_folder(path):
         return looks_like_rows(head)
     if any(_holds_parts(folder) for folder in (path, *_folders(path))):
         return True
@@ -126,22 +129,23 @@ def looks_like_rows(head: bytes) -> bool:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _find_files(path: Path, side: Side) -> Files:
-    if not is_folder(path, _LAYOUT[side]):
+def _find_files(path: InputPath, side: Side) -> Files:
+    if not is_folder(path):
         return {SequenceKey("", _sequence_of(path)): path}
     part = _PARTS[0] if side is Side.TRUTH else _PARTS[1]
-    if is_file(path / part, _FILE):
-        return {SequenceKey("", path.absolute().name): path / part}
+    for file in (path / part, path / PurePosixPath(part).name):
+        if is_file(file):
+            return {SequenceKey("", _sequence_of(file)): file}
     flat = {SequenceKey("", file.stem): file for file in _text_files(path)}
     nested = {
         SequenceKey("", folder.name): folder / part
         for folder in _folders(path)
-        if is_file(folder / part, _FILE)
+        if is_file(folder / part)
     }
     return nested or flat if side is Side.TRUTH else flat or nested
 
 
-def _sequence_of(file: Path) -> str:
+def _sequence_of(file: InputPath) -> str:
     """Name of the sequence of a single file: its folder's where its own says nothing."""
     if file.name not in ("gt.txt", "det.txt"):
         return file.stem
@@ -149,26 +153,24 @@ def _sequence_of(file: Path) -> str:
     return folder.parent.name if folder.name in ("gt", "det") else folder.name
 
 
-def _folders(path: Path) -> list[Path]:
-    return [entry for entry in visible_entries(path, _FILE) if is_folder(entry, _FILE)]
+def _folders(path: InputPath) -> list[InputPath]:
+    return [entry for entry in visible_entries(path) if is_folder(entry)]
 
 
-def _text_files(path: Path) -> list[Path]:
+def _text_files(path: InputPath) -> list[InputPath]:
     return [
-        entry
-        for entry in visible_entries(path, _FILE)
-        if entry.suffix == ".txt" and not is_folder(entry, _FILE)
+        entry for entry in visible_entries(path) if entry.suffix == ".txt" and not is_folder(entry)
     ]
 
 
-def _holds_parts(folder: Path) -> bool:
-    return any(is_file(folder / part, _FILE) for part in _PARTS)
+def _holds_parts(folder: InputPath) -> bool:
+    return any(is_file(folder / part) for part in _PARTS)
 
 
-def _length(key: SequenceKey, file: Path, limits: ReadLimits) -> dict[SequenceKey, int]:
+def _length(key: SequenceKey, file: InputPath, limits: ReadLimits) -> dict[SequenceKey, int]:
     """Frames of the sequence, where a seqinfo.ini says so."""
     path = file.parent.parent / "seqinfo.ini"
-    if file.name != "gt.txt" or not is_file(path, "a seqinfo.ini"):
+    if file.name != "gt.txt" or not is_file(path):
         return {}
     parser = configparser.ConfigParser(interpolation=None)
     expected = f"seqLength = a whole number from 1 to {MAXIMUM_FRAMES} under [Sequence]"
@@ -183,12 +185,13 @@ def _length(key: SequenceKey, file: Path, limits: ReadLimits) -> dict[SequenceKe
     return {key: length}
 
 
-def _read_file(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
+def _read_file(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
     text = plain_rows(read_bytes(path, _FILE, limits), str(path))
-    count = column_count([text]) or FEWEST_COLUMNS
-    if not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
-        expected = f"{FEWEST_COLUMNS} to {MOST_COLUMNS} columns"
-        raise InputError([Fault(f"{count} columns", expected, source=str(path), line=1)])
+    line, row = first_row(text)
+    count = row.count(b",") + 1 if row else FEWEST_COLUMNS
+    problem = _row_problem(row, count) or _class_problem(text, row, count)
+    if problem is not None:
+        raise InputError([replace(problem, source=str(path), line=line)])
     classed = side is Side.TRUTH and count == COLUMNS_WITH_CLASS
     kinds: list[Kind | None] = [Kind.WHOLE, Kind.WHOLE, *[Kind.NUMBER] * 5]
     kinds += [Kind.WHOLE, Kind.NUMBER] if classed else [None] * (count - FEWEST_COLUMNS)
@@ -203,6 +206,33 @@ def _read_file(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
         numbers={**rows.table.numbers, "visibility": np.full(length, np.nan)},
     )
     return replace(rows, table=table)
+
+
+def _row_problem(row: bytes, count: int) -> Fault | None:
+    """What is wrong with a first row as a whole."""
+    if count == 1 and len(row.split()) > 1:
+        return Fault("values separated by blanks", "values separated by commas")
+    if row.endswith(b","):
+        return Fault("a comma after the last value", "a row that ends with a value")
+    if row and not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
+        return Fault(f"{count} columns", f"{FEWEST_COLUMNS} to {MOST_COLUMNS} columns")
+    return None
+
+
+def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
+    """Refuse ten columns with a class in the eighth, which MOTChallenge has for a position."""
+    eighth = read_whole(row.split(b",")[FEWEST_COLUMNS].decode()) if count == MOST_COLUMNS else None
+    if eighth is None or eighth < 0:
+        return None  # -1, as nearly all files have it, or a position in metres
+    kinds = [None] * FEWEST_COLUMNS + [Kind.NUMBER] + [None] * (MOST_COLUMNS - FEWEST_COLUMNS - 1)
+    column = read_plain_files([""], [text], COLUMNS, kinds).table.numbers["class"]
+    if not ((column >= 0) & (column == np.floor(column))).all() or not column.any():
+        return None
+    return Fault(
+        f"a class ({eighth}) in the eighth of ten columns, as VisDrone's rows have it",
+        "-1 or a position, as MOTChallenge's have it",
+        advice="write the classes into generic-csv; here all would count as pedestrians",
+    )
 
 
 # --- rows ------------------------------------------------------------------------------------

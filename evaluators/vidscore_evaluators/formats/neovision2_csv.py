@@ -17,6 +17,7 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -35,12 +36,15 @@ from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_te
 from vidscore_evaluators.formats.files import (
     is_folder,
     read_bytes,
+    read_head,
     require_folder,
     visible_entries,
 )
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.sequence_files import join_sources, pair_sequences
 from vidscore_evaluators.formats.source import (
+    SWAPPED,
     Format,
     PairReading,
     Reading,
@@ -69,6 +73,7 @@ HEADER = (
 )
 _LAYOUT = "a folder of <Domain>/<sequence>.csv files"
 _FILE = "a CSV file with the columns of Neovision2"
+_FILES_LOOKED_AT = 20
 _READ_KINDS = {
     "Frame": Kind.WHOLE,
     **dict.fromkeys(CORNERS, Kind.NUMBER),
@@ -83,7 +88,7 @@ _KINDS = {
 _KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.TEXT
 
 
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a tree of CSV files.
 
     Raises:
@@ -124,22 +129,22 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 def _find_files(
-    root: Path, limits: ReadLimits
-) -> tuple[dict[SequenceKey, Path], tuple[ReportWarning, ...]]:
+    root: InputPath, limits: ReadLimits
+) -> tuple[dict[SequenceKey, InputPath], tuple[ReportWarning, ...]]:
     """CSV files by sequence, in order, and a warning about what else is there."""
-    files: dict[SequenceKey, Path] = {}
+    files: dict[SequenceKey, InputPath] = {}
     others: list[str] = []
     faults: list[Fault] = []
-    for domain in visible_entries(root, _LAYOUT):
-        if not is_folder(domain, _LAYOUT):
+    for domain in visible_entries(root):
+        if not is_folder(domain):
             if _is_csv(domain):
                 faults.append(Fault("a CSV file here", _LAYOUT, source=str(domain)))
             else:
                 others.append(domain.name)
             continue
-        for path in visible_entries(domain, _LAYOUT):
+        for path in visible_entries(domain):
             key = SequenceKey(domain.name, path.stem)
-            if is_folder(path, _FILE) or not _is_csv(path):
+            if is_folder(path) or not _is_csv(path):
                 others.append(sequence_name(SequenceKey(domain.name, path.name)))
             elif key in files or any(clean_text(name) != name for name in key):
                 expected = f"a name that stands once, {EXPECTED_TEXT}"
@@ -159,11 +164,11 @@ def _find_files(
     return files, (ReportWarning("ignored_files", message, len(others)),)
 
 
-def _is_csv(path: Path) -> bool:
+def _is_csv(path: InputPath) -> bool:
     return path.suffix.lower() == ".csv"
 
 
-def _read_file(key: SequenceKey, path: Path, side: Side, limits: ReadLimits) -> Reading:
+def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file all the way, while its rows are in a cache and other threads read other files."""
     rows = _read_rows(path, side, limits)
     checks = _check_rows(rows.table, side)
@@ -174,7 +179,7 @@ def _read_file(key: SequenceKey, path: Path, side: Side, limits: ReadLimits) -> 
     return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)
 
 
-def _read_rows(path: Path, side: Side, limits: ReadLimits) -> CsvRows:
+def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
     file = split_csv(read_bytes(path, _FILE, limits), str(path))
     faults = _header_faults(file)
     if faults:
@@ -196,15 +201,27 @@ def _header_faults(file: CsvFile) -> list[Fault]:
     ]
 
 
-def matches(path: Path, head: bytes) -> bool:
-    """Whether a path is a folder of folders with CSV files."""
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a path is a folder of folders with CSV files, one of the first with its columns."""
     del head
-    return is_folder(path, _LAYOUT) and any(
-        _is_csv(file)
-        for domain in visible_entries(path, _LAYOUT)
-        if is_folder(domain, _LAYOUT)
-        for file in visible_entries(domain, _LAYOUT)
+    if not is_folder(path):
+        return False
+    files = (
+        file
+        for domain in visible_entries(path)
+        if is_folder(domain)
+        for file in visible_entries(domain)
+        if _is_csv(file) and not is_folder(file)
     )
+    return any(
+        looks_like_header(read_head(file, _FILE)) for file in islice(files, _FILES_LOOKED_AT)
+    )
+
+
+def looks_like_header(head: bytes) -> bool:
+    """Whether a first line names some of the columns, even if others are wrong."""
+    lines = head.decode("utf-8-sig", errors="replace").casefold().splitlines() or [""]
+    return sum(name.casefold() in lines[0] for name in CORNERS) >= len(CORNERS) // 2
 
 
 # --- rows ------------------------------------------------------------------------------------
@@ -226,7 +243,8 @@ def _check_rows(table: Table, side: Side) -> RowChecks:
     else:
         # A row without a class is one mistake, however much else it lacks.
         needs_corners = ~labels.where("")
-        checks.refuse(~needs_corners, "ObjectType", labels, "a class, since a row is a detection")
+        expected = "a class, since a row is a detection"
+        checks.refuse(~needs_corners, "ObjectType", labels, expected, SWAPPED)
         wrong = needs_corners & ~np.isfinite(confidences)
         checks.refuse(wrong, "Confidence", confidences, "a finite number")
     expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"

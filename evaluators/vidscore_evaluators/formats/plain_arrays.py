@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
+from vidscore_evaluators.annotations import POINT, QUADRILATERAL
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats.generic_csv import column_kinds, read_table
+from vidscore_evaluators.formats.column_names import COORDINATES, named_columns
+from vidscore_evaluators.formats.fault_list import FaultList, RowChecks
+from vidscore_evaluators.formats.generic_csv import read_table
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn
 from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
@@ -26,29 +31,33 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     Raises:
         InputError: With every fault; ``entry`` is the row.
     """
-    kinds = column_kinds(list(columns), name)
+    named = named_columns(list(columns), name)
     readers = {Kind.NUMBER: _numbers, Kind.WHOLE: _wholes, Kind.TEXT: _texts}
     faults: list[Fault] = []
     read: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
     lengths = {}
-    for column, kind in kinds.items():
+    for own, (typed, values), kind in zip(named.names, columns.items(), named.kinds, strict=True):
         try:
-            array = _one_dimension(columns[column])
-            lengths[column] = len(array)
-            read[kind][column] = readers[kind](array)
+            array = _one_dimension(values)
+            lengths[typed] = len(array)
+            read[kind][own] = readers[kind](array)
         except (ValueError, TypeError, OverflowError) as error:
             found = str(error) or "something else"
             expected = f"an array, each entry {_expected(kind)}"
-            faults.append(Fault(found, expected, source=name, field=f"column {column}"))
+            faults.append(Fault(found, expected, source=name, field=f"column {typed}"))
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{column}: {length}" for column, length in lengths.items())
         faults.append(Fault(f"lengths {found}", "columns of one length", source=name))
     if faults:
         raise InputError(faults)
-    reading = read_table(_table(read, next(iter(lengths.values())), name), name, None)
+    table = _table(read, next(iter(lengths.values())), name)
+    reading = read_table(table, name, None)
+    if "class" in table.texts:
+        labels = columns[named.typed.get("class", "class")]
+        reading.faults.absorb(_unlabelled(table, _missing(np.asarray(labels))))
     if reading.faults:
-        raise InputError(reading.faults.listed())
-    return reading.source
+        raise InputError(reading.faults.relocated(named.as_typed).listed())
+    return replace(reading.source, warnings=named.notes)
 
 
 def _table(read: Mapping[Kind, dict[str, Any]], count: int, name: str) -> Table:
@@ -61,6 +70,17 @@ def _table(read: Mapping[Kind, dict[str, Any]], count: int, name: str) -> Table:
         positions=np.arange(count, dtype=np.int64),
         position_name="entry",
     )
+
+
+def _unlabelled(table: Table, missing: BoolArray) -> FaultList:
+    """Objects without a class beside a column of classes: in an array that is surely a mistake."""
+    checks = RowChecks(table)
+    if missing.any():
+        names = [name for name in COORDINATES[QUADRILATERAL] if name in table.numbers]
+        columns = [table.numbers[name] for name in names or COORDINATES[POINT]]
+        is_object = ~np.isnan(columns).all(axis=0)
+        checks.refuse(is_object & missing, "class", "None or NaN", "a class")
+    return checks.faults
 
 
 def _one_dimension(values: Any) -> AnyArray:
@@ -94,20 +114,56 @@ def _wholes(array: AnyArray) -> IntArray:
 
 
 def _texts(array: AnyArray) -> TextColumn:
-    """Texts; whole numbers are texts too, since sequences are often numbered."""
-    if array.dtype.kind not in "iuUO" and array.size:
+    """Texts; whole numbers are texts too, since sequences and classes are often numbered."""
+    if array.dtype.kind not in "iuUOf" and array.size:
         raise ValueError(f"values of type {array.dtype}")
-    values = ["" if value is None or value != value else value for value in array.tolist()]  # noqa: PLR0124 - NaN alone differs from itself
-    if not all(isinstance(value, str | int) for value in values):
-        raise ValueError("something that is no text")
+    values, codes = _different(array)
     table: dict[str, int] = {}
-    codes = []
+    rows = []
     for value in values:
-        text = clean_text(str(value))
+        text = clean_text(_as_text(value))
         if text is None:
             raise ValueError(f"the text {str(value)[:80]!r}")
-        codes.append(table.setdefault(text, len(table)))
-    return TextColumn(np.array(codes, dtype=np.int64), tuple(table))
+        rows.append(table.setdefault(text, len(table)))
+    return TextColumn(np.array(rows, dtype=np.int64)[codes], tuple(table))
+
+
+def _different(array: AnyArray) -> tuple[Sequence[Any], IntArray]:
+    """The different values of an array, and for each entry its value's row."""
+    if array.dtype.kind in "iuf":
+        found, codes = np.unique(array, return_inverse=True)
+        return found.tolist(), codes.reshape(-1).astype(np.int64)
+    rows: dict[Any, int] = {}
+    # 1 and True are equal, and so would be one key.
+    keys = [(type(value), value) for value in array.tolist()]
+    indices = [rows.setdefault(key, len(rows)) for key in keys]
+    return [value for _, value in rows], np.array(indices, dtype=np.int64)
+
+
+def _missing(array: AnyArray) -> BoolArray:
+    """(N,) whether each entry is None, NaN or the like."""
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind != "O":
+        return np.zeros(len(array), dtype=np.bool_)
+    return np.array([_is_missing(value) for value in array.tolist()], dtype=np.bool_)
+
+
+def _is_missing(value: Any) -> bool:
+    # What data frames write for nothing differs from itself, or cannot even be compared.
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
+
+
+def _as_text(value: Any) -> str:
+    """A text, or the digits of a whole number; what is missing is an empty text."""
+    if isinstance(value, str):
+        return value
+    if _is_missing(value):
+        return ""
+    is_whole = isinstance(value, Real) and not isinstance(value, bool) and value == int(value)
+    if not is_whole:
+        raise ValueError(f"{str(value)[:80]!r}, which is no text and no whole number")
+    return str(int(value))
 
 
 def _expected(kind: Kind) -> str:

@@ -59,11 +59,17 @@ def read_plain_files(
 
 def column_count(texts: Sequence[bytes]) -> int:
     """Columns of the first row that there is; 0 where there is none."""
-    for text in texts:
-        for line in io.BytesIO(text):
-            if line.strip(b" \t,\n"):
-                return line.count(b",") + 1
-    return 0
+    rows = (first_row(text)[1] for text in texts)
+    row = next(filter(None, rows), b"")
+    return row.count(b",") + 1 if row else 0
+
+
+def first_row(text: bytes) -> tuple[int, bytes]:
+    """Line and content of the first row; the content is empty where there is no row."""
+    for number, line in enumerate(io.BytesIO(text), start=1):
+        if line.strip(b" \t,\n"):
+            return number, line.rstrip(b"\n")
+    return 1, b""
 
 
 def _file_of(lines: IntArray, first: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 from vidscore_evaluators.annotations import SequenceKey, concatenate
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats.fault_list import FaultList
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.source import (
     PairReading,
     ReadLimits,
@@ -22,12 +23,21 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.report import ReportWarning
 
-Files = Mapping[SequenceKey, Path]
+Files = Mapping[SequenceKey, InputPath]
 """The file of each sequence, in order."""
 
 
-def check_files(files: Files, root: Path, layout: str, limits: ReadLimits) -> None:
+def check_files(
+    files: Files, root: InputPath, layout: str, limits: ReadLimits, advice: str | None = None
+) -> None:
     """Refuse a folder with no files, too many, or such names as no sequence can have.
+
+    Args:
+        files: The files.
+        root: The folder.
+        layout: What should be in it.
+        limits: How many there may be.
+        advice: What to do where there are none.
 
     Raises:
         InputError: With every fault.
@@ -41,7 +51,7 @@ def check_files(files: Files, root: Path, layout: str, limits: ReadLimits) -> No
         expected = f"at most maximum_files = {limits.maximum_files}"
         faults.append(Fault(f"{len(files)} files", expected, source=str(root)))
     if not files:
-        faults.append(Fault("no such file", layout, source=str(root)))
+        faults.append(Fault("nothing of the kind", layout, source=str(root), advice=advice))
     if faults:
         raise InputError(faults)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -14,9 +13,13 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.fault_list import FaultList
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.report import ReportWarning
 
 NAMES_IN_WARNING = 10
+
+SWAPPED = "you may have swapped --truth and --detections"
+"""Advice where detections look like ground truth, or the other way round."""
 
 IMAGES = "images"
 """Sequence of images that belong to no video; their frame numbers are the images' own."""
@@ -29,10 +32,12 @@ class ReadLimits:
     Attributes:
         maximum_file_bytes: Size of one file.
         maximum_files: Files of one tree.
+        maximum_unpacked_bytes: Size of all files of one archive, unpacked.
     """
 
     maximum_file_bytes: int = 4 << 30
     maximum_files: int = 100_000
+    maximum_unpacked_bytes: int = 8 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +56,17 @@ class Numbering:
     """Meaning of the numbers in files that detections share with their truth.
 
     Attributes:
-        frames: Sequence and frame number of each image number.
+        frames: Sequence and frame number of each image, by its number or other id.
         labels: Name of each class number.
+        files: File of each image, in the order of `frames`; empty where it is not said.
+        image_names: Of detections that name their images: the name by the frame number that
+            stands for it until the truth is known.
     """
 
-    frames: Mapping[int, tuple[SequenceKey, int]] = field(default_factory=dict)
+    frames: Mapping[int | str, tuple[SequenceKey, int]] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
+    files: Sequence[str] = ()
+    image_names: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +93,10 @@ class Places:
             positions=self.positions[rows],
         )
 
-    def fault(self, row: int, found: str, expected: str, field: str | None = None) -> Fault:
-        """A fault of the frame in that row."""
-        source = self.sources[self.source_of_frame[row]]
-        position = int(self.positions[row])
-        if self.position_name == "line":
-            return Fault(found, expected, source=source, line=position, field=field)
-        return Fault(found, expected, source=source, entry=position, field=field)
+    def located(self, fault: Fault, row: int) -> Fault:
+        """The fault at the place of the frame in that row."""
+        place = {"line": None, "entry": None, self.position_name: int(self.positions[row])}
+        return replace(fault, source=self.sources[self.source_of_frame[row]], **place)
 
 
 def join_places(parts: Sequence[Places]) -> Places:
@@ -132,8 +139,7 @@ class Source:
         """
         if self.places is None or fault.entry is None:
             return replace(fault, source=self.name)
-        located = self.places.fault(fault.entry, fault.found, fault.expected)
-        return replace(located, advice=fault.advice)
+        return self.places.located(replace(fault, field=None), fault.entry)
 
     def without_frames(
         self, dropped: BoolArray, unknown: frozenset[SequenceKey] = frozenset()
@@ -196,8 +202,8 @@ class Format:
 
     name: str
     title: str
-    matches: Callable[[Path, bytes], bool]
-    read: Callable[[Path, Side, ReadOptions], Reading]
+    matches: Callable[[InputPath, bytes], bool]
+    read: Callable[[InputPath, Side, ReadOptions], Reading]
     pair: Callable[[Source, Source, frozenset[SequenceKey]], PairReading]
     first_frame: int | None = None
     first_pixel: int | None = None

@@ -17,7 +17,6 @@ import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,7 @@ from vidscore_evaluators.formats.json_text import (
     type_name,
     with_repeated_keys,
 )
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.source import (
     Format,
     PairReading,
@@ -67,7 +67,7 @@ _EXPECTED = "a JSON file in the form of the spotGEO challenge"
 _COORDINATE = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
 
 
-def read(path: Path, side: Side, limits: ReadLimits) -> Reading:
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file.
 
     Raises:
@@ -131,11 +131,11 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     return PairReading(detections, faults, int(extra.sum()))
 
 
-def matches(path: Path, head: bytes) -> bool:
-    """Whether a file is a JSON array."""
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a file is a JSON array, of objects if of anything."""
     del path
     text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return text.startswith(b"[")
+    return text.startswith(b"[") and text[1:].lstrip()[:1] in (b"", b"{", b"]")
 
 
 # --- whole columns ---------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
         yield None, "a key twice", "each key once"
     for key in KEYS:
         if key not in entry:
-            yield key, "no such key", "the keys " + ", ".join(KEYS)
+            yield key, "nothing", "the keys " + ", ".join(KEYS)
     for key in entry:
         if key not in KEYS:
             yield None, f"the key {show_value(key)}", "no other keys than " + ", ".join(KEYS)
@@ -347,9 +347,8 @@ def _frame_name(key: SequenceKey, number: int) -> str:
 
 
 def _place_of(source: Source, row: int, found: str, expected: str) -> Fault:
-    if source.places is None:
-        return Fault(found, expected, source=source.name, entry=row)
-    return source.places.fault(row, found, expected)
+    fault = Fault(found, expected, source=source.name, entry=row)
+    return fault if source.places is None else source.places.located(fault, row)
 
 
 FORMAT = Format(

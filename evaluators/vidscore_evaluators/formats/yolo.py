@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from vidscore_evaluators.formats.files import (
     require_folder,
     visible_entries,
 )
+from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
 from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats.sequence_files import check_files, pair_sequences
@@ -68,10 +68,10 @@ _FILE = "a text file of YOLO rows"
 _LAYOUT = "a folder of YOLO text files, named by frame"
 _DIGITS = re.compile(r"(.*?)[-_. ]*([0-9]{1,16})")
 
-Frames = Mapping[tuple[SequenceKey, int], Path]
+Frames = Mapping[tuple[SequenceKey, int], InputPath]
 
 
-def read(path: Path, side: Side, options: ReadOptions) -> Reading:
+def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """Read a folder.
 
     Raises:
@@ -110,10 +110,10 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     return pair_sequences(truth, detections, known, lambda key: f"{detections.name}/{key.sequence}")
 
 
-def matches(path: Path, head: bytes) -> bool:
+def matches(path: InputPath, head: bytes) -> bool:
     """Whether a folder holds text files of this format's rows."""
     del head
-    if not is_folder(path, _LAYOUT):
+    if not is_folder(path):
         return False
     folders = [path, *_folders(path)]
     heads = (read_head(file, _FILE) for folder in folders for file in _text_files(folder))
@@ -130,10 +130,10 @@ def matches(path: Path, head: bytes) -> bool:
 # --- files -----------------------------------------------------------------------------------
 
 
-def _find_files(path: Path) -> Frames:
+def _find_files(path: InputPath) -> Frames:
     """The file of each frame, in order."""
     folders = _folders(path)
-    frames: dict[tuple[SequenceKey, int], Path] = {}
+    frames: dict[tuple[SequenceKey, int], InputPath] = {}
     faults = []
     for folder in folders or [path]:
         for file in _text_files(folder):
@@ -154,26 +154,22 @@ def _find_files(path: Path) -> Frames:
     return dict(sorted(frames.items()))
 
 
-def _folders(path: Path) -> list[Path]:
-    return [
-        entry
-        for entry in visible_entries(path, _LAYOUT)
-        if is_folder(entry, _LAYOUT) and _text_files(entry)
-    ]
+def _folders(path: InputPath) -> list[InputPath]:
+    return [entry for entry in visible_entries(path) if is_folder(entry) and _text_files(entry)]
 
 
-def _text_files(folder: Path) -> list[Path]:
+def _text_files(folder: InputPath) -> list[InputPath]:
     return [
         entry
-        for entry in visible_entries(folder, _LAYOUT)
+        for entry in visible_entries(folder)
         if entry.suffix == ".txt" and entry.name != CLASSES_FILE
     ]
 
 
-def _class_names(path: Path, limits: ReadLimits) -> tuple[str, ...]:
+def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
     """Names of the classes, by number; empty where no file says them."""
     candidates = [folder / CLASSES_FILE for folder in (path, *_folders(path))]
-    file = next((file for file in candidates if is_file(file, _LAYOUT)), None)
+    file = next((file for file in candidates if is_file(file)), None)
     if file is None:
         return ()
     text = read_bytes(file, "a file of class names", limits).decode(errors="surrogateescape")
@@ -195,7 +191,7 @@ def _class_names(path: Path, limits: ReadLimits) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_files(files: list[Path], limits: ReadLimits) -> CsvRows:
+def _read_files(files: list[InputPath], limits: ReadLimits) -> CsvRows:
     broken = FaultList()
     texts = []
     for path in files:

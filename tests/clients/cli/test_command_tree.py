@@ -133,3 +133,41 @@ def test_completion_offers_evaluators_where_one_is_expected(words: str) -> None:
 
 def test_completion_leaves_paths_to_the_shell() -> None:
     assert completions("vidscore score --truth", "tr") == ["file,tr"]
+
+
+@pytest.mark.parametrize(
+    ("words", "typed", "offered"),
+    [
+        ("score f1 --input-format", "mot", ["plain,motchallenge"]),
+        ("convert a b --to", "yo", ["plain,yolo-text"]),
+        ("convert a b --from", "spot", ["plain,spotgeo-json"]),
+        ("score spotgeo --set", "ta", ["plain,tau="]),
+        ("score spotgeo f1 --set", "f1.thr", ["plain,f1.threshold="]),
+        ("score nonsense --set", "t", [""]),
+    ],
+)
+def test_completion_offers_formats_and_parameters(
+    words: str, typed: str, offered: list[str]
+) -> None:
+    assert completions(f"vidscore {words}", typed) == offered
+
+
+@pytest.mark.parametrize("words", [(), ("score",), ("benchmark", "create")])
+def test_help_is_a_word_as_well_as_an_option(words: tuple[str, ...]) -> None:
+    asked = run("help", *words)
+    assert asked.exit_code == 0
+    assert asked.output == run(*words, "--help").output
+
+
+def test_the_version_has_a_short_option() -> None:
+    assert run("-V").output == run("--version").output
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("--gt", "--truth"), ("--pred", "--detections"), ("--predictions", "--detections")],
+)
+def test_an_option_of_other_tools_gets_the_one_that_is_meant(typed: str, meant: str) -> None:
+    result = run("score", "f1", typed, "a.csv")
+    assert result.exit_code == 2
+    assert f"Did you mean '{meant}'?" in result.stderr or f"Did you mean {meant}?" in result.stderr

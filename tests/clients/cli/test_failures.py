@@ -37,7 +37,10 @@ def run_raising(
 
 def many_faults(count: int) -> InputError:
     return InputError(
-        [Fault("'x'", "a number", source="a.csv", line=line, field="x1") for line in range(count)]
+        [
+            Fault("'x'", "a number", source="a.csv", line=line, field=f"x{line}")
+            for line in range(count)
+        ]
     )
 
 
@@ -47,14 +50,14 @@ def test_one_fault_is_one_line_that_says_where_and_what_was_expected(
     result = run_raising(many_faults(1), monkeypatch, "fail")
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr == "Error: a.csv, line 0, x1: found 'x', expected a number\n"
+    assert result.stderr == "Error: a.csv, line 0, x0: found 'x', expected a number\n"
 
 
 def test_fifty_faults_are_all_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = run_raising(many_faults(50), monkeypatch, "fail").stderr.splitlines()
     assert lines[0] == "Error: 50 faults:"
     assert len(lines) == 51
-    assert lines[-1] == "  a.csv, line 49, x1: found 'x', expected a number"
+    assert lines[-1] == "  a.csv, line 49, x49: found 'x', expected a number"
 
 
 def test_of_more_faults_the_first_fifty_are_listed_and_the_rest_counted(
@@ -62,8 +65,17 @@ def test_of_more_faults_the_first_fifty_are_listed_and_the_rest_counted(
 ) -> None:
     lines = run_raising(many_faults(73), monkeypatch, "fail").stderr.splitlines()
     assert lines[0] == "Error: 73 faults:"
-    assert len(lines) == 52
-    assert lines[-1] == "  ... and 23 more; --all-faults lists them"
+    assert len(lines) == 53
+    assert lines[-2:] == ["  ... and 23 more", "  --all-faults lists every one of them"]
+
+
+def test_a_fault_of_many_rows_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = InputError([Fault("-1", "a track", source="a.csv", line=line) for line in range(1, 68)])
+    assert run_raising(error, monkeypatch, "fail").stderr.splitlines() == [
+        "Error: 67 faults:",
+        "  67 times, first at a.csv, line 1: found -1, expected a track",
+        "  --all-faults lists every one of them",
+    ]
 
 
 def test_all_faults_lists_every_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -174,7 +174,7 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
     ("text", "said"),
     [
         ("title = ", "line 1"),
-        ('colour = "red"', "specification.colour: found an unknown key"),
+        ('colour = "red"', "specification.colour: unknown key; there are"),
         (BENCHMARK + "minimum_frames = 0", "policy.minimum_frames: found 0, expected"),
         (BENCHMARK.replace("spotgeo", "spotgio"), "did you mean spotgeo"),
     ],

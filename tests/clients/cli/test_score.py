@@ -181,11 +181,11 @@ def test_a_report_replaces_an_older_one_whole(data: Path) -> None:
     ("options", "reason"),
     [
         (["--set", "tau"], "expected NAME=VALUE"),
-        (["--set", "taw=1"], "taw: found an unknown parameter, expected did you mean tau?"),
+        (["--set", "taw=1"], "taw: unknown parameter; did you mean tau?"),
         (["--set", "tau=x"], "tau: found 'x', expected a number"),
         (["--set", "tau=-1"], "tau: found '-1', expected more than 0"),
         (["--set", "neovision2.tau=1"], "neovision2 is not being scored"),
-        (["--input-format", "xml"], "'xml' is none of auto, coco-json"),
+        (["--input-format", "xml"], "no format is called 'xml'; there are auto, coco-json"),
         (["--format", "xml"], "'xml' is not one of"),
         (["--workers", "0"], "0 is not in the range"),
         (["--output", "no/such/folder/report.json"], "there is no folder"),

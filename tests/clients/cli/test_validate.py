@@ -64,8 +64,10 @@ def test_an_evaluator_adds_its_own_rules(data: Path) -> None:
     assert run("validate", str(path)).exit_code == 0
     result = run("validate", str(path), "--evaluator", "spotgeo")
     assert result.exit_code == 1
-    assert len(result.stdout.splitlines()) == 6
-    assert "entry 4" in result.stdout
+    assert "5 times, first at " in result.stdout
+    every = run("validate", str(path), "--evaluator", "spotgeo", "--all-faults")
+    assert len(every.stdout.splitlines()) == 6
+    assert "entry 4" in every.stdout
 
 
 def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
@@ -74,12 +76,19 @@ def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
     assert "found points (x, y), expected corners or upright boxes" in result.stdout
 
 
-def test_of_many_faults_the_first_fifty_are_listed_unless_all_are_wanted(data: Path) -> None:
+def test_a_fault_of_many_entries_is_told_once_unless_all_are_wanted(data: Path) -> None:
     entries = [{**spotgeo_entry(1, sequence=number), "num_objects": 1} for number in range(60)]
     path = data / "truth.json"
     path.write_text(json.dumps(entries))
     some, every = run("validate", str(path)), run("validate", str(path), "--all-faults")
-    assert some.stdout.splitlines()[-1].strip() == "... and 10 more; --all-faults lists them"
+    assert [line.strip() for line in some.stdout.splitlines()] == [
+        f"{path}: 60 faults",
+        (
+            f"60 times, first at {path}, entry 0, num_objects: found 1, expected 0, the number of "
+            "coordinates"
+        ),
+        "--all-faults lists every one of them",
+    ]
     assert len(every.stdout.splitlines()) == 61
 
 

@@ -207,7 +207,7 @@ def test_a_frame_may_stand_for_a_range() -> None:
         (["e"], {"sequences": [{"frames": [[1]]}]}, "specification.sequences[0].frames[0]"),
         (["e"], {"sequences": [{"frames": 3}]}, "specification.sequences[0].frames"),
         (["e"], {"domains": [{"classes": "car"}]}, "specification.domains[0].classes"),
-        (["e"], {"domains": [{"classes": [3]}]}, "specification.domains[0].classes"),
+        (["e"], {"domains": [{"classes": [3.5]}]}, "specification.domains[0].classes"),
     ],
 )
 def test_what_a_specification_cannot_hold_is_named(

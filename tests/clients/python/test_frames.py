@@ -104,7 +104,8 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
         ("columns", {3: [1.0, 2.0, 3.0]}),
         ("sequences", (("d", 3), ("d", "b"))),
         ("sequences", ((None, "a"), ("d", "b"))),
-        ("labels", ("car", 7)),
+        ("labels", ("car", 7.5)),
+        ("labels", ("car", True)),
         ("labels", ("car", "\ud800")),
     ],
 )
@@ -150,7 +151,8 @@ def test_plain_lists_arrays_and_empty_frames_are_taken() -> None:
         ({"coordinates": np.zeros((0, 2))}, "coordinates"),
         ({"labels": ["a", "b"]}, "labels"),
         ({"labels": "a"}, "labels"),
-        ({"labels": [3]}, "labels"),
+        ({"labels": [3.5]}, "labels"),
+        ({"labels": [None]}, "labels"),
         ({"confidences": [0.5, 0.5]}, "confidences"),
         ({"confidences": 0.5}, "confidences"),
         ({"track_ids": [1.5]}, "track_ids"),
@@ -167,6 +169,12 @@ def test_an_argument_of_the_wrong_shape_is_named(arguments: dict[str, Any], argu
     with pytest.raises(InputError) as caught:
         single(**arguments)
     assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("label", [3, np.int32(3), "3"])
+def test_a_number_is_the_label_of_its_digits(label: Any) -> None:
+    assert single(labels=[label]).labels == ("3",)
+    assert Frames(**columns(labels=("car", label))).labels == ("car", "3")
 
 
 def test_joined_frames_share_one_table_and_missing_columns_take_their_defaults() -> None:

@@ -179,7 +179,7 @@ def test_all_faults_are_listed(tmp_path: Path) -> None:
         ('{"images": [}', Side.TRUTH, "line 1, column 13: found no JSON"),
         ("[]", Side.TRUTH, "found an array, expected an object with images"),
         ('"x"', Side.DETECTIONS, "found a text"),
-        ('{"images": []}', Side.TRUTH, "categories: found no such key"),
+        ('{"images": []}', Side.TRUTH, "categories: found nothing, expected an object"),
         ('{"images": {}, "categories": [], "annotations": []}', Side.TRUTH, "found an object"),
     ],
 )

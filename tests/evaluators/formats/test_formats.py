@@ -54,25 +54,58 @@ def test_a_folder_of_folders_with_csv_files_is_neovision2(tmp_path: Path) -> Non
     assert detect_format(tree(tmp_path)).name == "neovision2-csv"
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "hello", "{}", "frame,x,y\n", "\x00\x01"])
-def test_a_file_of_no_known_format_is_refused_with_the_formats_there_are(
-    tmp_path: Path, text: str
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", "an empty file"),
+        ("  \n", "an empty file"),
+        ("hello", "text that is no data, beginning with 'hello'"),
+        ("\x00\x01", "a file that is no text"),
+    ],
+)
+def test_a_file_that_is_near_no_format_is_refused_with_what_it_is(
+    tmp_path: Path, text: str, found: str
 ) -> None:
     with pytest.raises(InputError) as caught:
         detect_format(write(tmp_path / "a", text))
     (fault,) = caught.value.faults
-    assert "of no known format" in fault.found
-    assert "generic CSV" in fault.expected
+    assert (fault.found, fault.expected) == (found, "")
+    assert fault.advice
 
 
-def test_a_folder_of_no_known_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a folder of no known format"):
+@pytest.mark.parametrize(
+    ("text", "format_name"), [("{}", "coco-json"), ("frame,x,y\n", "generic-csv")]
+)
+def test_a_file_near_a_format_is_refused_by_its_rules_which_says_so(
+    tmp_path: Path, text: str, format_name: str
+) -> None:
+    path = write(tmp_path / "a", text)
+    assert detect_format(path).name == format_name
+    (fault, *_) = validate_file(path)
+    assert f"it looks most like {format_name}; --input-format chooses" in str(fault)
+    (same, *_) = validate_file(path, format_name=format_name)
+    assert "it looks most like" not in str(same)
+
+
+def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="an empty folder"):
         detect_format(tmp_path)
 
 
-def test_a_missing_path_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_no_known_format_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "README.md", "Hello")
+    with pytest.raises(InputError, match="a folder of no known format; give the file or folder"):
+        detect_format(tmp_path)
+
+
+def test_a_missing_path_is_refused_with_the_one_that_may_be_meant(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path / "nothing")
-    assert fault.found == "no such file"
+    assert str(fault) == f"{tmp_path}/nothing: file not found"
+    write(tmp_path / "truth.csv", POINTS)
+    (fault,) = validate_file(tmp_path / "truths.csv")
+    assert fault.advice == f"did you mean {tmp_path}/truth.csv?"
+    (fault,) = validate_file(tmp_path / "no" / "truths.csv")
+    assert fault.advice == f"there is no folder {tmp_path}/no"
 
 
 @pytest.mark.parametrize("name", ["spotgeo-json", "generic-csv"])

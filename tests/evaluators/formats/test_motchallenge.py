@@ -147,7 +147,7 @@ def test_other_faults_are_named(tmp_path: Path) -> None:
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path, format_name="motchallenge")
-    assert fault.found == "no such file"
+    assert fault.found == "nothing of the kind"
     assert "gt/gt.txt" in fault.expected
 
 

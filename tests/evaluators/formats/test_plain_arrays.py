@@ -67,7 +67,7 @@ def test_arrays_of_different_lengths_are_refused() -> None:
         ("x", [[1.0], [2.0]], "an array of 2 dimensions"),
         ("frame", [0.5, 1.0], "a number with a fraction"),
         ("frame", np.array([0, 2**63], dtype=np.uint64), "more than 63 bits"),
-        ("sequence", [1.5, 2.5], "values of type float64"),
+        ("sequence", [1.5, 2.5], "no text and no whole number"),
         ("sequence", ["a\n", "b"], "the text 'a\\n'"),
         ("sequence", [("a",), "b"], ""),
     ],
@@ -86,5 +86,5 @@ def test_broken_rows_are_named_by_their_index() -> None:
 
 
 def test_columns_that_miss_are_named() -> None:
-    with pytest.raises(InputError, match="column frame: found no such column"):
+    with pytest.raises(InputError, match="column frame: missing; the columns sequence, frame and"):
         read_arrays({"sequence": ["a"], "x": [1], "y": [1]}, "truth")

@@ -130,7 +130,7 @@ def test_each_broken_entry_says_what_is_wrong(
 def test_a_missing_key_is_named(path: Path) -> None:
     broken = entry()
     del broken["num_objects"]
-    assert faults(path, [broken])[0][:3] == (0, "num_objects", "no such key")
+    assert faults(path, [broken])[0][:3] == (0, "num_objects", "nothing")
 
 
 def test_a_key_that_stands_twice_is_refused(path: Path) -> None:

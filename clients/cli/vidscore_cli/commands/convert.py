@@ -10,6 +10,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.options import (
     FORMAT_NAMES,
     all_faults_option,
+    complete_format,
     confidence_scale_option,
     image_size_option,
     side_option,
@@ -30,11 +31,19 @@ from vidscore_cli.options import (
     "--from",
     "from_format",
     metavar="FORMAT",
+    shell_complete=complete_format,
     default="auto",
     show_default=True,
     help="Format of SOURCE and of --truth, or auto to go by the content.",
 )
-@click.option("--to", "to_format", metavar="FORMAT", required=True, help=f"{FORMAT_NAMES}.")
+@click.option(
+    "--to",
+    "to_format",
+    metavar="FORMAT",
+    required=True,
+    shell_complete=complete_format,
+    help=f"{FORMAT_NAMES}.",
+)
 @side_option()
 @click.option(
     "--truth",

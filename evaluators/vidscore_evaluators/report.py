@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from vidscore_evaluators.annotations import SequenceKey, Side
+
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
 
@@ -72,13 +74,44 @@ class Curve:
         ]
 
 
+NOTES = frozenset(
+    {
+        "dont_care",
+        "dont_care_frames",
+        "detections_in_dont_care_frames",
+        "detections_in_regions",
+        "in_regions",
+        "objects_in_regions",
+        "sequences_without_detections",
+    }
+)
+"""Codes of warnings that only say what became of something, as the ground truth wants it."""
+
+
+class FrameExample(NamedTuple):
+    """A frame of one side in which something is to be seen."""
+
+    side: Side
+    sequence: SequenceKey
+    frame: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReportWarning:
-    """Something a reader of the scores should know: a stable code, a sentence, how often."""
+    """Something a reader of the scores should know.
+
+    Attributes:
+        code: A stable code.
+        message: A sentence: what, where for example, and what to do.
+        count: How often.
+        example: The frame that the sentence names, for who can say where it stands in a file; no
+            part of the JSON form.
+    """
 
     code: str
     message: str
     count: int = 1
+    example: FrameExample | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.report_layout import UNDEFINED, Grid, detail_grids, format_number, overall_grid
-from vidscore_evaluators.report import Curve, Report, ReportWarning
+from vidscore_evaluators.report import Curve, Report
 
 HEADING_WIDTH = 13
 """Columns of a heading before it goes on in the next line."""
@@ -139,13 +139,17 @@ def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRendera
         for grid in detail_grids(report, sequences=view.sequences):
             yield from _titled(whose + grid.title, grid)
         yield from _curves(report.curves, view, whose)
-        yield from _warnings(report.warnings, whose)
 
 
 def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
     yield Text("")
     yield Text(title, style="bold")
-    yield _indented(GridView(grid))
+    if grid.lines:
+        yield _indented(GridView(grid))
+    if grid.left_out:
+        lines = "1 line" if grid.left_out == 1 else f"{grid.left_out} lines"
+        note = f"{lines} without objects and detections not shown; --format json has all"
+        yield _indented(Text(note, style="dim"))
 
 
 def _parameter(name: str, value: object) -> str:
@@ -157,23 +161,14 @@ def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Console
     if curves and not view.curves:
         yield Text("")
         names = ", ".join(dict.fromkeys(curve.name for curve in curves))
-        yield Text(
-            f"{whose}{len(curves)} curves ({names}); --curves shows their points", style="dim"
-        )
+        count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
+        yield Text(f"{whose}{count} not shown: {names}", style="dim")
+        yield Text("--curves shows their points, --format json has them", style="dim")
     for curve in curves if view.curves else ():
         place = [part for part in (curve.domain, curve.class_) if part is not None]
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
         yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))
-
-
-def _warnings(warnings: Sequence[ReportWarning], whose: str) -> Iterator[ConsoleRenderable]:
-    if warnings:
-        yield Text("")
-        yield Text(f"{whose}Warnings", style="bold yellow")
-        width = max(len(str(warning.count)) for warning in warnings)
-        for warning in warnings:
-            yield _indented(Text(f"{warning.count:>{width}} x {warning.message}"))
 
 
 def _indented(renderable: ConsoleRenderable) -> Padding:

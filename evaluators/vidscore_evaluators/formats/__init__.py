@@ -28,7 +28,7 @@ from vidscore_evaluators.formats import (
 )
 from vidscore_evaluators.formats.files import is_folder, read_head
 from vidscore_evaluators.formats.source import Format, ReadLimits, ReadOptions, Source
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.report import FrameExample, ReportWarning
 
 OnError = Literal["refuse", "skip"]
 AUTO = "auto"
@@ -61,6 +61,11 @@ class Pair:
     def warnings(self) -> tuple[ReportWarning, ...]:
         """What a reader of the scores should know of both."""
         return (*self.truth.warnings, *self.detections.warnings)
+
+    def place_of(self, example: FrameExample) -> str:
+        """File and line, or entry, of the frame that a warning names."""
+        source = self.truth if example.side is Side.TRUTH else self.detections
+        return source.place_of(example.sequence, example.frame)
 
     def locate(self, fault: Fault) -> Fault:
         """Say file and line, or entry, where an evaluator's fault names a side and a frame row."""

@@ -243,10 +243,8 @@ class Evaluator(ABC, Generic[ParametersType]):
             expected = " or ".join(ARITIES[number] for number in allowed)
             found = ARITIES.get(arity, f"{arity} coordinates an object")
             expected = f"{expected} for {self.name}"
-            sizes = " and ".join(size_columns(columns) if arity == POINT else ())
-            advice = (
-                f"columns {sizes} are not used: give boxes as x1, y1, x2, y2" if sizes else None
-            )
+            sizes = ", ".join(size_columns(columns) if arity == POINT else ())
+            advice = f"give boxes as x1, y1, x2, y2, not as x, y, {sizes}" if sizes else None
             raise GeometryError([Fault(found, expected, source=side.value, advice=advice)])
 
     @property

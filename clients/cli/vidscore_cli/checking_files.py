@@ -123,7 +123,7 @@ def _check(typed: FileCheck, evaluator: Evaluator[Any] | None) -> Checked:
     faults: Sequence[Fault] = ()
     if evaluator is not None:
         try:
-            evaluator.check_arity(side, source.annotations.arity)
+            evaluator.check_arity(side, source.annotations.arity, source.annotations.columns)
             faults = evaluator.faults(side, source.annotations)
         except InputError as error:
             faults = error.faults

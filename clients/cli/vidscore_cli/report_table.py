@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ HEADING_WIDTH = 13
 
 COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
+
+
+_AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
+"""What the names of curves end with that differ in a threshold alone."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +165,8 @@ def _parameter(name: str, value: object) -> str:
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:
     if curves and not view.curves:
         yield Text("")
-        names = ", ".join(dict.fromkeys(curve.name for curve in curves))
+        kinds = dict.fromkeys(_AT_THRESHOLD.sub("", curve.name) for curve in curves)
+        names = ", ".join(kinds)
         count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
         yield Text(f"{whose}{count} not shown: {names}", style="dim")
         yield Text("--curves shows their points, --format json has them", style="dim")

@@ -132,7 +132,9 @@ class Source:
         """
         if self.places is None or fault.entry is None:
             return replace(fault, source=self.name)
-        return self.places.fault(fault.entry, fault.found, fault.expected)
+        return replace(
+            self.places.fault(fault.entry, fault.found, fault.expected), advice=fault.advice
+        )
 
     def place_of(self, sequence: SequenceKey, frame: int) -> str:
         """File and line, or entry, of a frame; the source's name where it came as arrays."""

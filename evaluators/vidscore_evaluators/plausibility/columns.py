@@ -38,7 +38,7 @@ def known_column(name: str) -> str:
 def size_columns(names: Iterable[str]) -> tuple[str, ...]:
     """The columns that hold width and height of boxes; none where they are not both there."""
     folded = {name.casefold(): name for name in names}
-    pairs = (
-        (width, height) for width, height in _SIZES.items() if {width, height} <= folded.keys()
-    )
-    return next((tuple(folded[name] for name in pair) for pair in pairs), ())
+    for pair in _SIZES.items():
+        if folded.keys() >= set(pair):
+            return tuple(folded[name] for name in pair)
+    return ()

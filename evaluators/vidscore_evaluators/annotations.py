@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import IntFlag
+from enum import IntFlag, StrEnum
 from itertools import repeat
 from typing import NamedTuple
 
@@ -42,6 +42,13 @@ BATCH_OVERHEAD_BYTES = 2048
 
 NAME_OVERHEAD_BYTES = 64
 """What Python adds to the characters of a name."""
+
+
+class Side(StrEnum):
+    """Which of the two inputs something belongs to."""
+
+    TRUTH = "truth"
+    DETECTIONS = "detections"
 
 
 class ObjectFlag(IntFlag):

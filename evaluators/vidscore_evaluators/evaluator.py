@@ -14,21 +14,26 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
-from vidscore_evaluators.annotations import ARITIES, Annotations, empty_annotations
+from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, empty_annotations
+from vidscore_evaluators.annotations import Side as Side  # noqa: PLC0414 - it is part of the seam, and found here
 from vidscore_evaluators.confidences import unit_confidence_faults
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
-from vidscore_evaluators.report import Report, Scores
+from vidscore_evaluators.plausibility.columns import size_columns
+from vidscore_evaluators.plausibility.impression import impression_of
+from vidscore_evaluators.plausibility.judging import doubts, with_names
+from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.report import Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.tally import Table, Tally
 
@@ -52,13 +57,6 @@ class Task(StrEnum):
     TRACKING = "tracking"
 
 
-class Side(StrEnum):
-    """Which of the two inputs something belongs to."""
-
-    TRUTH = "truth"
-    DETECTIONS = "detections"
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
     """How the size of a tally is bounded.
@@ -66,7 +64,8 @@ class Growth:
     Attributes:
         by: ``bounded``, ``sequence`` or ``detection``.
         bytes_each: Bytes for each sequence; or for each detection and each sequence; or, if
-            bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys.
+            bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys; it adds
+            at most `vidscore_evaluators.plausibility.impression.IMPRESSION_BYTES`.
     """
 
     by: str
@@ -83,6 +82,8 @@ class Needs:
         confidences: Whether confidences play a part.
         tracks: Whether objects must carry a track id.
         unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
+        ranked: Whether scores depend on the order of confidences.
+        labels: What labels are to it.
     """
 
     truth_arities: tuple[int, ...]
@@ -90,6 +91,8 @@ class Needs:
     confidences: bool = False
     tracks: bool = False
     unit_confidences: bool = False
+    ranked: bool = False
+    labels: LabelUse = LabelUse.EXACT
 
 
 class Evaluator(ABC, Generic[ParametersType]):
@@ -203,15 +206,29 @@ class Evaluator(ABC, Generic[ParametersType]):
         """
         return tally_together([self], truth, detections)[0]
 
+    def scored_classes(self, domain: str) -> Sequence[str] | None:
+        """Classes that are scored in a domain; None where every label is."""
+        return self.specification.classes_of(domain)
+
+    def warnings(self, impression: Mapping[str, Table], scores: Scores) -> Sequence[ReportWarning]:
+        """What does not look right about the input, and what the scores come with."""
+        labels = self.needs.labels
+        return (
+            *doubts(impression, labels, ranked=self.needs.ranked),
+            *with_names(scores.warnings, impression, labels, self.scored_classes),
+        )
+
     def report(self, tally: Tally) -> Report:
         """Scores with everything needed to know what they are scores of; pure."""
+        scores = self.scores(tally)
+        warnings = tuple(self.warnings(tally.impression, scores))
         return Report(
             evaluator=self.name,
             version=self.version,
             parameters=parameter_values(self.parameters),
             truth_digest=str(tally.truth),
             detections_digest=str(tally.detections),
-            scores=self.scores(tally),
+            scores=replace(scores, warnings=warnings),
             specification=spec_to_dict(self.specification),
             software=software_versions(),
         )
@@ -221,8 +238,13 @@ class Evaluator(ABC, Generic[ParametersType]):
         directions = {measure.name: measure.direction for measure in self.measures}
         return tuple(_rank_part(report.value(name), directions[name]) for name in self.ranking)
 
-    def check_arity(self, side: Side, arity: int) -> None:
+    def check_arity(self, side: Side, arity: int, columns: Iterable[str] = ()) -> None:
         """Refuse coordinates that the evaluator cannot use.
+
+        Args:
+            side: Whose coordinates they are.
+            arity: Coordinates that an object has.
+            columns: Names of its further columns, which may tell why.
 
         Raises:
             GeometryError: If it cannot use objects of `arity` coordinates on that side.
@@ -234,7 +256,10 @@ class Evaluator(ABC, Generic[ParametersType]):
         if arity not in allowed:
             expected = " or ".join(ARITIES[number] for number in allowed)
             found = ARITIES.get(arity, f"{arity} coordinates an object")
-            raise GeometryError([Fault(found, f"{expected} for {self.name}", source=side.value)])
+            expected = f"{expected} for {self.name}"
+            sizes = ", ".join(size_columns(columns) if arity == POINT else ())
+            advice = f"give boxes as x1, y1, x2, y2, not as x, y, {sizes}" if sizes else None
+            raise GeometryError([Fault(found, expected, source=side.value, advice=advice)])
 
     @property
     def identity(self) -> str:
@@ -271,12 +296,24 @@ def tally_together(
         GeometryError: If a side has coordinates that an evaluator cannot use.
     """
     for evaluator in evaluators:
-        evaluator.check_arity(Side.TRUTH, truth.arity)
-        evaluator.check_arity(Side.DETECTIONS, detections.arity)
+        evaluator.check_arity(Side.TRUTH, truth.arity, truth.columns)
+        evaluator.check_arity(Side.DETECTIONS, detections.arity, detections.columns)
     aligned = align(truth, detections)
     of_truth, of_detections = fingerprint(truth), fingerprint(detections)
+
+    def impression(evaluator: Evaluator[Any]) -> Mapping[str, Table]:
+        # Of one benchmark; its sequences may be so many that comparing them would take long.
+        key = (impression_of, id(evaluator.specification.sequences))
+        return aligned.memo.once(key, partial(impression_of, aligned, evaluator.specification))
+
     return [
-        Tally(evaluator.identity, evaluator.tables(aligned), of_truth, of_detections)
+        Tally(
+            evaluator.identity,
+            evaluator.tables(aligned),
+            of_truth,
+            of_detections,
+            impression(evaluator),
+        )
         for evaluator in evaluators
     ]
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from vidscore_evaluators.annotations import SequenceKey, Side
+
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
-
-NOTES = frozenset({"column_alias"})
-"""Codes of warnings that only say how something was read; nothing needs to be done about them."""
 
 
 class Row(NamedTuple):
@@ -75,13 +74,46 @@ class Curve:
         ]
 
 
+NOTES = frozenset(
+    {
+        "column_alias",
+        "dont_care",
+        "dont_care_frames",
+        "detections_in_dont_care_frames",
+        "detections_in_regions",
+        "in_regions",
+        "objects_in_regions",
+        "sequences_without_detections",
+    }
+)
+"""Codes of warnings that only say how something was read, or what became of it as the ground truth
+wants it; nothing needs to be done about them."""
+
+
+class FrameExample(NamedTuple):
+    """A frame of one side in which something is to be seen."""
+
+    side: Side
+    sequence: SequenceKey
+    frame: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReportWarning:
-    """Something a reader of the scores should know: a stable code, a sentence, how often."""
+    """Something a reader of the scores should know.
+
+    Attributes:
+        code: A stable code.
+        message: A sentence: what, where for example, and what to do.
+        count: How often.
+        example: The frame that the sentence names, for who can say where it stands in a file; no
+            part of the JSON form.
+    """
 
     code: str
     message: str
     count: int = 1
+    example: FrameExample | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_note(self) -> bool:

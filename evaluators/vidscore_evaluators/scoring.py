@@ -64,7 +64,7 @@ def check_sides(
     faults = unknown_sequences(specification, _used_sequences(truth), _used_sequences(detections))
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
-            evaluator.check_arity(side, annotations.arity)
+            evaluator.check_arity(side, annotations.arity, annotations.columns)
             faults.extend(evaluator.input_faults(side, annotations))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))

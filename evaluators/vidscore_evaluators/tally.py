@@ -10,13 +10,20 @@ the detections.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import lt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, packed_columns, run_starts
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    packed_columns,
+    run_starts,
+)
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.exact import exact_sums
 from vidscore_evaluators.fingerprint import Fingerprint
@@ -33,12 +40,18 @@ class TableSchema:
         numbers: Number key columns (binary64), sorted after the texts.
         counts: Integer columns.
         sums: Exact-sum columns.
+        first: Rows that are kept, first ones in key order; None for all. Tables with such a bound
+            add like others: what is among the first of the whole is so in its part.
+        within: Leading text columns that form the groups of which `first` rows are kept each; 0
+            for one group.
     """
 
     texts: tuple[str, ...]
     numbers: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
+    first: int | None = None
+    within: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +152,7 @@ def build_table(
     for column, values in enumerate(sums):
         summed[:, column] = exact_sums(values[order], groups, len(first))
     count_rows = _stack(counts, row_count, np.int64).take(order, axis=0)
-    return Table(
+    table = Table(
         schema=schema,
         vocabulary=words,
         text_codes=codes.take(order[first], axis=0),
@@ -147,6 +160,7 @@ def build_table(
         counts=_reduce(count_rows, first),
         sums=summed,
     )
+    return _bounded(table)
 
 
 def merge_tables(tables: Sequence[Table]) -> Table:
@@ -187,12 +201,15 @@ class Tally:
         tables: Tables by name.
         truth: Fingerprint of the truth.
         detections: Fingerprint of the detections.
+        impression: What `vidscore_evaluators.plausibility` keeps of both, whatever the evaluator;
+            tables by name.
     """
 
     evaluator: str
     tables: Mapping[str, Table] = field(default_factory=dict)
     truth: Fingerprint = Fingerprint()
     detections: Fingerprint = Fingerprint()
+    impression: Mapping[str, Table] = field(default_factory=dict)
 
     def __add__(self, other: Tally) -> Tally:
         """Tally of both contents together."""
@@ -204,7 +221,7 @@ class Tally:
         return sum(
             table.text_codes.nbytes + table.numbers.nbytes + table.counts.nbytes
             + table.sums.size * 64
-            for table in self.tables.values()
+            for table in (*self.tables.values(), *self.impression.values())
         )  # fmt: skip
 
 
@@ -221,16 +238,20 @@ def merge_tallies(tallies: Sequence[Tally]) -> Tally:
     for tally in tallies:
         if tally.evaluator != first.evaluator:
             raise TallyError(f"cannot add a tally of {tally.evaluator} to one of {first.evaluator}")
-        if tally.tables.keys() != first.tables.keys():
-            raise TallyError("tallies with different tables cannot be added")
     return Tally(
         evaluator=first.evaluator,
-        tables={
-            name: merge_tables([tally.tables[name] for tally in tallies]) for name in first.tables
-        },
+        tables=_merge_by_name([tally.tables for tally in tallies]),
         truth=sum((tally.truth for tally in tallies), Fingerprint()),
         detections=sum((tally.detections for tally in tallies), Fingerprint()),
+        impression=_merge_by_name([tally.impression for tally in tallies]),
     )
+
+
+def _merge_by_name(parts: Sequence[Mapping[str, Table]]) -> Mapping[str, Table]:
+    names = parts[0].keys()
+    if any(tables.keys() != names for tables in parts):
+        raise TallyError("tallies with different tables cannot be added")
+    return {name: merge_tables([tables[name] for tables in parts]) for name in names}
 
 
 def _collect(
@@ -244,7 +265,7 @@ def _collect(
     """Sort rows by key and add the rows of equal keys."""
     words, codes = _sorted_vocabulary(words, codes)
     order, first, _ = _group(codes, numbers)
-    return Table(
+    table = Table(
         schema=schema,
         vocabulary=words,
         text_codes=codes.take(order[first], axis=0),
@@ -252,6 +273,38 @@ def _collect(
         counts=_reduce(counts.take(order, axis=0), first),
         sums=_reduce(sums.take(order, axis=0), first),
     )
+    return _bounded(table)
+
+
+def _bounded(table: Table) -> Table:
+    """The table with no more rows than its schema keeps."""
+    kept = kept_rows(table)
+    if kept.all():
+        return table
+    words, codes = _sorted_vocabulary(table.vocabulary, table.text_codes[kept])
+    return replace(
+        table,
+        vocabulary=words,
+        text_codes=codes,
+        numbers=table.numbers[kept],
+        counts=table.counts[kept],
+        sums=table.sums[kept],
+    )
+
+
+def kept_rows(table: Table) -> BoolArray:
+    """(K,) which rows of a table in key order are among those that its schema keeps."""
+    rows = np.arange(table.row_count)
+    if table.schema.first is None:
+        return rows >= 0
+    groups = (
+        run_starts(*table.text_codes[:, : table.schema.within].T)
+        if table.schema.within
+        else rows[:1]
+    )
+    counts = np.diff(np.append(groups, table.row_count))
+    kept: BoolArray = rows - np.repeat(groups, counts) < table.schema.first
+    return kept
 
 
 def _sorted_vocabulary(words: tuple[str, ...], codes: IntArray) -> tuple[tuple[str, ...], IntArray]:

@@ -20,9 +20,9 @@ import numpy as np
 from vidscore_evaluators.arrays import AnyArray, run_starts
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.fingerprint import Fingerprint
-from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally
+from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally, kept_rows
 
-_MAGIC = b"vidscore-tally-1"
+_MAGIC = b"vidscore-tally-2"
 _CHECKSUM_BYTES = 16
 _LENGTH = struct.Struct("<Q")
 _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
@@ -30,15 +30,17 @@ _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
 def tally_to_bytes(tally: Tally) -> bytes:
     """Write a tally; equal tallies give equal bytes."""
-    names = sorted(tally.tables)
+    parts = {"tables": sorted(tally.tables.items()), "impression": sorted(tally.impression.items())}
     header = {
         "evaluator": tally.evaluator,
         "truth": str(tally.truth),
         "detections": str(tally.detections),
-        "tables": [_table_header(name, tally.tables[name]) for name in names],
+        **{part: [_table_header(*entry) for entry in tables] for part, tables in parts.items()},
     }
     encoded = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    columns = [column for name in names for column in _columns(tally.tables[name])]
+    columns = [
+        column for tables in parts.values() for _, table in tables for column in _columns(table)
+    ]
     return seal(b"".join([_LENGTH.pack(len(encoded)), encoded, *columns]))
 
 
@@ -81,12 +83,8 @@ def _read(body: bytes) -> Tally:
     (length,) = _LENGTH.unpack_from(body)
     offset = _LENGTH.size + length
     header = json.loads(body[_LENGTH.size : offset])
-    tables: dict[str, Table] = {}
-    for entry in _list_of(dict, header["tables"], "tables"):
-        name = _of(str, entry["name"], "a table's name")
-        if name in tables:
-            raise ValueError(f"two tables are called {name!r}")
-        tables[name], offset = _read_table(entry, body, offset)
+    tables, offset = _read_tables(header["tables"], body, offset)
+    impression, offset = _read_tables(header["impression"], body, offset)
     if offset != len(body):
         raise ValueError(f"{len(body) - offset} bytes are left over")
     return Tally(
@@ -94,7 +92,18 @@ def _read(body: bytes) -> Tally:
         tables=tables,
         truth=Fingerprint.from_bytes(bytes.fromhex(header["truth"])),
         detections=Fingerprint.from_bytes(bytes.fromhex(header["detections"])),
+        impression=impression,
     )
+
+
+def _read_tables(entries: Any, body: bytes, offset: int) -> tuple[dict[str, Table], int]:
+    tables: dict[str, Table] = {}
+    for entry in _list_of(dict, entries, "tables"):
+        name = _of(str, entry["name"], "a table's name")
+        if name in tables:
+            raise ValueError(f"two tables are called {name!r}")
+        tables[name], offset = _read_table(entry, body, offset)
+    return tables, offset
 
 
 def _table_header(name: str, table: Table) -> dict[str, Any]:
@@ -105,6 +114,8 @@ def _table_header(name: str, table: Table) -> dict[str, Any]:
         "numbers": schema.numbers,
         "counts": schema.counts,
         "sums": schema.sums,
+        "first": schema.first,
+        "within": schema.within,
         "vocabulary": table.vocabulary,
         "rows": table.row_count,
         # Exact sums are integers of up to 2,100 bits, mostly short: hexadecimal keeps them exact.
@@ -124,7 +135,11 @@ def _read_table(entry: Mapping[str, Any], body: bytes, offset: int) -> tuple[Tab
     texts, numbers, counts, sums = (
         _list_of(str, entry[key], key) for key in ("texts", "numbers", "counts", "sums")
     )
-    schema = TableSchema(tuple(texts), tuple(numbers), tuple(counts), tuple(sums))
+    schema = TableSchema(
+        *(tuple(texts), tuple(numbers), tuple(counts), tuple(sums)),
+        first=None if entry["first"] is None else _of(int, entry["first"], "first"),
+        within=_of(int, entry["within"], "within"),
+    )
     exact = _list_of(list, entry["exact"], "exact")
     rows = len(exact)
     if _of(int, entry["rows"], "rows") != rows:
@@ -162,6 +177,8 @@ def _check_canonical(table: Table) -> None:
         np.array_equal(order, np.arange(len(order))) and len(run_starts(*columns)) == len(order)
     ):
         raise ValueError("the keys are not in ascending order, each once")
+    if not kept_rows(table).all():
+        raise ValueError("there are more rows than the table keeps")
 
 
 def _take(body: bytes, offset: int, rows: int, width: int, dtype: str) -> tuple[AnyArray, int]:

@@ -83,14 +83,16 @@ def confidence_scale_option() -> Decorator[Any]:
     )
 
 
-def truth_option(*, required: bool = True) -> Decorator[Any]:
+def truth_option(
+    *, required: bool = True, help_: str = "What is there: a file or a folder."
+) -> Decorator[Any]:
     """``--truth``."""
     return click.option(
         "--truth",
         metavar="PATH",
         type=click.Path(),
         required=required,
-        help="What is there: a file or a folder.",
+        help=help_,
     )
 
 
@@ -144,6 +146,13 @@ def view_options() -> Decorator[Any]:
     return together(
         click.option("--sequences", is_flag=True, help="In a table, show each sequence too."),
         click.option("--curves", is_flag=True, help="In a table, show the points of curves."),
+    )
+
+
+def strict_option() -> Decorator[Any]:
+    """``--strict``."""
+    return click.option(
+        "--strict", is_flag=True, help="Make warnings errors: nothing is written, and exit with 1."
     )
 
 

@@ -47,6 +47,7 @@ class Replay:
     output: str
     sequences: bool
     curves: bool
+    strict: bool
 
 
 class ReplayProgress:
@@ -114,7 +115,9 @@ def replay_files(replay: Replay) -> None:
     # What was odd about the files the server cannot know.
     reports = [with_warnings(report, pair.warnings) for report in streamed]
     view = View(sequences=replay.sequences, curves=replay.curves)
-    write_reports(reports, Presentation(replay.format_, replay.output, view))
+    write_reports(
+        reports, Presentation(replay.format_, replay.output, view, replay.strict, pair.place_of)
+    )
 
 
 def _stream(

@@ -7,6 +7,7 @@ them and a column for each measure. Keys that have the same measures share a tab
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ Key = tuple[str | None, str | None, str | None]
 ALL = "all"
 NO_NAME = "(no name)"
 UNDEFINED = "undefined"
+DECIMALS = 4
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,14 @@ class Grid:
         headings: Headings of the leading columns, then of the columns of scores.
         leading: How many of the headings are leading ones.
         lines: Cells of each line, one for each heading; a missing score is an empty cell.
+        left_out: Lines that are not there, because there is nothing that they are of.
     """
 
     title: str
     headings: tuple[str, ...]
     leading: int
     lines: list[tuple[str, ...]] = field(default_factory=list)
+    left_out: int = 0
 
 
 def overall_grid(reports: Sequence[Report]) -> Grid:
@@ -77,16 +81,21 @@ def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
 def format_number(value: Number) -> str:
     """A score for people: counts whole, figures with four decimals, undefined ones so called.
 
-    Rounding never makes a whole number of a figure that is none: 0.99999 is no perfect score.
+    Rounding never makes a whole number of a figure that is none, and never a wider column: 0.99999
+    is no perfect score and becomes 0.9999, and 0.0000292 becomes 3e-05.
     """
     if value is None:
         return UNDEFINED
     if isinstance(value, int):
         return str(value)
-    text = f"{value:.4f}"
-    if float(text) != value and float(text).is_integer():
-        return repr(value)
-    return text
+    text = f"{value:.{DECIMALS}f}"
+    rounded = float(text)
+    if rounded == value or not rounded.is_integer():
+        return text
+    if rounded == 0.0:
+        return f"{value:.0e}"
+    step = math.copysign(10.0**-DECIMALS, value - rounded)
+    return f"{rounded + step:.{DECIMALS}f}"
 
 
 def _scores_by_key(rows: Iterable[Row]) -> dict[Key, dict[str, Number]]:
@@ -123,11 +132,18 @@ def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> 
     used = [index for index in range(3) if group[0][index] is not None]
     measures = tuple(keys[group[0]])
     title = "By " + " and ".join(names[index] for index in used)
-    grid = Grid(title, (*(names[index] for index in used), *measures), leading=len(used))
-    for key in group:
+    headings = (*(names[index] for index in used), *measures)
+    shown = [key for key in group if _occurs(keys[key])]
+    grid = Grid(title, headings, leading=len(used), left_out=len(group) - len(shown))
+    for key in shown:
         place = (_named(key[index]) for index in used)
         grid.lines.append((*place, *(_cell(keys[key], name) for name in measures)))
     return grid
+
+
+def _occurs(scores: Mapping[str, Number]) -> bool:
+    """Whether there is anything that scores are of: a figure, or a count of something."""
+    return None not in scores.values() or any(scores.values())
 
 
 def _named(name: str | None) -> str:

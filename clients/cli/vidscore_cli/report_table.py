@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.report_layout import UNDEFINED, Grid, detail_grids, format_number, overall_grid
-from vidscore_evaluators.report import Curve, Report, ReportWarning
+from vidscore_evaluators.report import Curve, Report
 
 HEADING_WIDTH = 13
 """Columns of a heading before it goes on in the next line."""
@@ -22,6 +23,10 @@ HEADING_WIDTH = 13
 
 COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
+
+
+_AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
+"""What the names of curves end with that differ in a threshold alone."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +144,17 @@ def _all_parts(reports: Sequence[Report], view: View) -> Iterator[ConsoleRendera
         for grid in detail_grids(report, sequences=view.sequences):
             yield from _titled(whose + grid.title, grid)
         yield from _curves(report.curves, view, whose)
-        yield from _warnings(report.warnings, whose)
 
 
 def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
     yield Text("")
     yield Text(title, style="bold")
-    yield _indented(GridView(grid))
+    if grid.lines:
+        yield _indented(GridView(grid))
+    if grid.left_out:
+        lines = "1 line" if grid.left_out == 1 else f"{grid.left_out} lines"
+        note = f"{lines} without objects and detections not shown; --format json has all"
+        yield _indented(Text(note, style="dim"))
 
 
 def _parameter(name: str, value: object) -> str:
@@ -156,24 +165,16 @@ def _parameter(name: str, value: object) -> str:
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:
     if curves and not view.curves:
         yield Text("")
-        names = ", ".join(dict.fromkeys(curve.name for curve in curves))
-        yield Text(
-            f"{whose}{len(curves)} curves ({names}); --curves shows their points", style="dim"
-        )
+        kinds = dict.fromkeys(_AT_THRESHOLD.sub("", curve.name) for curve in curves)
+        names = ", ".join(kinds)
+        count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
+        yield Text(f"{whose}{count} not shown: {names}", style="dim")
+        yield Text("--curves shows their points, --format json has them", style="dim")
     for curve in curves if view.curves else ():
         place = [part for part in (curve.domain, curve.class_) if part is not None]
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
         yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))
-
-
-def _warnings(warnings: Sequence[ReportWarning], whose: str) -> Iterator[ConsoleRenderable]:
-    if warnings:
-        yield Text("")
-        yield Text(f"{whose}Warnings", style="bold yellow")
-        width = max(len(str(warning.count)) for warning in warnings)
-        for warning in warnings:
-            yield _indented(Text(f"{warning.count:>{width}} x {warning.message}"))
 
 
 def _indented(renderable: ConsoleRenderable) -> Padding:

@@ -32,6 +32,7 @@ class FileScoring:
     output: str
     sequences: bool
     curves: bool
+    strict: bool
 
 
 def score_files(typed: FileScoring) -> None:
@@ -40,6 +41,7 @@ def score_files(typed: FileScoring) -> None:
     Raises:
         click.UsageError: If what was typed is wrong.
         VidscoreError: If the files are.
+        WarningsRefusedError: If there are warnings, and they are errors.
     """
     check_output(typed.output)
     manifest = read_specification(typed.manifest)
@@ -61,4 +63,6 @@ def score_files(typed: FileScoring) -> None:
             evaluators, pair, specification, workers=typed.workers, progress=bar.advance
         )
     view = View(sequences=typed.sequences, curves=typed.curves)
-    write_reports(reports, Presentation(typed.format_, typed.output, view))
+    write_reports(
+        reports, Presentation(typed.format_, typed.output, view, typed.strict, pair.place_of)
+    )

@@ -15,6 +15,7 @@ from vidscore_evaluators.criteria.grouping import make_scene
 from vidscore_evaluators.criteria.parameters import SceneParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.evaluator import Evaluator, Needs
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
@@ -23,6 +24,9 @@ ParametersType = TypeVar("ParametersType", bound=SceneParameters)
 
 BOXES = (BOX, QUADRILATERAL)
 ANY_SHAPE = (*BOXES, POINT)
+
+RANKED = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True, ranked=True)
+"""What a criterion needs whose scores depend on the order of confidences."""
 
 LEFT_OUT = "left_out"
 """Name of the table that counts detections which are not scored, by reason."""
@@ -58,11 +62,13 @@ class Criterion(Evaluator[ParametersType]):
         """Choose parameters and specification; the base decides which shapes can be used."""
         super().__init__(parameters, specification)
         arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
+        labels = LabelUse.IGNORED if parameters.classes == "ignore" else LabelUse.EXACT
         self.needs = replace(
             self.needs,
             truth_arities=arities,
             detection_arities=arities,
             unit_confidences=parameters.unit_confidences,
+            labels=labels,
         )
 
     def grid(self, parameter: str) -> tuple[float, ...]:

@@ -40,6 +40,7 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, 
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
+    RANKED,
     Criterion,
     left_out_table,
 )
@@ -133,6 +134,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         *(_gain(kind) for kind in (MISSED, *KINDS)),
     )
     ranking = ("ap",)
+    needs = RANKED
 
     @property
     def growth(self) -> Growth:

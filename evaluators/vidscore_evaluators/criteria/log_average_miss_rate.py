@@ -26,6 +26,7 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criteria.class_entries import ClassEntry, class_entries
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
+    RANKED,
     Criterion,
     left_out_table,
 )
@@ -99,6 +100,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         _measure("log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."),
     )
     ranking = ("log_amr",)
+    needs = RANKED
     threshold_parameter = "threshold"
 
     @property

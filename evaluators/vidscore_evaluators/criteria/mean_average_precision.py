@@ -26,6 +26,7 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criteria.class_entries import ClassEntry, class_entries
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
+    RANKED,
     Criterion,
     left_out_table,
 )
@@ -108,6 +109,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         ap_measure("ap_m_full", "Mean of AP over the whole grid of thresholds but its extremes."),
     )
     ranking = ("ap",)
+    needs = RANKED
     threshold_parameter = "thresholds"
 
     @property

@@ -26,7 +26,7 @@ from vidscore_evaluators.formats.detection import (
 )
 from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
 from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.report import FrameExample, ReportWarning
 
 __all__ = [
     "AUTO",
@@ -54,6 +54,11 @@ class Pair:
     def warnings(self) -> tuple[ReportWarning, ...]:
         """What a reader of the scores should know of both."""
         return (*self.truth.warnings, *self.detections.warnings)
+
+    def place_of(self, example: FrameExample) -> str:
+        """File and line, or entry, of the frame that a warning names."""
+        source = self.truth if example.side is Side.TRUTH else self.detections
+        return source.place_of(example.sequence, example.frame)
 
     def locate(self, fault: Fault) -> Fault:
         """Say file and line, or entry, where an evaluator's fault names a side and a frame row."""

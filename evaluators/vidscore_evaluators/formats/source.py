@@ -141,6 +141,15 @@ class Source:
             return replace(fault, source=self.name)
         return self.places.located(replace(fault, field=None), fault.entry)
 
+    def place_of(self, sequence: SequenceKey, frame: int) -> str:
+        """File and line, or entry, of a frame; the source's name where it came as arrays."""
+        annotations = self.annotations
+        if self.places is None or sequence not in annotations.sequences:
+            return self.name
+        of_sequence = annotations.frame_sequences == annotations.sequences.index(sequence)
+        rows = np.flatnonzero(of_sequence & (annotations.frame_numbers == frame))
+        return self.places.located(Fault("", ""), int(rows[0])).place if len(rows) else self.name
+
     def without_frames(
         self, dropped: BoolArray, unknown: frozenset[SequenceKey] = frozenset()
     ) -> Source:

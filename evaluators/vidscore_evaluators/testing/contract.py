@@ -38,6 +38,7 @@ from vidscore_evaluators.parameters import (
     parameter_values,
     parse_parameters,
 )
+from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
@@ -427,7 +428,7 @@ class EvaluatorContract:
             "sequence": sequences,
             "detection": sequences + scene.detections.object_count,
         }
-        return growth.bytes_each * counted[growth.by]
+        return IMPRESSION_BYTES + growth.bytes_each * counted[growth.by]
 
 
 def _text(report: Report) -> str:

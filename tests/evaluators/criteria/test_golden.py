@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.goldens import golden_form
 from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report_json import report_to_dict
 from vidscore_evaluators.testing import Thing, make_annotations
 
 FOLDER = ROOT / "tests" / "golden"
@@ -44,5 +44,4 @@ def test_the_scores_of_a_version_do_not_change(name: str) -> None:
     golden = json.loads(path.read_text("utf-8"))
     for case in golden["cases"]:
         evaluator = create_evaluator(name, case["parameters"])
-        found = report_to_dict(evaluator.report(evaluator.tally(side("truth"), side("detections"))))
-        assert {key: found[key] for key in ("scores", "warnings")} == case["report"]
+        assert golden_form(evaluator, side("truth"), side("detections")) == case["report"]

@@ -18,11 +18,11 @@ import pytest
 from tests.evaluators.criteria.oracle import iou, solid_iou
 from tests.evaluators.criteria.test_set_kernels import ospa_by_definition
 from tests.evaluators.matching.test_transport import cost_by_linear_programme
+from tests.support.goldens import golden_form
 from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
-from vidscore_evaluators.report_json import report_to_dict
 from vidscore_evaluators.testing import Thing, make_annotations
 
 NAMES = ("hausdorff", "emd", "ospa")
@@ -57,10 +57,9 @@ def read_side(entries: list[dict[str, Any]], arity: int) -> Annotations:
 @each_case
 def test_the_scores_of_a_version_do_not_change(name: str, case: dict[str, Any]) -> None:
     """The golden's data gives the golden's scores to the last bit."""
-    sides = (read_side(case[side], case["arity"]) for side in ("truth", "detections"))
+    truth, detections = (read_side(case[side], case["arity"]) for side in ("truth", "detections"))
     evaluator = create_evaluator(name, case["parameters"])
-    found = report_to_dict(evaluator.report(evaluator.tally(*sides)))
-    assert {key: found[key] for key in ("scores", "warnings")} == case["report"]
+    assert golden_form(evaluator, truth, detections) == case["report"]
 
 
 Object = Sequence[Any]

@@ -13,6 +13,7 @@ from vidscore_cli.options import (
     evaluator_options,
     format_option,
     output_option,
+    strict_option,
     view_options,
     workers_option,
 )
@@ -39,6 +40,7 @@ from vidscore_cli.options import (
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()
+@strict_option()
 @all_faults_option()
 def score(**choices: Any) -> None:
     """Score detections in files against truth in files.

@@ -14,6 +14,7 @@ from vidscore_cli.options import (
     format_option,
     output_option,
     server_options,
+    strict_option,
     view_options,
 )
 
@@ -41,6 +42,7 @@ from vidscore_cli.options import (
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()
+@strict_option()
 @all_faults_option()
 def stream(**choices: Any) -> None:
     """Replay files to a server and watch the scores move.

@@ -15,6 +15,8 @@ from vidscore_cli.options import (
     image_size_option,
     input_format_option,
     side_option,
+    strict_option,
+    truth_option,
 )
 from vidscore_cli.session import Session
 
@@ -24,9 +26,11 @@ from vidscore_cli.session import Session
     examples=(
         "vidscore validate truth.json",
         "vidscore validate detections.json --side detections --evaluator spotgeo",
+        "vidscore validate detections.json --truth truth.json",
     ),
 )
 @click.argument("path", type=click.Path())
+@truth_option(required=False, help_="Ground truth to hold PATH against, which then are detections.")
 @input_format_option()
 @image_size_option()
 @confidence_scale_option()
@@ -37,13 +41,14 @@ from vidscore_cli.session import Session
     shell_complete=complete_evaluator,
     help="Hold the data to the rules of this evaluator.",
 )
+@strict_option()
 @format_option("table", "json")
 @all_faults_option()
 @click.pass_obj
 def validate(session: Session, /, **choices: Any) -> int:
-    """List everything that is wrong with a file or folder.
+    """List everything that is wrong with a file or folder, or looks wrong, and what is in it.
 
-    Exits with 1 where something is wrong.
+    Exits with 1 where something is wrong. What only looks wrong is a warning.
     """
     from vidscore_cli.checking_files import FileCheck, check_files
 

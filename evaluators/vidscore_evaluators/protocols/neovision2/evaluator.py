@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from vidscore_evaluators.alignment import Aligned
@@ -15,7 +15,8 @@ from vidscore_evaluators.measures import (
     Measure,
     count_measure,
 )
-from vidscore_evaluators.protocols.neovision2.class_lists import ALL_CLASSES
+from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.protocols.neovision2.class_lists import ALL_CLASSES, classes_of_domain
 from vidscore_evaluators.protocols.neovision2.classification import (
     classification_outcomes,
     counting_pairs,
@@ -84,7 +85,11 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     # The protocol ranks nobody (section 3.4 leaves the total open): a choice of this project.
     ranking = ("weighted_mean_nmotda",)
     needs = Needs(
-        (QUADRILATERAL, BOX), (QUADRILATERAL, BOX), confidences=True, unit_confidences=True
+        *((QUADRILATERAL, BOX), (QUADRILATERAL, BOX)),
+        confidences=True,
+        unit_confidences=True,
+        ranked=True,
+        labels=LabelUse.LISTED,
     )
 
     @property
@@ -111,6 +116,10 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         classification = classification_outcomes(scene, pairs)
         merged = detection_only(scene, pairs, self.parameters)
         return make_tables(scene, classification, merged)
+
+    def scored_classes(self, domain: str) -> Sequence[str]:
+        """Classes of the protocol where the specification has none."""
+        return classes_of_domain(self.specification, domain)
 
     def scores(self, tally: Tally) -> Scores:
         """Rows from the whole down to the single sequence, curves and warnings."""

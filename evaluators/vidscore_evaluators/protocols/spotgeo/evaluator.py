@@ -8,6 +8,7 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import POINT, Annotations
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task
+from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.protocols.spotgeo.input_rules import input_faults
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters
 from vidscore_evaluators.protocols.spotgeo.scores import MEASURES, scores_of
@@ -33,7 +34,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     Parameters = SpotGeoParameters
     measures = MEASURES
     ranking = ("f1", "mse")
-    needs = Needs(truth_arities=(POINT,), detection_arities=(POINT,))
+    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED)
 
     @property
     def growth(self) -> Growth:

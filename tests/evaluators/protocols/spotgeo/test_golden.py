@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.evaluators.protocols.spotgeo.helpers import score
 from tests.evaluators.protocols.spotgeo.oracle import frame_outcomes
+from tests.support.goldens import golden_form
 from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.protocols.spotgeo import SpotGeo
-from vidscore_evaluators.report_json import report_to_dict
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import make_annotations
 
 PATH = ROOT / "tests" / "golden" / "spotgeo" / f"{SpotGeo.version}.json"
@@ -37,9 +37,9 @@ def read_side(entries: list[dict[str, Any]]) -> Annotations:
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])
 def test_the_scores_of_a_version_do_not_change(case: dict[str, Any]) -> None:
     """The golden's data gives the golden's scores to the last bit."""
-    report = score(read_side(case["truth"]), read_side(case["detections"]), **case["parameters"])
-    found = report_to_dict(report)
-    assert {key: found[key] for key in ("scores", "warnings")} == case["report"]
+    evaluator = create_evaluator("spotgeo", case["parameters"])
+    truth, detections = read_side(case["truth"]), read_side(case["detections"])
+    assert golden_form(evaluator, truth, detections) == case["report"]
 
 
 @pytest.mark.parametrize("case", GOLDEN["cases"], ids=lambda case: case["name"])

@@ -1,0 +1,64 @@
+"""Warnings on standard error, whatever the format of the output, and as errors where wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import click
+
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_evaluators.report import FrameExample, Report, ReportWarning
+
+Locate = Callable[[FrameExample], str]
+"""Says in which file and line a frame stands; an empty text where that is not known."""
+
+
+class WarningsRefusedError(click.ClickException):
+    """There are warnings, and --strict makes them errors."""
+
+    exit_code = ExitCode.INPUT
+
+
+def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = None) -> None:
+    """Write warnings to standard error, a line each; equal ones once.
+
+    Args:
+        warnings: The warnings.
+        locate: Says where the frames stand that they name.
+    """
+    for warning in dict.fromkeys(warnings):
+        click.echo(_line(warning, locate), err=True)
+
+
+def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) -> None:
+    """Write the warnings of reports to standard error.
+
+    Args:
+        reports: The reports; a warning that not all of them have names those that have.
+        locate: Says where the frames stand that they name.
+    """
+    whose: dict[ReportWarning, list[str]] = {}
+    for report in reports:
+        for warning in report.warnings:
+            whose.setdefault(warning, []).append(report.evaluator)
+    for warning, names in whose.items():
+        of = f" ({', '.join(names)})" if len(names) < len(reports) else ""
+        click.echo(_line(warning, locate) + of, err=True)
+
+
+def refuse_warnings(warnings: Sequence[ReportWarning]) -> None:
+    """Make warnings an error; notes are none.
+
+    Raises:
+        WarningsRefusedError: If there is a warning that is more than a note.
+    """
+    count = len({warning for warning in warnings if not warning.is_note})
+    if count:
+        found = "1 warning" if count == 1 else f"{count} warnings"
+        raise WarningsRefusedError(f"{found}, which --strict makes errors; nothing was written")
+
+
+def _line(warning: ReportWarning, locate: Locate | None) -> str:
+    kind = "Note" if warning.is_note else "Warning"
+    place = locate(warning.example) if locate and warning.example else ""
+    return f"{kind}: {warning.count} x {warning.message}" + (f" [{place}]" if place else "")

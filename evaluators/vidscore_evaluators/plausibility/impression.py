@@ -1,0 +1,259 @@
+"""What doubts rest on: counters, labels, confidences, examples and a sample of frames."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, Side
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.plausibility.columns import resembles_known_column
+from vidscore_evaluators.plausibility.sampling import SAMPLE, SAMPLE_SCHEMA, sample_table
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+
+class Example(StrEnum):
+    """What an example is kept of."""
+
+    SWAPPED = "swapped"
+    BEYOND_IMAGE = "beyond_image"
+    UNLISTED = "unlisted"
+
+
+SIDES, LABELS, CONFIDENCES, COLUMNS, EXAMPLES = (
+    *("sides", "labels", "confidences", "columns", "examples"),
+)
+
+SCHEMAS: Mapping[str, TableSchema] = {
+    SIDES: TableSchema(
+        ("side",), numbers=("arity",), counts=("objects", "swapped", "sized", "beyond_image")
+    ),
+    # A hash comes first, so that the labels that are kept of very many are the same of each side.
+    LABELS: TableSchema(
+        ("hash", "domain", "label"), counts=("truth", "detections"), first=1000
+    ),
+    # Two different confidences are enough to know that they are not all equal.
+    CONFIDENCES: TableSchema(("side",), numbers=("confidence",), first=2, within=1),
+    COLUMNS: TableSchema(("side", "column"), counts=("objects",), first=20, within=1),
+    EXAMPLES: TableSchema(
+        ("example", "domain", "sequence"), numbers=("frame",), counts=("objects",), first=1,
+        within=1,
+    ),
+    SAMPLE: SAMPLE_SCHEMA,
+}  # fmt: skip
+"""Tables of an impression."""
+
+_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 6}
+
+IMPRESSION_BYTES = sum(
+    _MOST_ROWS.get(name, schema.first or 0)
+    * 8 * (len(schema.texts) + len(schema.numbers) + len(schema.counts))
+    for name, schema in SCHEMAS.items()
+)  # fmt: skip
+"""Most that an impression adds to `Tally.nbytes`, whatever the input."""
+
+
+def impression_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
+    """Count what doubts rest on; pure.
+
+    Args:
+        aligned: Both sides in one frame order.
+        specification: Says how large images are.
+
+    Returns:
+        Tables by name, of fixed schemas even for no frames. What concerns one side alone counts
+        all of its objects, what compares the sides only evaluated frames.
+    """
+    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
+    seen = [_Seen.of(side, annotations, specification) for side, annotations in sides.items()]
+    return {
+        SIDES: _sides_table(seen),
+        LABELS: _labels_table(aligned, evaluated),
+        CONFIDENCES: _confidences_table(sides),
+        COLUMNS: _columns_table(sides),
+        EXAMPLES: _examples_table(aligned, seen),
+        SAMPLE: sample_table(aligned, evaluated),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What is to be seen of one side alone.
+
+    Attributes:
+        side: The side.
+        annotations: Its annotations.
+        swapped: (N,) boxes whose second corner is not to the lower right; None for other shapes.
+        beyond_image: (N,) objects beyond their image; None where no size is known.
+        sized: Objects in images of known size.
+    """
+
+    side: Side
+    annotations: Annotations
+    swapped: BoolArray | None
+    beyond_image: BoolArray | None
+    sized: int
+
+    @classmethod
+    def of(cls, side: Side, annotations: Annotations, specification: BenchmarkSpec) -> _Seen:
+        coordinates = annotations.coordinates
+        swapped: BoolArray | None = None
+        if annotations.arity == BOX:
+            swapped = (coordinates[:, 2] < coordinates[:, 0]) | (
+                coordinates[:, 3] < coordinates[:, 1]
+            )
+        sizes = _image_sizes(annotations, specification)
+        if sizes is None:
+            return cls(side, annotations, swapped, None, 0)
+        of_objects = sizes[annotations.frame_sequences].repeat(annotations.object_counts, axis=0)
+        sized = int(np.isfinite(of_objects[:, 0]).sum())
+        return cls(side, annotations, swapped, _beyond(coordinates, of_objects), sized)
+
+
+def _image_sizes(annotations: Annotations, specification: BenchmarkSpec) -> FloatArray | None:
+    """(S, 2) width and height of the images of each sequence, infinite where unknown."""
+    known = {
+        entry.key: (entry.image_width, entry.image_height)
+        for entry in specification.sequences
+        if entry.image_width and entry.image_height
+    }
+    if not known:
+        return None
+    unknown = (np.inf, np.inf)
+    return np.array([known.get(key, unknown) for key in annotations.sequences]).reshape(-1, 2)
+
+
+def _beyond(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
+    """(N,) whether the centre of an object is beyond its image, or the object larger than it."""
+    points = coordinates.reshape(len(coordinates), coordinates.shape[1] // 2, 2)
+    least, greatest = points.min(axis=1), points.max(axis=1)
+    centres = (least + greatest) / 2
+    beyond: BoolArray = ((centres < 0) | (centres > sizes) | (greatest - least > 1.05 * sizes)).any(
+        axis=1
+    )
+    return beyond
+
+
+def _sides_table(seen: Sequence[_Seen]) -> Table:
+    used = [entry for entry in seen if entry.annotations.object_count]
+    counts = [
+        [entry.annotations.object_count for entry in used],
+        [0 if entry.swapped is None else int(entry.swapped.sum()) for entry in used],
+        [entry.sized for entry in used],
+        [0 if entry.beyond_image is None else int(entry.beyond_image.sum()) for entry in used],
+    ]
+    return build_table(
+        SCHEMAS[SIDES],
+        [entry.side for entry in used],
+        [np.arange(len(used))],
+        numbers=[np.array([entry.annotations.arity for entry in used], dtype=np.float64)],
+        counts=[np.array(column, dtype=np.int64) for column in counts],
+    )
+
+
+def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
+    labels, keys = aligned.truth.labels, aligned.truth.sequences
+    domains = tuple({key.domain: None for key in keys})
+    size = len(domains) * len(labels)
+    counts = []
+    for side in (aligned.truth, aligned.detections):
+        cells = side.label_indices
+        if len(domains) > 1:
+            positions = {domain: index for index, domain in enumerate(domains)}
+            of_sequences = np.array([positions[key.domain] for key in keys], dtype=np.int64)
+            of_frames = of_sequences[aligned.truth.frame_sequences] * len(labels)
+            cells = cells + of_frames.repeat(side.object_counts)
+        if not evaluated.all():
+            cells = cells[evaluated.repeat(side.object_counts)]
+        counts.append(np.bincount(cells, minlength=size))
+    used = np.flatnonzero(counts[0] + counts[1])
+    of_domain, of_label = np.divmod(used, max(1, len(labels)))
+    hashes = [hashlib.blake2b(label.encode(), digest_size=8).hexdigest() for label in labels]
+    return build_table(
+        SCHEMAS[LABELS],
+        [*hashes, *domains, *labels],
+        [of_label, len(labels) + of_domain, len(labels) + len(domains) + of_label],
+        counts=[column[used] for column in counts],
+    )
+
+
+def _confidences_table(sides: Mapping[Side, Annotations]) -> Table:
+    found = [
+        (code, value)
+        for code, side in enumerate(sides.values())
+        for value in _least_two(side.confidences)
+    ]
+    codes, values = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    return build_table(
+        SCHEMAS[CONFIDENCES], list(sides), [codes.astype(np.int64)], numbers=[values]
+    )
+
+
+def _least_two(values: FloatArray) -> Iterator[float]:
+    """The least value and the least of those above it, as far as there are any."""
+    if len(values):
+        least = values.min()
+        yield float(least)
+        above = values[values > least]
+        if len(above):
+            yield float(above.min())
+
+
+def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
+    found = [
+        (side, name, int(np.count_nonzero(~np.isnan(column))))
+        for side, annotations in sides.items()
+        for name, column in annotations.columns.items()
+        if resembles_known_column(name)
+    ]
+    found = [entry for entry in found if entry[2]]
+    rows = np.arange(len(found))
+    return build_table(
+        SCHEMAS[COLUMNS],
+        [*(side for side, _, _ in found), *(name for _, name, _ in found)],
+        [rows, rows + len(found)],
+        counts=[np.array([count for _, _, count in found], dtype=np.int64)],
+    )
+
+
+def _examples_table(aligned: Aligned, seen: Sequence[_Seen]) -> Table:
+    found: list[tuple[str, int, int]] = []
+    unlisted = np.flatnonzero(~aligned.listed & (aligned.detections.object_counts > 0))
+    if len(unlisted):
+        frame = int(unlisted[0])
+        count = int(aligned.detections.object_counts[frame])
+        found.append((example_name(Side.DETECTIONS, Example.UNLISTED), frame, count))
+    for entry in seen:
+        for example, mask in (
+            (Example.SWAPPED, entry.swapped),
+            (Example.BEYOND_IMAGE, entry.beyond_image),
+        ):
+            if mask is not None and mask.any():
+                starts = entry.annotations.frame_starts
+                frame = int(np.searchsorted(starts, int(mask.argmax()), side="right")) - 1
+                count = int(mask[starts[frame] : starts[frame + 1]].sum())
+                found.append((example_name(entry.side, example), frame, count))
+    frames = np.array([frame for _, frame, _ in found], dtype=np.int64)
+    keys = [aligned.truth.sequences[aligned.truth.frame_sequences[frame]] for frame in frames]
+    words = [name for name, _, _ in found] + [key.domain for key in keys]
+    words += [key.sequence for key in keys]
+    rows: IntArray = np.arange(len(found), dtype=np.int64)
+    return build_table(
+        SCHEMAS[EXAMPLES],
+        words,
+        [rows, rows + len(found), rows + 2 * len(found)],
+        numbers=[aligned.truth.frame_numbers[frames].astype(np.float64)],
+        counts=[np.array([count for _, _, count in found], dtype=np.int64)],
+    )
+
+
+def example_name(side: Side, example: Example) -> str:
+    """What the table of examples calls an example of a side."""
+    return f"{side.value} {example.value}"

@@ -1,0 +1,62 @@
+"""The same pass over what was just read, before anything is scored."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    POINT,
+    Annotations,
+    Side,
+    empty_annotations,
+)
+from vidscore_evaluators.plausibility.ground_truth import ground_truth_doubts
+from vidscore_evaluators.plausibility.impression import impression_of
+from vidscore_evaluators.plausibility.judging import doubts, side_doubts
+from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.specification import BenchmarkSpec
+
+
+def doubts_of_side(
+    side: Side, annotations: Annotations, specification: BenchmarkSpec = BenchmarkSpec()
+) -> tuple[ReportWarning, ...]:
+    """What does not look right about one side alone.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+        specification: Says how large images are.
+    """
+    nothing = empty_annotations(annotations.arity)
+    sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
+    impression = impression_of(align(*sides), specification)
+    found = side_doubts(impression, ranked=expects_confidences(annotations))
+    return (*found, *(ground_truth_doubts(annotations) if side is Side.TRUTH else ()))
+
+
+def doubts_of_pair(
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    labels: LabelUse = LabelUse.EXACT,
+    *,
+    ranked: bool | None = None,
+) -> tuple[ReportWarning, ...]:
+    """What does not look right about both sides, as a report over them would say.
+
+    Args:
+        truth: The ground truth, restricted to evaluated frames.
+        detections: The detections.
+        specification: Says how large images are.
+        labels: What labels are to who scores.
+        ranked: Whether confidences rank detections; where that is not known, whether they seem to.
+    """
+    if ranked is None:
+        ranked = expects_confidences(detections)
+    return doubts(impression_of(align(truth, detections), specification), labels, ranked=ranked)
+
+
+def expects_confidences(detections: Annotations) -> bool:
+    """Whether confidences are to be expected: trackers and detectors of points have seldom any."""
+    return detections.arity != POINT and bool((detections.track_ids == NO_TRACK).all())

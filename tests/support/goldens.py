@@ -1,0 +1,23 @@
+"""What a golden holds of a report: what the evaluator itself makes of a tally.
+
+What the house adds to every report, doubts about the input and names of frames and labels in
+warnings, is no part of an evaluator's version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.report_json import report_to_dict
+
+
+def golden_form(
+    evaluator: Evaluator[Any], truth: Annotations, detections: Annotations
+) -> dict[str, Any]:
+    """Scores and warnings in their JSON form."""
+    tally = evaluator.tally(truth, detections)
+    report = replace(evaluator.report(tally), scores=evaluator.scores(tally))
+    return {key: report_to_dict(report)[key] for key in ("scores", "warnings")}

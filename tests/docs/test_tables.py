@@ -21,7 +21,13 @@ OF_AN_EVALUATOR = ("facts", "parameters", "measures")
 WANTED = {
     "README.md": ["evaluators docs/evaluators/"],
     "docs/evaluators/README.md": ["evaluators"],
-    "docs/command-line.md": ["commands", "options", *(f"options {name}" for name in COMMANDS)],
+    "docs/command-line.md": [
+        "commands",
+        "options",
+        "shared-options",
+        "connection-options",
+        *(f"options {name}" for name in COMMANDS),
+    ],
     "docs/hosting.md": ["policy"],
     "docs/server.md": ["setting-spellings", "settings"],
     "docs/wire-protocol.md": ["rpcs", "errors"],

@@ -14,7 +14,7 @@ import click
 from tools.docs_pages import code, table
 
 from vidscore_cli.command_tree import ConnectionOption
-from vidscore_cli.main import cli
+from vidscore_cli.main import SECTIONS, cli
 from vidscore_evaluators.parameters import describe_parameters
 from vidscore_server.settings import Settings
 
@@ -36,6 +36,21 @@ def commands() -> str:
         for path in _paths()
     ]
     return table(("command", "what it does"), rows)
+
+
+def command_sections(page: str) -> str:
+    """Every command under the heading that the help has it under, with a link to a page."""
+    rows = [
+        [heading, ", ".join(_linked(name, page) for name in entries)]
+        for heading, entries in SECTIONS.items()
+    ]
+    return table(("", "commands"), rows)
+
+
+def _linked(name: str, page: str) -> str:
+    """A command or group with a link to its heading, that of its first command."""
+    first = next(path for path in _paths() if path.split()[0] == name)
+    return f"[`{name}`]({page}#vidscore-{first.replace(' ', '-')})"
 
 
 def options(*names: str) -> str:

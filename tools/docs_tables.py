@@ -14,7 +14,14 @@ from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-from tools.docs_command_tables import commands, connection_options, options, shared_options
+from tools.clients import CLIENTS, LANGUAGES
+from tools.docs_command_tables import (
+    command_sections,
+    commands,
+    connection_options,
+    options,
+    shared_options,
+)
 from tools.docs_pages import code, table
 from tools.proto_comments import Declaration, declarations
 
@@ -22,6 +29,7 @@ import vidscore_evaluators
 import vidscore_server
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
@@ -139,6 +147,24 @@ def _range(measure: Measure) -> str:
     if greatest is None:
         return f"≥ {least:g}"
     return f"≤ {greatest:g}" if least is None else f"{least:g} to {greatest:g}"
+
+
+# --- formats and clients ---------------------------------------------------------------------
+
+
+def formats(page: str) -> str:
+    """Every file format, with a link to its heading on a page."""
+    rows = [[f"[`{name}`]({page}#{name})", known.title] for name, known in FORMATS.items()]
+    return table(("format", "what it is"), rows)
+
+
+def clients() -> str:
+    """The client of each language, with a link to its page."""
+    rows = [
+        [f"[{CLIENTS[name].language}](clients/{name}/README.md)", code(CLIENTS[name].package)]
+        for name in LANGUAGES
+    ]
+    return table(("language", "package"), rows)
 
 
 # --- server ----------------------------------------------------------------------------------
@@ -302,11 +328,14 @@ def _type(kind: str) -> str:
 
 TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {
+        "clients": clients,
+        "command-sections": command_sections,
         "commands": commands,
         "connection-options": connection_options,
         "errors": errors,
         "evaluators": evaluators,
         "facts": facts,
+        "formats": formats,
         "measures": measures,
         "messages": messages,
         "options": options,

@@ -19,7 +19,12 @@ PROTOS = sorted(path.name for path in (ROOT / "protos/vidscore/v1").glob("*.prot
 
 OF_AN_EVALUATOR = ("facts", "parameters", "measures")
 WANTED = {
-    "README.md": ["evaluators docs/evaluators/"],
+    "README.md": [
+        "clients",
+        "command-sections docs/command-line.md",
+        "evaluators docs/evaluators/",
+        "formats docs/formats.md",
+    ],
     "docs/evaluators/README.md": ["evaluators"],
     "docs/command-line.md": [
         "commands",

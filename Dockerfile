@@ -10,7 +10,7 @@ COPY server server
 COPY clients/cli clients/cli
 COPY clients/python clients/python
 RUN python -m venv "${PREFIX}"
-RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir ./clients/python '.[postgresql]'
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[postgresql]'
 # pip and setuptools came with the environment; nothing is installed after this.
 RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
 
@@ -24,9 +24,9 @@ USER 10001:10001
 ENV PATH="${PREFIX}/bin:${PATH}" \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1
-# The server listens on the container's own loopback, for it does not authenticate callers. To
-# publish the port, set VIDSCORE_SERVER_LISTEN=0.0.0.0:50051 and
-# VIDSCORE_SERVER_INSECURE_LISTEN=true; docs/server.md says more.
+# Without a store the server does not authenticate callers, so it listens on the container's own
+# loopback. docs/server.md has the settings that publish the port, and that host benchmarks: a volume
+# for the store, certificates, and the first organiser's token.
 EXPOSE 50051
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --retries=3 CMD ["vidscore", "health"]
 ENTRYPOINT ["vidscore", "serve"]

@@ -10,6 +10,8 @@ REALISATIONS ?= 2
 # Which clients `make clients` and `make conformance` look at; none named: all.
 LANGUAGES ?=
 DEMO_ARGS ?=
+# Where the demo puts its data, for the commands that it ends with.
+DEMO_FILES := build/demo
 # How often `make crash-test` kills the server, and what its chance follows from.
 CRASHES ?= 50
 SEED ?= 0
@@ -20,6 +22,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := evaluators/vidscore_evaluators/compiled
 LOOPS := $(COMPILED)/loops.so
+# What users install, and what the other commands need as well, in the same environment.
+USABLE := $(VENV)/.usable
 ENVIRONMENT := $(VENV)/.installed
 INSTALLED := $(ENVIRONMENT) $(LOOPS)
 LOWEST := build/lowest-venv
@@ -47,14 +51,21 @@ help: ## list the commands
 INSTALL_INPUTS := pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
 LOOPS_INPUTS := hatch_build.py $(wildcard $(COMPILED)/*.[ch])
+HAS_PYTHON = test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 
 venv: $(INSTALLED) ## make .venv, or bring it up to date
 
-$(ENVIRONMENT): $(INSTALL_INPUTS)
-	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "installing into $(VENV) ..."
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[postgresql,video]' --group dev
+$(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
+	@$(HAS_PYTHON)
+	@echo "Installing vidscore into $(VENV); this machine stays as it is otherwise"
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable .
 	@touch $@
+
+$(ENVIRONMENT): $(INSTALL_INPUTS)
+	@$(HAS_PYTHON)
+	@echo "Installing vidscore and what develops it into $(VENV)"
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[postgresql,video]' --group dev
+	@touch $(USABLE) $@
 
 loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
 	@$(BIN)/python hatch_build.py
@@ -64,8 +75,8 @@ $(LOOPS): $(LOOPS_INPUTS) | $(ENVIRONMENT)
 
 # --- for users -------------------------------------------------------------------------------
 
-demo: $(INSTALLED) ## two simulated systems stream to a running server and get their scores
-	@$(BIN)/vidscore demo $(DEMO_ARGS)
+demo: $(USABLE) ## two simulated systems stream to a running server and get their scores
+	@$(BIN)/vidscore demo --files $(DEMO_FILES) $(DEMO_ARGS)
 
 # --- tests -----------------------------------------------------------------------------------
 
@@ -84,9 +95,9 @@ campaign-names:
 
 # Old releases warn about things that they fixed later, so warnings are no errors here.
 test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
-	@$(PYTHON) tools/bootstrap.py $(LOWEST)
+	@mkdir -p build
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
-	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python \
+	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
 		--editable ./clients/python --editable '.[postgresql,video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
@@ -127,8 +138,8 @@ profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE
 
 # Peers live in an environment of their own; nothing of vidscore needs them.
 $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
-	@test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "installing into $(BENCH) ..."
+	@$(HAS_PYTHON)
+	@echo "Installing vidscore and its peers into $(BENCH)"
 	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable . \
 		--requirement bench/requirements.txt
 	@touch $@
@@ -178,7 +189,7 @@ check-wheels: $(INSTALLED)
 
 # --- what developers run ---------------------------------------------------------------------
 
-docs: $(INSTALLED) ## refresh the tables and outputs that the documentation takes from the code
+docs: $(INSTALLED) ## refresh the tables, outputs and picture that the documentation takes from the code
 	@$(BIN)/python -m tools.refresh_docs
 
 trust-study: $(INSTALLED) ## run the study of docs/trust.md and write its figures to the page

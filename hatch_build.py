@@ -1,8 +1,11 @@
-"""Build hooks: the dependencies with a pin that follows the one version, and the compiled loops.
+"""How vidscore is built: hatchling, a requirement that depends on where, and the compiled loops.
 
 The list of dependencies stands in pyproject.toml under `tool.hatch.metadata.hooks.custom`;
-`{version}` in an entry becomes this project's version, so that `vidscore-client` can't drift from
-`vidscore`.
+`{client}` in an entry becomes what tells which `vidscore-client` is meant. In a wheel that an
+installer makes of a clone, so that `pip install .` needs no package index that has it, that is the
+client's folder beside this file. In everything else it is the client of exactly this version: in a
+source distribution and the wheels made of one, which are what is published, and in an editable
+installation, whose client is installed beside it.
 """
 
 import os
@@ -14,6 +17,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from hatchling import build as backend
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import platform_tags
@@ -34,14 +38,27 @@ COMPILE = (
 LINUX_TAGS = ("manylinux_2_17", "musllinux_1_1")
 
 
+# Hatchling loads this file anew for its hooks, which so learn what the backend is asked for.
+FOR_AN_INSTALLER = "VIDSCORE_WHEEL_FOR_AN_INSTALLER"
+
+
+def __getattr__(name: str) -> Any:
+    """The functions of a build backend, which are hatchling's."""
+    if name.endswith("build_wheel"):
+        os.environ[FOR_AN_INSTALLER] = "1"
+    return getattr(backend, name)
+
+
 class DependenciesHook(MetadataHookInterface):
     """Fills `project.dependencies`, the one field that can't be written down statically."""
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Set the dependencies; hatchling resolves the version before it calls its hooks."""
-        version = metadata["version"]
+        folder = Path(self.root, "clients", "python")
+        beside = FOR_AN_INSTALLER in os.environ and (folder / "pyproject.toml").exists()
+        client = f" @ {folder.as_uri()}" if beside else f"=={metadata['version']}"
         metadata["dependencies"] = [
-            entry.format(version=version) for entry in self.config["dependencies"]
+            entry.format(client=client) for entry in self.config["dependencies"]
         ]
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.case import FULL, QUICK, Case, Size
-from bench.page import render, summary, write_page
+from bench.page import answer, render, summary, write_page
 from bench.rows import Row
 from bench.suite import CASES
 from vidscore_evaluators import threads
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.results.write_text(text + "\n", encoding="utf-8")
         if chosen.page is not None:
             points = list(dict.fromkeys(point for row in rows for point in row.points))
-            write_page(chosen.page, render(rows, command), points)
+            write_page(chosen.page, render(rows, command), points, answer(rows))
     return 0
 
 

@@ -20,6 +20,7 @@ PACKAGES = (
 
 
 BEGIN, END = "<!-- results begin -->", "<!-- results end -->"
+ANSWER_BEGIN, ANSWER_END = "<!-- answer begin -->", "<!-- answer end -->"
 
 HEADINGS = (
     "what",
@@ -31,6 +32,9 @@ HEADINGS = (
     "goal",
     "met",
 )
+
+
+ANSWER_HEADINGS = ("what", "vidscore", "other", "its time", "times as fast")
 
 
 def render(rows: Sequence[Row], command: str) -> str:
@@ -52,13 +56,40 @@ def render(rows: Sequence[Row], command: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_page(path: Path, text: str, points: Sequence[Point] = ()) -> None:
+def answer(rows: Sequence[Row]) -> str:
+    """A short Markdown table of how many times as fast we are as each other program.
+
+    Args:
+        rows: What was measured.
+    """
+    compared = [row for row in rows if row.goal.kind == "times"]
+    lines = [
+        _table_row(ANSWER_HEADINGS),
+        _table_row(["---"] * len(ANSWER_HEADINGS)),
+        *(
+            _table_row(
+                [
+                    row.name,
+                    _figure(row.ours.median, row.unit),
+                    row.other_name,
+                    _figure(row.other.median, row.unit),
+                    f"{row.ratio:.3g}x",
+                ]
+            )
+            for row in compared
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_page(path: Path, text: str, points: Sequence[Point] = (), answer: str = "") -> None:
     """Write the page, or renew it between its marks where there is one that has them.
 
     Args:
         path: The page.
         text: What `render` gives.
         points: Points of the picture of growth, which goes beside the page if there are some.
+        answer: What `answer` gives; it has marks of its own.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if points:
@@ -66,11 +97,17 @@ def write_page(path: Path, text: str, points: Sequence[Point] = ()) -> None:
         picture.write_text(growth_picture(points), encoding="utf-8")
         text += f"\n![Time against what grows; dashed: linear growth]({picture.name})\n"
     old = path.read_text(encoding="utf-8") if path.exists() else ""
-    before, begin, rest = old.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if begin and end:
-        text = f"{before}{begin}\n\n{text}\n{end}{after}"
-    path.write_text(text, encoding="utf-8")
+    renewed = _renewed(old, (BEGIN, END), text)
+    page = f"{answer}\n{text}" if renewed is None else renewed
+    page = _renewed(page, (ANSWER_BEGIN, ANSWER_END), answer) or page
+    path.write_text(page, encoding="utf-8")
+
+
+def _renewed(page: str, marks: tuple[str, str], text: str) -> str | None:
+    """The page with a text between two marks; None if it lacks them."""
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
+    return f"{before}{begin}\n\n{text}\n{end}{after}" if begin and end else None
 
 
 def summary(row: Row) -> str:

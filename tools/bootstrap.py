@@ -2,21 +2,38 @@
 
     python3 tools/bootstrap.py DIRECTORY [ARGUMENT OF "pip install"]...
 
-uv does the installing because it is many times faster. Where it can't reach the package index
-(it does not read pip's configuration), pip is asked to do the same.
+uv does the installing because it is many times faster; it stays outside the environment, in
+build/uv. Where it fails (it does not read pip's configuration), pip is asked to do the same, and
+what uv said is shown only if pip fails, too.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 OLDEST_PYTHON = (3, 11)
 # The first pip that installs dependency groups.
 PIP_REQUIREMENT = "pip>=25.1"
+UV_FOLDER = Path(__file__).resolve().parents[1] / "build" / "uv"
+UV = UV_FOLDER / "bin" / "uv"
+# Behind a proxy that opens TLS, only the system knows whom to trust. Releases differ in the name.
+SYSTEM_CERTIFICATES = {"UV_SYSTEM_CERTS": "1", "UV_NATIVE_TLS": "1"}
+# What uv and pip say when something new begins or ends.
+STAGE = re.compile(
+    r"\s*(?:Resolved|Downloading|Building|Built|Prepared|Installed|Processing|Collecting)\b.*"
+)
+SILENCE_S = 10.0
+"""Seconds after which a sign of life is due."""
+STILL_BUSY = "still busy"
+
+_STARTED_S = time.monotonic()
 
 
 def main() -> None:
@@ -30,52 +47,99 @@ def main() -> None:
 
 
 def create(environment: Path) -> None:
-    """Make the environment with pip and uv in it, unless it is already there."""
+    """Make the environment, unless it is already there."""
     if sys.version_info < OLDEST_PYTHON:
         sys.exit(
             f"vidscore needs Python 3.11 or later; {sys.executable} is "
             f"{sys.version_info.major}.{sys.version_info.minor}. "
             "Name another one, for example: make PYTHON=/usr/local/bin/python3.11"
         )
-    python = environment / "bin" / "python"
-    if not (environment / "bin" / "pip").exists():
-        # Debian ships venv without ensurepip until python3-venv is installed, and a failed
-        # attempt leaves a folder behind that looks like an environment. So look first.
-        if importlib.util.find_spec("ensurepip") is not None:
-            _run([sys.executable, "-m", "venv", str(environment)])
-        elif importlib.util.find_spec("pip") is not None:
-            _run([sys.executable, "-m", "venv", "--without-pip", str(environment)])
-            _run(
-                [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "pip"]
-            )
-        else:
-            sys.exit(
-                f"{sys.executable} can't make virtual environments: ensurepip is missing. "
-                "On Debian and Ubuntu, as root: apt-get install python3-venv"
-            )
-    if not (environment / "bin" / "uv").exists():
-        _run([str(python), "-m", "pip", "install", "--quiet", "uv"])
+    if _python(environment).exists():
+        return
+    _say(f"making an environment with Python {sys.version.split()[0]}")
+    # Debian ships venv without ensurepip until python3-venv is installed, and a failed attempt
+    # leaves a folder behind that looks like an environment. So look first.
+    if importlib.util.find_spec("pip") is not None:
+        options = ["--without-pip"]  # which is slow to install, and comes with the rest
+    elif importlib.util.find_spec("ensurepip") is not None:
+        options = []
+    else:
+        sys.exit(
+            f"{sys.executable} can't make virtual environments: ensurepip is missing. "
+            "On Debian and Ubuntu, as root: apt-get install python3-venv"
+        )
+    status, words = _run([sys.executable, "-m", "venv", *options, str(environment)])
+    if status:
+        sys.exit(f"{words}could not make {environment}")
 
 
 def install(environment: Path, arguments: list[str]) -> None:
-    """Install into the environment with uv, or with pip where uv fails."""
-    python = str(environment / "bin" / "python")
-    uv = [str(environment / "bin" / "uv"), "pip", "install", "--quiet", "--python", python]
-    if subprocess.run([*uv, *arguments], check=False).returncode == 0:
-        return
-    print("uv could not install; trying pip", file=sys.stderr, flush=True)
-    pip = [python, "-m", "pip", "install", "--quiet"]
-    _run([*pip, PIP_REQUIREMENT])
-    _run([*pip, *arguments])
+    """Install into the environment, and pip with it: with uv, or with pip where uv fails."""
+    status, words = 0, ""
+    if not UV.exists():
+        _say("fetching uv, which installs faster than pip")
+        status, words = _run([*_pip_install(environment), "--target", str(UV_FOLDER), "uv"])
+    if status == 0:
+        _say("installing; a C compiler (100 MB) is fetched to build vidscore, and not kept")
+        into = ["--python", str(_python(environment))]
+        status, words = _run([str(UV), "pip", "install", *into, "pip", *arguments])
+    if status:
+        _say("that did not work; pip, which is slower, does it instead")
+        for wanted in ([PIP_REQUIREMENT], arguments):
+            status, more = _run([*_pip_install(environment), *wanted])
+            words += more
+            if status:
+                sys.exit(f"{words}could not install {' '.join(wanted)} into {environment}")
+    _say("installed")
 
 
-def _run(command: list[str]) -> None:
-    """Run a command; its own words explain a failure better than a traceback of ours."""
+def _python(environment: Path) -> Path:
+    return environment / "bin" / "python"
+
+
+def _pip_install(environment: Path) -> list[str]:
+    """The environment's own pip, or that of this Python working for it."""
+    python = str(_python(environment))
+    own = (environment / "bin" / "pip").exists()
+    pip = [python, "-m", "pip"] if own else [sys.executable, "-m", "pip", "--python", python]
+    return [*pip, "install", "--progress-bar", "off"]
+
+
+def _run(command: list[str]) -> tuple[int, str]:
+    """Run a command to its end, saying how far it is.
+
+    Returns:
+        Its status, and all that it said.
+    """
     # A caller's active environment must not decide where things go.
     variables = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    status = subprocess.run(command, env=variables, check=False).returncode
-    if status:
-        sys.exit(f"failed with status {status}: {' '.join(command)}")
+    ended = threading.Event()
+    threading.Thread(target=_show_life, args=(ended,), daemon=True).start()
+    words = []
+    with subprocess.Popen(
+        command,
+        env=SYSTEM_CERTIFICATES | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            words.append(line)
+            if STAGE.fullmatch(line.rstrip()):
+                _say(line.strip())
+    ended.set()
+    return process.returncode, "".join(words)
+
+
+def _show_life(ended: threading.Event) -> None:
+    while not ended.wait(SILENCE_S):
+        _say(STILL_BUSY)
+
+
+def _say(text: str) -> None:
+    print(f"{time.monotonic() - _STARTED_S:5.0f} s  {text}", flush=True)
 
 
 if __name__ == "__main__":

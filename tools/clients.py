@@ -12,12 +12,36 @@ import argparse
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / "build/clients"
 
-LANGUAGES = ("python", "typescript", "go", "java", "rust", "cpp")
+
+@dataclass(frozen=True)
+class Package:
+    """A client as its users call it.
+
+    Attributes:
+        language: Name of the language.
+        package: Name under which its packages are found.
+    """
+
+    language: str
+    package: str
+
+
+CLIENTS = {
+    "python": Package("Python", "vidscore-client"),
+    "typescript": Package("TypeScript", "@vidscore/client"),
+    "go": Package("Go", "github.com/vidscore/vidscore/clients/go"),
+    "java": Package("Java", "io.github.vidscore:vidscore-client"),
+    "rust": Package("Rust", "vidscore-client"),
+    "cpp": Package("C++", "vidscore"),
+}
+"""By the folder of each below clients/."""
+LANGUAGES = tuple(CLIENTS)
 TARGETS = ("check-generated", "build", "test")
 """What is made of each client; only those with committed generated code have the first."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,3 +105,15 @@ def anchors(text: str) -> set[str]:
 def links(text: str) -> Iterator[str]:
     """The target of every link outside blocks."""
     yield from _LINK.findall(_BLOCK.sub("", text))
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+                     for row in lines)  # fmt: skip
+
+
+def code(text: object) -> str:
+    """A text as code; nothing stays nothing."""
+    return f"`{text}`" if str(text) else ""

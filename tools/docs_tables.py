@@ -8,20 +8,28 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 
-import click
+from tools.clients import CLIENTS, LANGUAGES
+from tools.docs_command_tables import (
+    command_sections,
+    commands,
+    connection_options,
+    options,
+    shared_options,
+)
+from tools.docs_pages import code, table
 from tools.proto_comments import Declaration, declarations
 
 import vidscore_evaluators
 import vidscore_server
-from vidscore_cli.main import cli
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
@@ -37,18 +45,6 @@ MESSAGES_PAGE = "wire-messages.md"
 
 NOT_IMPORTED = (".__main__", ".env", ".compiled.loops")
 """What would run as it is imported; and the compiled library, which looks like a module."""
-
-
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-                     for row in lines)  # fmt: skip
-
-
-def code(text: object) -> str:
-    """A text as code; nothing stays nothing."""
-    return f"`{text}`" if str(text) else ""
 
 
 # --- evaluators ------------------------------------------------------------------------------
@@ -153,64 +149,22 @@ def _range(measure: Measure) -> str:
     return f"≤ {greatest:g}" if least is None else f"{least:g} to {greatest:g}"
 
 
-# --- command line ----------------------------------------------------------------------------
+# --- formats and clients ---------------------------------------------------------------------
 
 
-def commands() -> str:
-    """Every command, with a link to its heading on the same page."""
+def formats(page: str) -> str:
+    """Every file format, with a link to its heading on a page."""
+    rows = [[f"[`{name}`]({page}#{name})", known.title] for name, known in FORMATS.items()]
+    return table(("format", "what it is"), rows)
+
+
+def clients() -> str:
+    """The client of each language, with a link to its page."""
     rows = [
-        [
-            f"[`vidscore {path}`](#vidscore-{path.replace(' ', '-')})",
-            _command(path).get_short_help_str(limit=200),
-        ]
-        for path in cli.leaves(click.Context(cli))
+        [f"[{CLIENTS[name].language}](clients/{name}/README.md)", code(CLIENTS[name].package)]
+        for name in LANGUAGES
     ]
-    return table(("command", "what it does"), rows)
-
-
-def options(*names: str) -> str:
-    """Arguments and options of a command, or of all; the settings of `serve` are left out.
-
-    Args:
-        names: Names that lead to the command, such as ``benchmark``, ``create``.
-    """
-    name = " ".join(names)
-    left_out = {entry.name for entry in describe_parameters(Settings)} if name == "serve" else ()
-    rows = [
-        [_spelling(entry), _default(entry), getattr(entry, "help", None) or ""]
-        for entry in _command(name).get_params(click.Context(cli))
-        if entry.name not in left_out and "--help" not in entry.opts
-    ]
-    return table(("option", "default", "meaning"), rows)
-
-
-def _command(name: str) -> click.Command:
-    found = cli.find(name)
-    if found is None:
-        raise ValueError(f"no command is called {name!r}")
-    return found
-
-
-def _spelling(parameter: click.Parameter) -> str:
-    value = code(parameter.make_metavar(click.Context(cli)).replace(" RANGE", ""))
-    if not isinstance(parameter, click.Option):
-        return value
-    names = ", ".join(code(spelling) for spelling in (*parameter.opts, *parameter.secondary_opts))
-    return names if parameter.is_flag else f"{names} {value}{_number_range(parameter.type)}"
-
-
-def _number_range(kind: object) -> str:
-    if not isinstance(kind, click.IntRange | click.FloatRange):
-        return ""
-    return f" from {kind.min:,.12g} to {kind.max:,.12g}"
-
-
-def _default(parameter: click.Parameter) -> str:
-    if parameter.required:
-        return "required"
-    flag = isinstance(parameter, click.Option) and (parameter.is_flag or parameter.multiple)
-    default = parameter.default
-    return "" if flag or not isinstance(default, str | int | float) else code(default)
+    return table(("language", "package"), rows)
 
 
 # --- server ----------------------------------------------------------------------------------
@@ -374,10 +328,14 @@ def _type(kind: str) -> str:
 
 TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
     {
+        "clients": clients,
+        "command-sections": command_sections,
         "commands": commands,
+        "connection-options": connection_options,
         "errors": errors,
         "evaluators": evaluators,
         "facts": facts,
+        "formats": formats,
         "measures": measures,
         "messages": messages,
         "options": options,
@@ -387,6 +345,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "service": service,
         "setting-spellings": setting_spellings,
         "settings": settings,
+        "shared-options": shared_options,
     }
 )
 """Every table by the name that pages use."""

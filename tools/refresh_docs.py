@@ -1,9 +1,9 @@
-"""Bring what the documentation takes from the code up to date: tables, and outputs of examples.
+"""Bring what the documentation takes from the code up to date: tables, a picture, outputs.
 
     python -m tools.refresh_docs            rewrite the pages
-    python -m tools.refresh_docs --check    compare only; status 1 and a list if a table is stale
+    python -m tools.refresh_docs --check    compare only; status 1 and a list if one is stale
 
-The tests of the documentation hold both to the code; this saves typing.
+The tests of the documentation hold all of it to the code; this saves typing.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from tools.docs_examples import ExampleError, PageRun
 from tools.docs_pages import ROOT, example_pages, pages
 from tools.docs_server import DocsServer, docs_server
 from tools.docs_tables import TABLES
+from tools.front_picture import front_picture
+
+PICTURE = ROOT / "docs/vidscore.svg"
 
 _GENERATED = re.compile(
     r"(<!-- generated: (?P<name>[\w-]+)(?P<arguments>[^\n]*?) -->\n)(?P<text>.*?)"
@@ -30,11 +33,14 @@ _GENERATED = re.compile(
 def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare tables, write nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare tables and picture, write nothing"
+    )
     options = parser.parse_args()
     stale = _apply(pages(), with_fresh_tables, write=not options.check)
+    stale += _apply([PICTURE], lambda _: front_picture(), write=not options.check)
     if options.check:
-        sys.exit("stale tables; run `make docs`:\n  " + "\n  ".join(stale) if stale else 0)
+        sys.exit("stale; run `make docs`:\n  " + "\n  ".join(stale) if stale else 0)
     with docs_server() as server:
         stale += _apply(example_pages(), lambda text: with_fresh_outputs(text, server), write=True)
     print("\n".join(dict.fromkeys(stale)) or "nothing to refresh")

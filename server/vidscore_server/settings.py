@@ -183,8 +183,8 @@ class Settings:
     )
     maximum_trust_analyses: int = parameter(
         1,
-        "Trust analyses that run at once: so many of benchmarks, where others wait, and as many of "
-        "uploads, where others are refused.",
+        "Trust analyses of benchmarks that run at once; further ones wait. As many analyses of "
+        "uploads run beside them; further ones are refused.",
         minimum=1,
         maximum=1_000,
     )

@@ -9,7 +9,7 @@ import pytest
 from bench.case import Case, Peer, Size, compare
 from bench.cases import spotgeo
 from bench.measuring import Sample, run_interleaved
-from bench.page import BEGIN, END, render, write_page
+from bench.page import ANSWER_BEGIN, ANSWER_END, BEGIN, END, answer, render, write_page
 from bench.rows import SHOWN_TIMES, Point, Row, at_least, at_most
 
 TINY = Size(0.002, 2)
@@ -86,3 +86,17 @@ def test_a_page_with_marks_keeps_what_is_around_them(tmp_path: Path) -> None:
     path.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     write_page(path, "new\n")
     assert path.read_text(encoding="utf-8") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+
+
+def test_the_answer_stands_before_the_figures_and_has_other_programs_alone(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"{ANSWER_BEGIN}\n{ANSWER_END}\n{BEGIN}\nold\n{END}\n", encoding="utf-8")
+    rows = [row(1.0, 2.0, at_least(3)), row(2.0, 3.0, SHOWN_TIMES), row(1.0, 4.0, at_most(5))]
+    write_page(path, "new\n", answer=answer(rows))
+    found = path.read_text(encoding="utf-8").partition(BEGIN)[0]
+    assert found.splitlines()[2:-2] == [
+        "| what | vidscore | other | its time | times as fast |",
+        "| --- | --- | --- | --- | --- |",
+        "| what | 1 s | peer | 2 s | 2x |",
+        "| what | 2 s | peer | 3 s | 1.5x |",
+    ]

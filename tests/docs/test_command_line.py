@@ -102,6 +102,26 @@ def test_every_command_has_a_heading() -> None:
     assert [name for name in COMMANDS if f"vidscore {name}" not in found] == []
 
 
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_the_section_of_a_command_names_all_its_options_and_no_others(command: str) -> None:
+    """In its own table, among the shared options, or by a link to those of the connection."""
+    text = page("command-line.md")
+    [made] = re.findall(rf"<!-- generated: options {command} -->\n(.*?)<!-- end", text, re.DOTALL)
+    named = set(re.findall(r"`(--[a-z-]+)", made))
+    if "(#connection)" in made:
+        named |= set(re.findall(r"^\| `(--[a-z-]+)", section(text, "### Connection"), re.MULTILINE))
+    settings = [name.replace("_", "-") for name in setting_names()] if command == "serve" else []
+    elsewhere = {f"--{spelling}{name}" for name in settings for spelling in ("", "no-")}
+    taken = {name for name in options_of(command) if name.startswith("--")}
+    assert named == taken - elsewhere - {"--help"}
+
+
+def test_an_option_of_many_commands_is_told_once() -> None:
+    """A row stands on the page at most twice, unless it says what a command cannot go without."""
+    rows = re.findall(r"^\| `--(?!.*\| required \|).*$", page("command-line.md"), re.MULTILINE)
+    assert [row for row in set(rows) if rows.count(row) > 2] == []
+
+
 def test_the_table_of_exit_codes_is_complete() -> None:
     table = section(page("command-line.md"), "## Exit codes")
     codes = [int(number) for number in re.findall(r"^\| (\d+) \|", table, re.MULTILINE)]

@@ -19,9 +19,20 @@ PROTOS = sorted(path.name for path in (ROOT / "protos/vidscore/v1").glob("*.prot
 
 OF_AN_EVALUATOR = ("facts", "parameters", "measures")
 WANTED = {
-    "README.md": ["evaluators docs/evaluators/"],
+    "README.md": [
+        "clients",
+        "command-sections docs/command-line.md",
+        "evaluators docs/evaluators/",
+        "formats docs/formats.md",
+    ],
     "docs/evaluators/README.md": ["evaluators"],
-    "docs/command-line.md": ["commands", "options", *(f"options {name}" for name in COMMANDS)],
+    "docs/command-line.md": [
+        "commands",
+        "options",
+        "shared-options",
+        "connection-options",
+        *(f"options {name}" for name in COMMANDS),
+    ],
     "docs/hosting.md": ["policy"],
     "docs/server.md": ["setting-spellings", "settings"],
     "docs/wire-protocol.md": ["rpcs", "errors"],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.tree import ROOT
+from tools.bootstrap import UV
 
 pytestmark = pytest.mark.campaign
 
@@ -58,6 +59,16 @@ print(*(found.name for found in importlib.metadata.distributions()))
 """
 
 
+def test_pip_installs_a_clone_alone(tmp_path: Path) -> None:
+    """Its sibling is in no package index: the clone's own is meant."""
+    _installs(tmp_path, ".")
+
+
+def test_pip_installs_from_a_repository(tmp_path: Path) -> None:
+    _run("git", "clone", "--quiet", ROOT, tmp_path / "remote")
+    _installs(tmp_path, f"vidscore @ git+{(tmp_path / 'remote').as_uri()}")
+
+
 def test_pip_installs_both_folders_together(tmp_path: Path) -> None:
     _installs(tmp_path, "./clients/python", ".")
 
@@ -69,6 +80,5 @@ def test_pip_installs_both_folders_as_editable(tmp_path: Path) -> None:
 def test_uv_sync_makes_a_working_environment(tmp_path: Path) -> None:
     # A copy: uv writes its lock file into the project.
     _run("git", "clone", "--quiet", ROOT, tmp_path / "clone")
-    uv = Path(sys.executable).with_name("uv")
-    _run(uv, "sync", "--quiet", "--no-dev", cwd=tmp_path / "clone")
+    _run(UV, "sync", "--quiet", "--no-dev", cwd=tmp_path / "clone")
     _works(tmp_path / "clone/.venv", tmp_path)

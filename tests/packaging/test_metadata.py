@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import tomllib
+from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
@@ -80,6 +81,18 @@ def test_the_compiler_of_the_loops_is_known_by_one_bound() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     needed = [*project["build-system"]["requires"], *project["dependency-groups"]["test"]]
     assert len({text for text in needed if text.startswith("ziglang")}) == 1
+
+
+@pytest.mark.parametrize("project", [ROOT, ROOT / "clients/python"])
+def test_a_distribution_says_where_its_project_is(project: Path) -> None:
+    """And a link into the repository leads to a file that is there."""
+    read = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
+    urls = read["project"]["urls"]
+    assert set(urls) == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert all(url.startswith(urls["Homepage"]) for url in urls.values())
+    files = [url.partition("/blob/main/")[2] for url in urls.values()]
+    assert [name for name in files if not (ROOT / name).exists()] == []
+    assert f"({urls['Homepage']}/security/advisories/new)" in (ROOT / "SECURITY.md").read_text()
 
 
 @pytest.mark.lowest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +16,7 @@ from packaging.utils import parse_wheel_filename
 from tests.support.requirements import missing
 from tests.support.tree import ROOT, tracked_files
 
+from vidscore_client import __version__
 from vidscore_evaluators.compiled.library import load
 
 # The folder of each distribution, and the source root of each package in it.
@@ -85,14 +88,70 @@ def test_a_wheel_holds_the_files_of_its_packages_and_no_others(name: str, tmp_pa
 def test_a_wheel_built_from_the_source_distribution_is_the_same(name: str, tmp_path: Path) -> None:
     project, packages = DISTRIBUTIONS[name]
     source = _build(project, "sdist", tmp_path / "source")
-    # Not tarfile: how to unpack without a warning differs between releases of Python.
-    (tmp_path / "unpacked").mkdir()
-    subprocess.run(["tar", "-xzf", str(source)], cwd=tmp_path / "unpacked", check=True)
-    [unpacked] = (tmp_path / "unpacked").iterdir()
+    unpacked = _unpacked(source, tmp_path / "unpacked")
 
     modules = _modules(_build(unpacked, "wheel", tmp_path / "wheel"))
 
     assert modules == _expected(packages)
+
+
+def _asked(hook: str, project: Path, folder: Path) -> Path:
+    """Build as an installer does: by a hook of the backend that the project names."""
+    program = f"import hatch_build; print(hatch_build.{hook}({str(folder)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(project)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return folder / done.stdout.split()[-1]
+
+
+def _unpacked(source: Path, folder: Path) -> Path:
+    # Not tarfile: how to unpack without a warning differs between releases of Python.
+    folder.mkdir()
+    subprocess.run(["tar", "-xzf", str(source)], cwd=folder, check=True)
+    [unpacked] = folder.iterdir()
+    return unpacked
+
+
+def _client_that_is_needed(metadata: str) -> str:
+    found = re.findall(r"^Requires-Dist: (vidscore-client.*)$", metadata, re.MULTILINE)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def _metadata(wheel: Path) -> str:
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return archive.read(name).decode()
+
+
+def test_a_wheel_that_an_installer_makes_of_the_tree_needs_the_client_beside_it(
+    tmp_path: Path,
+) -> None:
+    """So `pip install .` works, though no package index has the client."""
+    wheel = _asked("build_wheel", ROOT, tmp_path)
+    client = (ROOT / "clients/python").as_uri()
+    assert _client_that_is_needed(_metadata(wheel)) == f"vidscore-client @ {client}"
+
+
+def test_what_is_published_needs_the_client_of_its_own_version(tmp_path: Path) -> None:
+    """A package index takes no paths: neither the source nor the wheel made of it has one."""
+    source = _asked("build_sdist", ROOT, tmp_path)
+    unpacked = _unpacked(source, tmp_path / "unpacked")
+    pin = f"vidscore-client=={__version__}"
+    assert _client_that_is_needed((unpacked / "PKG-INFO").read_text("utf-8")) == pin
+    wheel = _asked("build_wheel", unpacked, tmp_path)
+    assert _client_that_is_needed(_metadata(wheel)) == pin
+
+
+def test_an_editable_installation_needs_the_client_of_its_own_version(tmp_path: Path) -> None:
+    """Its client is installed beside it, as editable: a path would name another installation."""
+    wheel = _asked("build_editable", ROOT, tmp_path)
+    assert _client_that_is_needed(_metadata(wheel)) == f"vidscore-client=={__version__}"
 
 
 @pytest.mark.parametrize("name", DISTRIBUTIONS)

@@ -18,8 +18,12 @@ Sections = Mapping[str, Mapping[str, str]]
 """Heading -> name of a command -> ``module:object`` that declares it."""
 
 
+class ConnectionOption(click.Option):
+    """An option that says how to reach a server, as all commands that talk to one have it."""
+
+
 class Command(click.Command):
-    """A command whose help ends in examples that run as they stand.
+    """A command whose help has the connection apart, and ends in examples that run as they stand.
 
     Args:
         examples: Command lines, each beginning with ``vidscore``.
@@ -39,6 +43,19 @@ class Command(click.Command):
             if meant in own:
                 error.possibilities = [meant]
             raise
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what is the command's own, then how to reach a server."""
+        own: list[tuple[str, str]] = []
+        connection: list[tuple[str, str]] = []
+        for option in self.get_params(ctx):
+            row = option.get_help_record(ctx) if isinstance(option, click.Option) else None
+            if row is not None:
+                (connection if isinstance(option, ConnectionOption) else own).append(row)
+        for heading, rows in (("Options", own), ("Connection", connection)):
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, unwrapped so that they can be copied."""
@@ -102,7 +119,8 @@ class CommandTree(click.Group):
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             from vidscore_evaluators.names import name_advice
 
-            ctx.fail(f"no command is called {args[0]!r}; {name_advice(args[0], known)}")
+            advice = name_advice(args[0], ["--help", *known])
+            ctx.fail(f"no command is called {args[0]!r}; {advice}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

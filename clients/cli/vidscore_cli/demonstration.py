@@ -14,6 +14,7 @@ from rich.text import Text
 
 from vidscore_cli.comparison import Place, compare_measures, compare_places
 from vidscore_cli.demo_board import Board
+from vidscore_cli.demo_files import next_steps, write_files
 from vidscore_cli.demo_organiser import Organiser
 from vidscore_cli.demo_performer import Performer
 from vidscore_cli.demo_scenes import DETECTORS, Show, make_shows
@@ -39,12 +40,13 @@ Reports = dict[str, dict[str, Report]]
 """Benchmark -> team -> report."""
 
 
-def demonstrate(seed: int, speed: float) -> None:
+def demonstrate(seed: int, speed: float, files: Path | None) -> None:
     """Run the demo.
 
     Args:
         seed: Seed of the simulation.
         speed: How many times faster than real time the videos run.
+        files: Folder for the truth and the detections; None to keep none.
 
     Raises:
         ServerFailedError: If the server's reports are not those of this process.
@@ -54,7 +56,7 @@ def demonstrate(seed: int, speed: float) -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "site.db"
         secret = initialise(store).secret
-        with ServerProcess("--store", str(store)) as server:
+        with ServerProcess("--workers", "1", "--store", str(store)) as server:
             organiser = ServerChoice(server.address, token=secret)
             with open_client(organiser) as client:
                 reports = _compete(Organiser(client), server.address, shows, speed)
@@ -62,6 +64,12 @@ def demonstrate(seed: int, speed: float) -> None:
     _show_scores(shows, reports)
     _say("\nCheck", style="bold")
     _check(shows, reports, server)
+    if files is not None:
+        write_files(shows, files)
+    _say("\nTry next", style="bold")
+    for purpose, line in next_steps(shows, files):
+        _say(f"  {purpose}:")
+        _say(f"    {line}")
 
 
 def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: float) -> Reports:
@@ -74,7 +82,8 @@ def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: f
     _say("\nTwo teams, falcon (sharp) and mole (hasty), now stream their detections to it,")
     _say(f"{speed:g} times faster than real time. Halfway through the streets, the connection of")
     _say("mole is cut.")
-    _say("\nFrames that are safe on the server, and scores over completed videos:", style="bold")
+    _say("\nFrames that are safe on the server, and scores over completed videos (- before the")
+    _say("first is complete). NMOTDA and F1 are 1 for a system that makes no mistake:")
     with Relay(address) as relay:
         _stream_all(organiser, relay, address, shows, speed)
         if relay.connections < 2:

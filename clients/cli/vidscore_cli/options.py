@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
 
+from vidscore_cli.command_tree import ConnectionOption
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.session import Session
 
@@ -65,7 +66,7 @@ def data_options() -> Decorator[Any]:
             metavar="PATH",
             type=click.Path(),
             required=True,
-            help="What the system says is there: a file or a folder.",
+            help="Detections to score: a file or a folder.",
         ),
         input_format_option(),
         image_size_option(),
@@ -84,7 +85,7 @@ def confidence_scale_option() -> Decorator[Any]:
 
 
 def truth_option(
-    *, required: bool = True, help_: str = "What is there: a file or a folder."
+    *, required: bool = True, help_: str = "Ground truth: a file or a folder."
 ) -> Decorator[Any]:
     """``--truth``."""
     return click.option(
@@ -189,6 +190,9 @@ def image_size_option() -> Decorator[Any]:
     )
 
 
+_connection_option = partial(click.option, cls=ConnectionOption)
+
+
 def server_options(*, instead: str = "") -> Decorator[Any]:
     """``--server``, ``--tls`` and its files, ``--token`` and ``--plaintext-token``.
 
@@ -201,7 +205,7 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
     address = (
         click.option("--server", metavar="HOST:PORT", help=instead)
         if instead
-        else click.option(
+        else _connection_option(
             "--server",
             metavar="HOST:PORT",
             envvar="VIDSCORE_SERVER",
@@ -212,32 +216,32 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
     )
     options = together(
         address,
-        click.option("--tls", is_flag=True, help="Encrypt the connection."),
-        click.option(
+        _connection_option("--tls", is_flag=True, help="Encrypt the connection."),
+        _connection_option(
             "--tls-root",
             metavar="FILE",
             type=click.Path(),
             help="PEM file of the authorities to trust; implies --tls.",
         ),
-        click.option(
+        _connection_option(
             "--tls-certificate",
             metavar="FILE",
             type=click.Path(),
             help="PEM file of this side's certificate, where the server wants one; implies --tls.",
         ),
-        click.option(
+        _connection_option(
             "--tls-key",
             metavar="FILE",
             type=click.Path(),
             help="PEM file of the private key of --tls-certificate.",
         ),
-        click.option(
+        _connection_option(
             "--token",
             metavar="SECRET",
             envvar="VIDSCORE_TOKEN",
             help="Key to the server; better set as VIDSCORE_TOKEN, because others see options.",
         ),
-        click.option(
+        _connection_option(
             "--plaintext-token",
             is_flag=True,
             help="Let the token go unencrypted to another machine.",
@@ -268,7 +272,7 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
 
 def records_options() -> Decorator[Any]:
     """``--format`` and ``--output`` of a command that lists something."""
-    return together(format_option("table", "csv", "json"), output_option())
+    return together(format_option("table", "json", "csv"), output_option())
 
 
 def complete_format(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:

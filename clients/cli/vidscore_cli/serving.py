@@ -56,7 +56,9 @@ def _option(description: ParameterDescription) -> click.Option:
     flag = "--" + description.name.replace("_", "-")
     shown = description.bounds.description
     if description.type_name == "boolean":
-        return click.Option([flag], is_flag=True, default=None, help=shown)
+        off = flag.replace("--", "--no-", 1)
+        shown += f"  [default: {(flag if description.default else off).removeprefix('--')}]"
+        return click.Option([f"{flag}/{off}"], default=None, help=shown)
     if description.default != "":
         shown += f"  [default: {description.default}]"
     choices = click.Choice(description.choices) if description.choices else click.STRING

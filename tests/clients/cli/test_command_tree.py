@@ -58,6 +58,21 @@ def test_every_command_has_help_with_an_example(path: str) -> None:
     assert all(len(line) <= 100 for line in result.output.splitlines())
 
 
+@pytest.mark.parametrize("path", ["submit", "trust criterion", "benchmark list"])
+def test_help_has_how_to_reach_a_server_apart_from_what_the_command_does(path: str) -> None:
+    text = run(*path.split(), "--help").output
+    own, _, connection = text.partition("\nConnection:\n")
+    assert "\n  --tls-root FILE " in connection
+    assert "\n  --token SECRET " in connection
+    assert "--tls" not in own
+    assert "\n  --format " in own
+    assert "--format" not in connection.partition("\nExamples:\n")[0]
+
+
+def test_help_of_a_command_that_reaches_no_server_has_no_connection() -> None:
+    assert "\nConnection:\n" not in run("validate", "--help").output
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_every_command_is_declared_with_examples_that_name_it(path: str) -> None:
     found = cli.find(path)
@@ -87,6 +102,12 @@ def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
     result = run("scor")
     assert result.exit_code == 2
     assert "no command is called 'scor'; did you mean score?" in result.stderr
+
+
+def test_who_types_help_as_a_command_is_shown_the_option() -> None:
+    result = run("help")
+    assert result.exit_code == 2
+    assert "no command is called 'help'; did you mean --help?" in result.stderr
 
 
 def test_a_strange_command_is_answered_with_those_there_are() -> None:

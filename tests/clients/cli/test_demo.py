@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 from tests.clients.cli.helpers import run, run_binary
@@ -11,8 +14,11 @@ from tests.clients.cli.terminal import run_on_terminal
 
 from vidscore_cli.commands.demo import demo
 from vidscore_cli.demo_board import Board
+from vidscore_cli.demo_files import next_steps, write_files
 from vidscore_cli.demo_scenes import make_shows
 from vidscore_cli.relay import Relay
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import score_annotations
 
 EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
 """Both are of the same seed, so they must end with the same scores."""
@@ -79,6 +85,38 @@ def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(p
         [line.rstrip() for line in final_part(text).splitlines()] for text in (shown, plain)
     )
     assert lines == wanted
+
+
+def test_the_demo_ends_with_commands_to_go_on_with(plain: str) -> None:
+    commands = [line for _, line in next_steps(make_shows(1), None)]
+    assert plain.partition("\nTry next\n")[2].splitlines()[1::2] == [f"    {c}" for c in commands]
+    assert commands[0].endswith("vidscore demo --speed 100 --files demo-files")
+
+
+def test_the_commands_that_the_demo_ends_with_run_as_they_stand(tmp_path: Path) -> None:
+    """And the files score as what was streamed: they have the same fingerprints."""
+    shows = make_shows(1)
+    folder = tmp_path / "the demo's files"
+    write_files(shows, folder)
+    commands = [line for _, line in next_steps(shows, folder)]
+    assert [line.split("vidscore ")[1].split()[0] for line in commands] == [
+        "score", "trust", "evaluators",
+    ]  # fmt: skip
+    commands[0] += " --format json"
+    commands[1] += " --draws 10"
+    first, *_ = [run_in_a_shell(line) for line in commands]
+    report = json.loads(first)
+    [streamed] = score_annotations(
+        [create_evaluator("neovision2")], shows[0].truth, shows[0].detections["mole"]
+    )
+    assert report["truth_digest"] == streamed.truth_digest
+    assert report["detections_digest"] == streamed.detections_digest
+
+
+def run_in_a_shell(line: str) -> str:
+    done = subprocess.run(["sh", "-c", line], capture_output=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_the_examples_of_the_help_are_those_that_run_here() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import as_remote, example_report, run, run_binary
 
+from vidscore_cli.main import cli
 from vidscore_cli.replaying import ReplayProgress
 from vidscore_client import Coverage, LiveReport
 from vidscore_server.settings import setting_names
@@ -103,6 +104,18 @@ def test_every_setting_of_the_server_is_an_option_of_serve() -> None:
     text = run("serve", "--help").output
     for name in setting_names():
         assert f"--{name.replace('_', '-')}" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "reflection"), [([], None), (["--reflection"], True), (["--no-reflection"], False)]
+)
+def test_a_setting_that_is_on_can_be_switched_off_on_the_command_line(
+    typed: list[str], reflection: bool | None
+) -> None:
+    """What is not typed is None, so that the environment and the file count."""
+    serve = cli.find("serve")
+    assert serve is not None
+    assert serve.make_context("serve", typed).params["reflection"] is reflection
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,22 @@ from vidscore_cli.command_tree import command
     show_default=True,
     help="How many times faster than real time the videos run.",
 )
-def demo(seed: int, speed: float) -> None:
+@click.option(
+    "--files",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False),
+    help="Write the truth and the detections to this folder, as generic CSV.",
+)
+def demo(seed: int, speed: float, files: str | None) -> None:
     """Watch two simulated detectors compete in hosted benchmarks, live.
 
     Starts a real server on this machine, hosts two benchmarks on it, streams the detections of two
     simulated systems to it frame by frame, cuts one connection and lets it go on by itself, shows
     live scores, final scores and leaderboards, and checks that the same detections scored without
-    a server give the same reports to the last bit.
+    a server give the same reports to the last bit. It ends with commands to go on with.
     """
+    from pathlib import Path
+
     from vidscore_cli.demonstration import demonstrate
 
-    demonstrate(seed, speed)
+    demonstrate(seed, speed, None if files is None else Path(files))

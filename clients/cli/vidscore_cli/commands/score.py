@@ -34,7 +34,7 @@ from vidscore_cli.options import (
     type=click.Choice(["refuse", "skip"]),
     default="refuse",
     show_default=True,
-    help="What rows that cannot be read lead to: no score, or a score without them.",
+    help="What to do with rows that cannot be read: refuse the file, or leave them out.",
 )
 @workers_option()
 @format_option("table", "json", "csv")

@@ -31,7 +31,7 @@ from vidscore_cli.options import (
     metavar="PATH",
     type=click.Path(),
     required=True,
-    help="What the system says is there: a file or a folder.",
+    help="Detections to score: a file or a folder.",
 )
 @input_format_option()
 @confidence_scale_option()

@@ -64,7 +64,7 @@ def trust() -> None:
     "systems",
     metavar="[NAME=]PATH",
     multiple=True,
-    help="What a system says is there: a file or a folder; two or more are needed.",
+    help="Detections of a system: a file or a folder; two or more systems are needed.",
 )
 @input_format_option()
 @image_size_option()

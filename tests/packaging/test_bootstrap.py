@@ -1,0 +1,121 @@
+"""What makes environments shows how far it is, and falls back on pip without alarm."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from tools import bootstrap
+
+FAILING = 'echo "error: invalid peer certificate"; exit 2'
+WORKING = 'echo "  Building vidscore @ file:///here"; echo "warning: something"; echo "$@"'
+
+
+def program(file: Path, body: str) -> None:
+    """A shell script that keeps what it was called with, and its environment."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    log = f'echo "$@" >> {file}.calls; env > {file}.environment'
+    file.write_text(f"#!/bin/sh\n{log}\n{body}\n")
+    file.chmod(0o755)
+
+
+def calls(file: Path) -> list[str]:
+    return Path(f"{file}.calls").read_text().splitlines()
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An environment with a pip, and a place for uv."""
+    monkeypatch.setattr(bootstrap, "UV_FOLDER", tmp_path / "uv")
+    monkeypatch.setattr(bootstrap, "UV", tmp_path / "uv/bin/uv")
+    program(tmp_path / "venv/bin/pip", "")
+    return tmp_path / "venv"
+
+
+def test_a_stage_is_a_line_with_seconds_and_nothing_else_is_shown(
+    environment: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program(bootstrap.UV, WORKING)
+    bootstrap.install(environment, ["--editable", "."])
+    shown = capsys.readouterr()
+    lines = shown.out.splitlines()
+    assert all(re.match(r" *\d+ s  \S", line) for line in lines)
+    texts = [line.partition(" s  ")[2] for line in lines]
+    assert texts == [
+        "installing; a C compiler (100 MB) is fetched to build vidscore, and not kept",
+        "Building vidscore @ file:///here",
+        "installed",
+    ]
+    assert shown.err == ""
+
+
+def test_uv_installs_pip_and_what_is_asked_for_and_trusts_whom_the_system_trusts(
+    environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
+    monkeypatch.setenv("VIRTUAL_ENV", "/elsewhere")
+    program(bootstrap.UV, WORKING)
+    bootstrap.install(environment, ["--editable", "."])
+    assert calls(bootstrap.UV) == [
+        f"pip install --python {environment}/bin/python pip --editable ."
+    ]
+    variables = Path(f"{bootstrap.UV}.environment").read_text().splitlines()
+    assert {"UV_SYSTEM_CERTS=1", "UV_NATIVE_TLS=1"} <= set(variables)
+    assert not [line for line in variables if line.startswith("VIRTUAL_ENV=")]
+
+
+@pytest.mark.parametrize("uv", [FAILING, None])
+def test_where_uv_fails_or_cannot_be_had_pip_installs_and_no_error_is_shown(
+    environment: Path, capsys: pytest.CaptureFixture[str], uv: str | None
+) -> None:
+    python = environment / "bin/python"
+    program(python, f'case "$*" in *--target*) {FAILING};; esac')
+    if uv is not None:
+        program(bootstrap.UV, uv)
+    bootstrap.install(environment, ["--editable", "."])
+    wanted = [bootstrap.PIP_REQUIREMENT, "--editable ."]
+    assert calls(python)[-2:] == [f"-m pip install --progress-bar off {text}" for text in wanted]
+    shown = capsys.readouterr()
+    assert "that did not work; pip, which is slower, does it instead" in shown.out
+    assert "certificate" not in shown.out + shown.err
+
+
+def test_where_pip_fails_too_the_words_of_both_are_shown(environment: Path) -> None:
+    program(bootstrap.UV, FAILING)
+    program(environment / "bin/python", 'echo "no space left"; exit 1')
+    with pytest.raises(SystemExit) as ended:
+        bootstrap.install(environment, ["."])
+    assert re.fullmatch(
+        r"error: invalid peer certificate\nno space left\ncould not install pip>=25.1 into \S+venv",
+        str(ended.value),
+    )
+
+
+def test_a_long_silence_is_broken(
+    environment: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What installs waits here until the sign of life has come."""
+    gate = environment / "gate"
+    os.mkfifo(gate)
+
+    def say(text: str) -> None:
+        print(text)
+        if text == bootstrap.STILL_BUSY and not opened:
+            opened.append(text)
+            gate.write_text("go on")
+
+    opened: list[str] = []
+    monkeypatch.setattr(bootstrap, "_say", say)
+    monkeypatch.setattr(bootstrap, "SILENCE_S", 0.01)
+    program(bootstrap.UV, f"cat {gate}")
+    bootstrap.install(environment, ["."])
+    assert bootstrap.STILL_BUSY in capsys.readouterr().out.splitlines()
+
+
+def test_an_environment_that_is_there_is_kept(environment: Path) -> None:
+    program(environment / "bin/python", "exit 1")
+    before = (environment / "bin/python").stat()
+    bootstrap.create(environment)
+    assert (environment / "bin/python").stat() == before

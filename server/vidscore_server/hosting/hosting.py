@@ -53,7 +53,7 @@ class Hosting:
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
         self.submissions = Submissions(site, self.benchmarks)
-        self.intake = Intake(site)
+        self.intake = Intake(site, self.benchmarks)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)

@@ -12,22 +12,20 @@ from vidscore_server.errors import (
     FrameCountError,
     NameTakenError,
     NotFoundError,
-    NotOpenError,
     SubmissionEndedError,
 )
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.hosting.names import StreamName, SubmissionName, benchmark_name
+from vidscore_server.hosting.drafts import is_draft, refuse_closed, refuse_draft
+from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
-from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
-from vidscore_server.store.records import (
-    BenchmarkRecord,
-    StreamRecord,
-    SubmissionRecord,
-    SubmissionState,
-)
+from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store.records import StreamRecord, SubmissionRecord, SubmissionState
+
+_BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
+"""States in which a submission without frames makes way for another one of its name and team."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +54,9 @@ class Submissions:
     ) -> SubmissionView:
         """Open a submission of the caller's team, or find what the same request has opened.
 
+        It is a draft until frames come. A name under which the team has nothing but a draft is
+        free for it.
+
         Args:
             request: The request.
             benchmark: The benchmark.
@@ -72,14 +73,11 @@ class Submissions:
 
         def make(transaction: Transaction) -> str:
             parent = required_benchmark(transaction, benchmark)
-            _refuse_closed(parent, request)
+            refuse_closed(parent, request.time)
             record = _opened(request, SubmissionName(benchmark, chosen), title)
-            try:
-                transaction.insert_submission(record)
-            except AlreadyExistsError:
-                raise NameTakenError(f"a submission {chosen} is there already") from None
             policy = self._benchmarks.definition(parent).policy
-            refuse_over_quota(transaction, benchmark, record.team, policy, request.time)
+            refuse_over_quota(transaction, benchmark, record.team, policy, request.time, more=1)
+            _put_draft(transaction, record)
             request.audit(transaction, str(SubmissionName(benchmark, chosen)))
             return chosen
 
@@ -123,6 +121,7 @@ class Submissions:
         Raises:
             NotFoundError: If the caller knows no such submission.
             FrameCountError: If another number of frames is durable.
+            NoFramesError: If none was ever appended.
             SubmissionEndedError: If it was cancelled.
             QuotaError: If the team's quota is used up.
         """
@@ -137,6 +136,7 @@ class Submissions:
                 )
             if record.state not in TAKES_FRAMES:
                 return None
+            refuse_draft(record)
             return self.sealed(transaction, record, Event.SEALED_BY_TEAM, request)
 
         return await self._change(request, name, change)
@@ -231,21 +231,28 @@ def _opened(request: Request, name: SubmissionName, title: str) -> SubmissionRec
         title=title,
         state=SubmissionState.OPEN,
         state_reason="created",
-        state_message="",
+        state_message="a draft, until its first frames come",
         state_time=request.time,
         create_time=request.time,
         activity_time=request.time,
     )
 
 
-def _refuse_closed(benchmark: BenchmarkRecord, request: Request) -> None:
-    name = benchmark_name(benchmark.benchmark)
-    if benchmark.open_time is not None and request.time < benchmark.open_time:
-        opening = benchmark.open_time.isoformat()
-        raise NotOpenError(f"{name} opens at {opening}", open_time=opening)
-    if benchmark.close_time is not None and request.time >= benchmark.close_time:
-        closing = benchmark.close_time.isoformat()
-        raise NotOpenError(f"{name} closed at {closing}", close_time=closing)
+def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
+    """Add a submission, or begin its team's draft of that name anew.
+
+    The streams of such a draft stay, so that their epochs go on and shut its writers out.
+
+    Raises:
+        NameTakenError: If there is anything else of that name.
+    """
+    before = transaction.submission(record.benchmark, record.submission)
+    if before is None:
+        transaction.insert_submission(record)
+    elif is_draft(before) and before.team == record.team and before.state in _BEGINS_ANEW:
+        transaction.update_submission(replace(record, revision=before.revision + 1))
+    else:
+        raise NameTakenError(f"a submission {record.submission} is there already")
 
 
 def _refuse_ended(record: SubmissionRecord) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.drafts import DELETED, is_draft
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.policy import Policy, QuietAction
 from vidscore_server.hosting.requests import Request, audit_server
@@ -35,7 +36,7 @@ def due_event(
 
 
 class Sweeper:
-    """Seals and cancels what nobody continues.
+    """Seals and cancels what nobody continues, and deletes drafts of it.
 
     Args:
         site: The server's common ground.
@@ -94,6 +95,10 @@ class Sweeper:
         event = due_event(record, benchmark, policy, now)
         if event is None:
             return False
+        if is_draft(record):
+            transaction.delete_submission(*name)
+            audit_server(transaction, now, DELETED, str(name))
+            return True
         changed = move(record, event, now)
         if changed.state is SubmissionState.SEALED:
             self._submissions.sealed(transaction, record, event, Request(Caller(), event, now))

@@ -106,16 +106,38 @@ def read_appends(
         ]
 
 
-def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
+def checked_batch(
+    message: annotations_pb2.AnnotationBatch,
+    definition: Definition,
+    settings: Settings,
+    known_faults: Sequence[Fault] = (),
+) -> Annotations:
+    """A batch of detections that a benchmark takes, judged by all that participants may know.
+
+    Args:
+        message: The batch.
+        definition: The benchmark's definition.
+        settings: The server's limits.
+        known_faults: What is wrong with it otherwise.
+
+    Raises:
+        LimitError: If it is larger than allowed.
+        InputError: With every fault.
+    """
     rules = BatchRules(definition.detection_arity, settings)
-    batch = read_batch(arrival.message, FIELD, rules)
+    batch = read_batch(message, FIELD, rules)
     faults = [
         *([] if batch.frame_count else [Fault("no frame", "at least one", source=FIELD)]),
-        *_offset_faults(arrival),
+        *known_faults,
         *_benchmark_faults(definition, batch),
     ]
     if faults:
         raise InputError(faults)
+    return batch
+
+
+def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
+    batch = checked_batch(arrival.message, definition, settings, _offset_faults(arrival))
     [frames] = frame_numbers(batch, [batch.frame_count])
     return _append(arrival, data_of(arrival.message), frames)
 

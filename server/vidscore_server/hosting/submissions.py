@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.access.caller import ORGANISERS_TEAM, Caller
+from vidscore_server.access.caller import Caller
 from vidscore_server.errors import (
     FrameCountError,
     NameTakenError,
@@ -16,13 +16,19 @@ from vidscore_server.errors import (
 )
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.drafts import is_draft, refuse_closed, refuse_draft
+from vidscore_server.hosting.due import Due, due
 from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
 from vidscore_server.store.contract import Reader, Transaction
-from vidscore_server.store.records import StreamRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import (
+    BenchmarkRecord,
+    StreamRecord,
+    SubmissionRecord,
+    SubmissionState,
+)
 
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 """States in which a submission without frames makes way for another one of its name and team."""
@@ -30,10 +36,11 @@ _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """A submission with its streams."""
+    """A submission with its streams, and what time alone does to it."""
 
     record: SubmissionRecord
     streams: tuple[StreamRecord, ...]
+    due: Due | None
 
 
 class Submissions:
@@ -73,19 +80,30 @@ class Submissions:
 
         def make(transaction: Transaction) -> str:
             parent = required_benchmark(transaction, benchmark)
-            refuse_closed(parent, request.time)
-            record = _opened(request, SubmissionName(benchmark, chosen), title)
-            policy = self._benchmarks.definition(parent).policy
-            refuse_over_quota(transaction, benchmark, record.team, policy, request.time, more=1)
-            _put_draft(transaction, record)
+            self._refuse_further(transaction, parent, request)
+            _put_draft(transaction, _opened(request, SubmissionName(benchmark, chosen), title))
             request.audit(transaction, str(SubmissionName(benchmark, chosen)))
             return chosen
 
         def command(transaction: Transaction) -> SubmissionView:
             name = request.once(transaction, lambda: make(transaction))
-            return view(transaction, SubmissionName(benchmark, name), request.caller)
+            return self.view(transaction, SubmissionName(benchmark, name), request.caller)
 
         return await self._site.write(command)
+
+    async def check(self, request: Request, benchmark: str) -> None:
+        """Find out whether a submission of the caller's team would be taken now.
+
+        Raises:
+            NotOpenError: If the benchmark takes no submissions now.
+            QuotaError: If the team's quota is used up.
+        """
+
+        def look(reader: Reader) -> None:
+            parent = required_benchmark(reader, benchmark)
+            self._refuse_further(reader, parent, request)
+
+        await self._site.read(look)
 
     async def open_stream(self, request: Request, name: StreamName) -> StreamRecord:
         """Open an append stream under its next epoch.
@@ -179,6 +197,24 @@ class Submissions:
         refuse_over_quota(transaction, record.benchmark, record.team, policy, request.time)
         return changed
 
+    def _refuse_further(self, reader: Reader, parent: BenchmarkRecord, request: Request) -> None:
+        """Refuse a further submission of the caller's team where there may be none."""
+        refuse_closed(parent, request.time)
+        policy = self._benchmarks.definition(parent).policy
+        team = request.caller.submits_for
+        refuse_over_quota(reader, parent.benchmark, team, policy, request.time, more=1)
+
+    def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
+        """A submission that the caller may see.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        record = visible(reader, name, caller)
+        benchmark = required_benchmark(reader, name.benchmark)
+        end = due(record, benchmark, self._benchmarks.definition(benchmark).policy)
+        return SubmissionView(record, tuple(reader.streams(*name)), end)
+
     async def _change(
         self,
         request: Request,
@@ -190,7 +226,7 @@ class Submissions:
             if changed is not None:
                 transaction.update_submission(changed)
                 request.audit(transaction, str(name), changed.state_reason)
-            return view(transaction, name, request.caller)
+            return self.view(transaction, name, request.caller)
 
         changed = await self._site.write(command)
         self._site.changes.tell(name)
@@ -214,20 +250,11 @@ def visible(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionR
     return record
 
 
-def view(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
-    """A submission that the caller may see, with its streams.
-
-    Raises:
-        NotFoundError: If there is none.
-    """
-    return SubmissionView(visible(reader, name, caller), tuple(reader.streams(*name)))
-
-
 def _opened(request: Request, name: SubmissionName, title: str) -> SubmissionRecord:
     return SubmissionRecord(
         benchmark=name.benchmark,
         submission=name.submission,
-        team=request.caller.team or ORGANISERS_TEAM,
+        team=request.caller.submits_for,
         title=title,
         state=SubmissionState.OPEN,
         state_reason="created",

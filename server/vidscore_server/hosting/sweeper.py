@@ -8,31 +8,19 @@ from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.drafts import DELETED, is_draft
+from vidscore_server.hosting.due import due_event
 from vidscore_server.hosting.names import SubmissionName
-from vidscore_server.hosting.policy import Policy, QuietAction
 from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submissions import Submissions
 from vidscore_server.store.contract import Reader, Transaction
-from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)
 """Time in which a request that comes again, by its `request_id`, gets the same answer."""
 
 PURGE_INTERVAL = timedelta(minutes=10)
-
-
-def due_event(
-    record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, now: datetime
-) -> Event | None:
-    """What time alone does to a submission that takes frames; None where nothing is due."""
-    seals = QuietAction(policy.quiet_action) is QuietAction.SEAL
-    if benchmark.close_time is not None and now >= benchmark.close_time:
-        return Event.SEALED_AT_CLOSING if seals else Event.CANCELLED_AT_CLOSING
-    if (now - record.activity_time).total_seconds() >= policy.quiet_timeout_s:
-        return Event.SEALED_WHEN_QUIET if seals else Event.CANCELLED_WHEN_QUIET
-    return None
 
 
 class Sweeper:

@@ -18,7 +18,7 @@ from vidscore_client._hosting_decoding import (
 from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest, list_pages
 from vidscore_client._upload import messages_of
-from vidscore_client.errors import ConflictError, NotFoundError
+from vidscore_client.errors import ConflictError, InputError, NotFoundError
 from vidscore_client.frames import ARITIES, Frames, text
 from vidscore_client.hosting import (
     StreamInfo,
@@ -68,10 +68,12 @@ def list_submissions(benchmark: str) -> Operation[list[Submission]]:
 
 def check_detections(benchmark: str, batches: Iterable[Frames]) -> Operation[int]:
     """Ask whether detections would be taken, and then whether a submission would."""
+    hosted = yield from get_benchmark(benchmark)
     rpc, name = _SUBMISSIONS + "CheckDetections", benchmark_name(benchmark)
     request = submission_service_pb2.CheckDetectionsRequest
     frame_count = 0
     for frames in messages_of("detections", batches):
+        refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
         asked = request(benchmark=name, detections=encode_frames(frames))
         response = yield UnaryRequest(rpc, asked, submission_service_pb2.CheckDetectionsResponse)
         frame_count += response.frame_count
@@ -158,6 +160,17 @@ def open_stream(
         submission_service_pb2.OpenStreamResponse,
     )
     return OpenedStream(found, decode_stream(response.stream), ARITIES[hosted.detection_geometry])
+
+
+def refuse_other_arity(frames: Frames, arity: int) -> None:
+    """Refuse detections of another shape than the benchmark's.
+
+    Raises:
+        InputError: If they are of one.
+    """
+    if frames.arity != arity:
+        found = f"{frames.arity} coordinates an object"
+        raise InputError("frames", found, f"{arity}, as the benchmark has them")
 
 
 def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:

@@ -27,6 +27,7 @@ from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.times import write_time
 from vidscore_server.errors import NotReleasedError, message_order
 from vidscore_server.hosting.benchmarks import required_benchmark
+from vidscore_server.hosting.board_parts import refuse_unknown_part
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
@@ -212,6 +213,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             definition = self._hosting.benchmarks.definition(record)
             board = _board_of(request, name, definition, caller)
             entries = ranked_entries(reader, definition, board, caller)
+            if not entries and not board.of_everything:
+                refuse_unknown_part(reader, definition, board, caller)
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
             return pb.GetLeaderboardResponse(

@@ -219,7 +219,7 @@ type Benchmark struct {
 	// against it.
 	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
 	// Whether the newest truth is complete, so that nothing waits for more.
-	TruthComplete bool `protobuf:"varint,12,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
+	TruthComplete bool `protobuf:"varint,14,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2185,7 +2185,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
 	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12%\n" +
-	"\x0etruth_complete\x18\f \x01(\bR\rtruthComplete\"\xbb\x05\n" +
+	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\"\xbb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +

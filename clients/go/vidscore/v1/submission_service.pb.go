@@ -130,9 +130,9 @@ type Submission struct {
 	// Goes up whenever anything of the submission changes.
 	Revision int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
 	// When time alone moves it on, if nothing else does before; absent: never.
-	DueTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// What happens then: the `state_reason` that follows, or `draft_deleted`.
-	DueReason     string `protobuf:"bytes,14,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
+	DueReason     string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1657,9 +1657,9 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"frameCount\x121\n" +
 	"\astreams\x18\v \x03(\v2\x17.vidscore.v1.StreamInfoR\astreams\x12\x1a\n" +
 	"\brevision\x18\f \x01(\x03R\brevision\x125\n" +
-	"\bdue_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
+	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
-	"due_reason\x18\x0e \x01(\tR\tdueReason\"[\n" +
+	"due_reason\x18\x0f \x01(\tR\tdueReason\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +

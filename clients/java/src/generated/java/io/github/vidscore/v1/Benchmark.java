@@ -446,14 +446,14 @@ private static final long serialVersionUID = 0L;
     }
   }
 
-  public static final int TRUTH_COMPLETE_FIELD_NUMBER = 12;
+  public static final int TRUTH_COMPLETE_FIELD_NUMBER = 14;
   private boolean truthComplete_ = false;
   /**
    * <pre>
    * Whether the newest truth is complete, so that nothing waits for more.
    * </pre>
    *
-   * <code>bool truth_complete = 12;</code>
+   * <code>bool truth_complete = 14;</code>
    * @return The truthComplete.
    */
   @java.lang.Override
@@ -509,7 +509,7 @@ private static final long serialVersionUID = 0L;
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
     }
     if (truthComplete_ != false) {
-      output.writeBool(12, truthComplete_);
+      output.writeBool(14, truthComplete_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -564,7 +564,7 @@ private static final long serialVersionUID = 0L;
     }
     if (truthComplete_ != false) {
       size += com.google.protobuf.CodedOutputStream
-        .computeBoolSize(12, truthComplete_);
+        .computeBoolSize(14, truthComplete_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1088,11 +1088,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
-            case 96: {
+            case 112: {
               truthComplete_ = input.readBool();
               bitField0_ |= 0x00000800;
               break;
-            } // case 96
+            } // case 112
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2442,7 +2442,7 @@ private static final long serialVersionUID = 0L;
      * Whether the newest truth is complete, so that nothing waits for more.
      * </pre>
      *
-     * <code>bool truth_complete = 12;</code>
+     * <code>bool truth_complete = 14;</code>
      * @return The truthComplete.
      */
     @java.lang.Override
@@ -2454,7 +2454,7 @@ private static final long serialVersionUID = 0L;
      * Whether the newest truth is complete, so that nothing waits for more.
      * </pre>
      *
-     * <code>bool truth_complete = 12;</code>
+     * <code>bool truth_complete = 14;</code>
      * @param value The truthComplete to set.
      * @return This builder for chaining.
      */
@@ -2470,7 +2470,7 @@ private static final long serialVersionUID = 0L;
      * Whether the newest truth is complete, so that nothing waits for more.
      * </pre>
      *
-     * <code>bool truth_complete = 12;</code>
+     * <code>bool truth_complete = 14;</code>
      * @return This builder for chaining.
      */
     public Builder clearTruthComplete() {

@@ -270,7 +270,7 @@ public interface BenchmarkOrBuilder extends
    * Whether the newest truth is complete, so that nothing waits for more.
    * </pre>
    *
-   * <code>bool truth_complete = 12;</code>
+   * <code>bool truth_complete = 14;</code>
    * @return The truthComplete.
    */
   boolean getTruthComplete();

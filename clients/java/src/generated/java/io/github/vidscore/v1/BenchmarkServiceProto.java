@@ -193,7 +193,7 @@ public final class BenchmarkServiceProto {
       "imestamp\022/\n\013update_time\030\t \001(\0132\032.google.p" +
       "rotobuf.Timestamp\022\026\n\016truth_revision\030\n \001(" +
       "\003\022\024\n\014truth_digest\030\013 \001(\t\022\026\n\016truth_complet" +
-      "e\030\014 \001(\010\"\376\003\n\006Policy\022+\n\nvisibility\030\001 \001(\0162\027" +
+      "e\030\016 \001(\010\"\376\003\n\006Policy\022+\n\nvisibility\030\001 \001(\0162\027" +
       ".vidscore.v1.Visibility\022\030\n\013ladder_step\030\002" +
       " \001(\001H\000\210\001\001\022\031\n\021released_measures\030\003 \003(\t\022\033\n\016" +
       "minimum_frames\030\004 \001(\003H\001\210\001\001\0220\n\rquiet_timeo" +

@@ -522,14 +522,14 @@ private static final long serialVersionUID = 0L;
     return revision_;
   }
 
-  public static final int DUE_TIME_FIELD_NUMBER = 13;
+  public static final int DUE_TIME_FIELD_NUMBER = 14;
   private com.google.protobuf.Timestamp dueTime_;
   /**
    * <pre>
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    * @return Whether the dueTime field is set.
    */
   @java.lang.Override
@@ -541,7 +541,7 @@ private static final long serialVersionUID = 0L;
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    * @return The dueTime.
    */
   @java.lang.Override
@@ -553,14 +553,14 @@ private static final long serialVersionUID = 0L;
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    */
   @java.lang.Override
   public com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder() {
     return dueTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : dueTime_;
   }
 
-  public static final int DUE_REASON_FIELD_NUMBER = 14;
+  public static final int DUE_REASON_FIELD_NUMBER = 15;
   @SuppressWarnings("serial")
   private volatile java.lang.Object dueReason_ = "";
   /**
@@ -568,7 +568,7 @@ private static final long serialVersionUID = 0L;
    * What happens then: the `state_reason` that follows, or `draft_deleted`.
    * </pre>
    *
-   * <code>string due_reason = 14;</code>
+   * <code>string due_reason = 15;</code>
    * @return The dueReason.
    */
   @java.lang.Override
@@ -589,7 +589,7 @@ private static final long serialVersionUID = 0L;
    * What happens then: the `state_reason` that follows, or `draft_deleted`.
    * </pre>
    *
-   * <code>string due_reason = 14;</code>
+   * <code>string due_reason = 15;</code>
    * @return The bytes for dueReason.
    */
   @java.lang.Override
@@ -658,10 +658,10 @@ private static final long serialVersionUID = 0L;
       output.writeInt64(12, revision_);
     }
     if (((bitField0_ & 0x00000008) != 0)) {
-      output.writeMessage(13, getDueTime());
+      output.writeMessage(14, getDueTime());
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(dueReason_)) {
-      com.google.protobuf.GeneratedMessage.writeString(output, 14, dueReason_);
+      com.google.protobuf.GeneratedMessage.writeString(output, 15, dueReason_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -717,10 +717,10 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000008) != 0)) {
       size += com.google.protobuf.CodedOutputStream
-        .computeMessageSize(13, getDueTime());
+        .computeMessageSize(14, getDueTime());
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(dueReason_)) {
-      size += com.google.protobuf.GeneratedMessage.computeStringSize(14, dueReason_);
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(15, dueReason_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -1298,18 +1298,18 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000800;
               break;
             } // case 96
-            case 106: {
+            case 114: {
               input.readMessage(
                   internalGetDueTimeFieldBuilder().getBuilder(),
                   extensionRegistry);
               bitField0_ |= 0x00001000;
               break;
-            } // case 106
-            case 114: {
+            } // case 114
+            case 122: {
               dueReason_ = input.readStringRequireUtf8();
               bitField0_ |= 0x00002000;
               break;
-            } // case 114
+            } // case 122
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2737,7 +2737,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      * @return Whether the dueTime field is set.
      */
     public boolean hasDueTime() {
@@ -2748,7 +2748,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      * @return The dueTime.
      */
     public com.google.protobuf.Timestamp getDueTime() {
@@ -2763,7 +2763,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public Builder setDueTime(com.google.protobuf.Timestamp value) {
       if (dueTimeBuilder_ == null) {
@@ -2783,7 +2783,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public Builder setDueTime(
         com.google.protobuf.Timestamp.Builder builderForValue) {
@@ -2801,7 +2801,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public Builder mergeDueTime(com.google.protobuf.Timestamp value) {
       if (dueTimeBuilder_ == null) {
@@ -2826,7 +2826,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public Builder clearDueTime() {
       bitField0_ = (bitField0_ & ~0x00001000);
@@ -2843,7 +2843,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public com.google.protobuf.Timestamp.Builder getDueTimeBuilder() {
       bitField0_ |= 0x00001000;
@@ -2855,7 +2855,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder() {
       if (dueTimeBuilder_ != null) {
@@ -2870,7 +2870,7 @@ private static final long serialVersionUID = 0L;
      * When time alone moves it on, if nothing else does before; absent: never.
      * </pre>
      *
-     * <code>.google.protobuf.Timestamp due_time = 13;</code>
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     private com.google.protobuf.SingleFieldBuilder<
         com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
@@ -2892,7 +2892,7 @@ private static final long serialVersionUID = 0L;
      * What happens then: the `state_reason` that follows, or `draft_deleted`.
      * </pre>
      *
-     * <code>string due_reason = 14;</code>
+     * <code>string due_reason = 15;</code>
      * @return The dueReason.
      */
     public java.lang.String getDueReason() {
@@ -2912,7 +2912,7 @@ private static final long serialVersionUID = 0L;
      * What happens then: the `state_reason` that follows, or `draft_deleted`.
      * </pre>
      *
-     * <code>string due_reason = 14;</code>
+     * <code>string due_reason = 15;</code>
      * @return The bytes for dueReason.
      */
     public com.google.protobuf.ByteString
@@ -2933,7 +2933,7 @@ private static final long serialVersionUID = 0L;
      * What happens then: the `state_reason` that follows, or `draft_deleted`.
      * </pre>
      *
-     * <code>string due_reason = 14;</code>
+     * <code>string due_reason = 15;</code>
      * @param value The dueReason to set.
      * @return This builder for chaining.
      */
@@ -2950,7 +2950,7 @@ private static final long serialVersionUID = 0L;
      * What happens then: the `state_reason` that follows, or `draft_deleted`.
      * </pre>
      *
-     * <code>string due_reason = 14;</code>
+     * <code>string due_reason = 15;</code>
      * @return This builder for chaining.
      */
     public Builder clearDueReason() {
@@ -2964,7 +2964,7 @@ private static final long serialVersionUID = 0L;
      * What happens then: the `state_reason` that follows, or `draft_deleted`.
      * </pre>
      *
-     * <code>string due_reason = 14;</code>
+     * <code>string due_reason = 15;</code>
      * @param value The bytes for dueReason to set.
      * @return This builder for chaining.
      */

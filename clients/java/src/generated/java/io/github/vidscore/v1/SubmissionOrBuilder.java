@@ -279,7 +279,7 @@ public interface SubmissionOrBuilder extends
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    * @return Whether the dueTime field is set.
    */
   boolean hasDueTime();
@@ -288,7 +288,7 @@ public interface SubmissionOrBuilder extends
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    * @return The dueTime.
    */
   com.google.protobuf.Timestamp getDueTime();
@@ -297,7 +297,7 @@ public interface SubmissionOrBuilder extends
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *
-   * <code>.google.protobuf.Timestamp due_time = 13;</code>
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
    */
   com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder();
 
@@ -306,7 +306,7 @@ public interface SubmissionOrBuilder extends
    * What happens then: the `state_reason` that follows, or `draft_deleted`.
    * </pre>
    *
-   * <code>string due_reason = 14;</code>
+   * <code>string due_reason = 15;</code>
    * @return The dueReason.
    */
   java.lang.String getDueReason();
@@ -315,7 +315,7 @@ public interface SubmissionOrBuilder extends
    * What happens then: the `state_reason` that follows, or `draft_deleted`.
    * </pre>
    *
-   * <code>string due_reason = 14;</code>
+   * <code>string due_reason = 15;</code>
    * @return The bytes for dueReason.
    */
   com.google.protobuf.ByteString

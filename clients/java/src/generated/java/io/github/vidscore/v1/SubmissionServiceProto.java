@@ -178,8 +178,8 @@ public final class SubmissionServiceProto {
       "\t \001(\0132\032.google.protobuf.Timestamp\022\023\n\013fra" +
       "me_count\030\n \001(\003\022(\n\007streams\030\013 \003(\0132\027.vidsco" +
       "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\022,\n\010du" +
-      "e_time\030\r \001(\0132\032.google.protobuf.Timestamp" +
-      "\022\022\n\ndue_reason\030\016 \001(\t\"@\n\nStreamInfo\022\016\n\006st" +
+      "e_time\030\016 \001(\0132\032.google.protobuf.Timestamp" +
+      "\022\022\n\ndue_reason\030\017 \001(\t\"@\n\nStreamInfo\022\016\n\006st" +
       "ream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\023\n\013next_offset" +
       "\030\003 \001(\003\"f\n\027CreateSubmissionRequest\022\021\n\tben" +
       "chmark\030\001 \001(\t\022\025\n\rsubmission_id\030\002 \001(\t\022\r\n\005t" +

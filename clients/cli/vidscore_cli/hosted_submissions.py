@@ -17,7 +17,6 @@ from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.waiting import quotas_left, submission_waits_for
 from vidscore_client import (
-    Benchmark,
     Client,
     ConflictError,
     Submission,
@@ -95,13 +94,11 @@ class Outcome:
         submission: The submission.
         scores: Its newest scores, in the order of the benchmark's evaluators.
         ranking: Measures that rank under each evaluator, first one first.
-        standing: Where it stands on the board, and what its team has left.
     """
 
     submission: Submission
     scores: Sequence[SubmissionScore]
     ranking: Mapping[str, Sequence[str]]
-    standing: Sequence[str]
 
 
 def show_scores(server: ServerChoice, submission: str, wanted: Presentation) -> None:
@@ -109,7 +106,7 @@ def show_scores(server: ServerChoice, submission: str, wanted: Presentation) -> 
     check_output(wanted.output)
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
-    write_outcome(replace(outcome, standing=()), wanted)
+    write_outcome(outcome, wanted)
 
 
 def look_up(client: Client, submission: Submission) -> Outcome:
@@ -120,12 +117,15 @@ def look_up(client: Client, submission: Submission) -> Outcome:
     ranking = {entry.name: entry.ranking for entry in client.evaluators()}
     scores = [score for score in client.submissions.scores(submission.name) if score.current]
     scores.sort(key=lambda score: [name != score.report.evaluator for name in order])
-    return Outcome(
-        submission,
-        scores,
-        {name: (chosen, *measures) if chosen else measures for name, measures in ranking.items()},
-        [line for line in (_rank(client, submission), _left(benchmark)) if line],
-    )
+    if chosen:
+        ranking = {name: (chosen, *measures) for name, measures in ranking.items()}
+    return Outcome(submission, scores, ranking)
+
+
+def standing(client: Client, submission: Submission) -> list[str]:
+    """Where a scored submission stands on the board, and what its team has left."""
+    left = quotas_left(client.benchmarks.get(submission.benchmark))
+    return [_rank(client, submission), *([f"submissions left: {left}"] if left else [])]
 
 
 def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
@@ -139,15 +139,13 @@ def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
         if wanted.format == "table":
             reports = [_ranking_first(report, outcome.ranking) for report in reports]
         write_reports(reports, wanted)
-    for line in outcome.standing:
-        click.echo(line, err=True)
 
 
 def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Report:
     """A report with the measures that rank before the others."""
-    names = ranking.get(report.evaluator, ())
-    place = {name: len(names) - row for row, name in enumerate(reversed(names), start=1)}
-    rows = sorted(report.rows(), key=lambda row: place.get(row.measure, len(names)))
+    names = list(ranking.get(report.evaluator, ()))
+    ranks = {name: names.index(name) for name in names}
+    rows = sorted(report.rows(), key=lambda row: ranks.get(row.measure, len(names)))
     return replace(report, scores=replace(report.scores, blocks=tuple(map(row_block, rows))))
 
 
@@ -158,19 +156,15 @@ def _rank(client: Client, submission: Submission) -> str:
         board = client.benchmarks.leaderboard(submission.benchmark)
     except ConflictError:
         return f"{name} is scored; the board is not public"
-    for row in board.rows:
+    ranked = [row for row in board.rows if row.rank]
+    for row in ranked:
         if row.submission == submission.name:
-            return f"{name} has rank {row.rank} of {len(board.rows)} on the board"
-    for row in board.rows:
+            return f"{name} has rank {row.rank} of {len(ranked)} on the board"
+    for row in ranked:
         if row.team == submission.team:
             stands = short_names(row.submission)
             return f"{name} is scored; {stands} stands for its team, at rank {row.rank}"
     return f"{name} is scored; it is not on the board"
-
-
-def _left(benchmark: Benchmark) -> str:
-    left = quotas_left(benchmark)
-    return f"submissions left: {left}" if left else ""
 
 
 def refuse_unscored(submission: Submission) -> None:

@@ -10,7 +10,12 @@ import click
 import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
-from vidscore_cli.hosted_submissions import look_up, refuse_unscored, write_outcome
+from vidscore_cli.hosted_submissions import (
+    look_up,
+    refuse_unscored,
+    standing,
+    write_outcome,
+)
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.names import short_names, within
 from vidscore_cli.output import check_output
@@ -95,9 +100,11 @@ def submit_files(typed: FileSubmission) -> None:
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = _wait(client, submission, bar)
-        outcome = look_up(client, submission)
+        outcome, lines = look_up(client, submission), standing(client, submission)
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_outcome(outcome, Presentation(typed.format_, typed.output, view))
+    for line in lines:
+        click.echo(line, err=True)
 
 
 def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:

@@ -116,6 +116,12 @@ class SubmissionEndedError(StateError):
     reason: ClassVar[str] = "SUBMISSION_ENDED"
 
 
+class NoFramesError(StateError):
+    """A submission to which no frame was appended cannot be sealed."""
+
+    reason: ClassVar[str] = "NO_FRAMES"
+
+
 class FrameCountError(StateError):
     """A submission was to be sealed with another number of frames than are durable."""
 

@@ -10,13 +10,15 @@ from typing import Any
 import click
 
 from vidscore_cli.inputs import check_format_name
+from vidscore_cli.names import short_names, within
 from vidscore_cli.output import check_output, deliver
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
-from vidscore_client import Benchmark, RescoreProgress
+from vidscore_cli.waiting import benchmark_waits_for, quotas_left
+from vidscore_client import Benchmark, Client, RescoreProgress
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
@@ -84,8 +86,11 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says."""
     definition = read_document(Path(file))
     with open_client(server) as client:
+        before = client.benchmarks.get(benchmark)
         changed = client.benchmarks.update(benchmark, definition, replace=True)
-    click.echo(f"{changed.name} is changed; vidscore benchmark rescore moves its board")
+        stale = _scored_by(before) != _scored_by(changed) and _has_scores(client, changed)
+    advice = "; vidscore benchmark rescore moves its board" if stale else ""
+    click.echo(f"{changed.name} is changed{advice}")
 
 
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -103,14 +108,20 @@ def list_all(server: ServerChoice, format_: str, output: str) -> None:
     """List the benchmarks."""
     with open_client(server) as client:
         found = client.benchmarks.list()
-    write_records([_line_of(entry) for entry in found], BENCHMARK_COLUMNS, format_, output)
+    write_records(
+        [_line_of(entry) for entry in found],
+        BENCHMARK_COLUMNS,
+        format_,
+        output,
+        empty="there are no benchmarks",
+    )
 
 
 def delete(server: ServerChoice, benchmark: str, *, force: bool) -> None:
     """Delete a benchmark."""
     with open_client(server) as client:
         client.benchmarks.delete(benchmark, force=force)
-    click.echo(f"{benchmark} is deleted")
+    click.echo(f"{short_names(benchmark)} is deleted")
 
 
 def upload_truth(typed: TruthUpload) -> None:
@@ -129,7 +140,7 @@ def upload_truth(typed: TruthUpload) -> None:
         )
     complete = "complete" if revision.complete else "not complete yet"
     click.echo(
-        f"revision {revision.revision} of the truth of {typed.benchmark}: "
+        f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
 
@@ -138,7 +149,13 @@ def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: s
     """List the revisions of a benchmark's truth."""
     with open_client(server) as client:
         found = client.benchmarks.truth_revisions(benchmark)
-    write_records([asdict(revision) for revision in found], REVISION_COLUMNS, format_, output)
+    write_records(
+        [asdict(revision) for revision in found],
+        REVISION_COLUMNS,
+        format_,
+        output,
+        empty="there is no ground truth yet",
+    )
 
 
 def rescore(typed: Rescore) -> None:
@@ -153,10 +170,10 @@ def rescore(typed: Rescore) -> None:
             bar.advance(progress.submissions_done, progress.submissions_in_all)
 
         differences = rescoring.wait(on_progress=show_progress)
-    if not differences:
-        click.echo("no score has changed", err=True)
     lines = [asdict(difference) for difference in differences]
-    write_records(lines, DIFFERENCE_COLUMNS, typed.format_, typed.output)
+    write_records(
+        lines, DIFFERENCE_COLUMNS, typed.format_, typed.output, empty="no score has changed"
+    )
 
 
 def show_board(typed: BoardQuery) -> None:
@@ -172,7 +189,7 @@ def show_board(typed: BoardQuery) -> None:
         {**asdict(row), **{name: _shown(row.scores.get(name), missing) for name in measures}}
         for row in board.rows
     ]
-    write_records(records, columns, typed.format_, typed.output)
+    write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
 
 
 def _all_about(found: Benchmark, format_: str) -> Record:
@@ -182,9 +199,12 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         "update_time": found.update_time,
         "truth_revision": found.truth_revision,
         "truth_digest": found.truth_digest,
+        "truth_complete": found.truth_complete,
     }
     if format_ == "json":
-        return {**facts, "definition": found.definition}
+        quotas = [asdict(quota) for quota in found.quotas]
+        return {**facts, "quotas": quotas, "definition": found.definition}
+    facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
     sequences = definition.pop("sequences", [])
@@ -213,9 +233,14 @@ def _evaluators(found: Benchmark) -> str:
     return ", ".join(entry["name"] for entry in found.definition.get("evaluators", []))
 
 
-def within(benchmark: str, submission: str) -> str:
-    """A submission as the SDK names it; its last part alone is enough."""
-    return submission if "/" in submission else f"{benchmark}/{submission}"
+def _scored_by(benchmark: Benchmark) -> Record:
+    """As much of a benchmark as its scores depend on."""
+    apart = ("title", "policy", "open_time", "close_time")
+    return {name: value for name, value in benchmark.definition.items() if name not in apart}
+
+
+def _has_scores(client: Client, benchmark: Benchmark) -> bool:
+    return bool(client.benchmarks.leaderboard(benchmark.name).rows)
 
 
 def _measures(scores: Any) -> Sequence[str]:

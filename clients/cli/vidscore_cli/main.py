@@ -62,6 +62,7 @@ class _Root(CommandTree):
         """Run a command and exit with its code."""
         del standalone_mode
         _make_streams_lenient()
+        os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # its notes of handshakes say nothing
         session = Session()
         extra["obj"] = session
         try:

@@ -67,6 +67,10 @@ class ProgressBar:
         self._stage = description
         self._bar.update(self._task, description=description, completed=0, total=None)
 
+    def say(self, text: str) -> None:
+        """Say something that stays, above the bar where it is shown."""
+        self._bar.console.print(text, soft_wrap=True, markup=False, highlight=False)
+
     def advance(self, done: int, total: int) -> None:
         """Say how far the stage has come."""
         self._bar.update(self._task, completed=done, total=total)

@@ -10,6 +10,9 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
+import click
+
+from vidscore_cli.names import short_names
 from vidscore_cli.output import check_output, deliver, deliver_table
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import plain_table
@@ -18,27 +21,39 @@ Record = Mapping[str, Any]
 """Values by the names of their columns; scores are under the names of their measures."""
 
 
+NAMES = frozenset({"name", "benchmark", "submission", "resource"})
+"""Columns of names of resources, which tables have in their short form."""
+
+
 def write_records(
-    records: Sequence[Record], columns: Sequence[str], format_: str, output: str
+    records: Sequence[Record],
+    columns: Sequence[str],
+    format_: str,
+    output: str,
+    *,
+    empty: str = "there is nothing to list",
 ) -> None:
-    """Write a list.
+    """Write a list; where it is empty, a table is a line on standard error.
 
     Args:
         records: Its entries; each has every column.
         columns: Names of the columns, in their order.
         format_: ``table``, ``csv`` or ``json``.
         output: Path of a file, or "-".
+        empty: What is said where there are no entries.
     """
     check_output(output)
+    if not records:
+        click.echo(empty, err=True)
     if format_ == "json":
         entries = [{name: _plain(record[name]) for name in columns} for record in records]
         deliver(json.dumps(entries, indent=2, ensure_ascii=False, allow_nan=False), output)
     elif format_ == "csv":
         deliver(_to_csv(records, columns), output)
-    else:
+    elif records or output != "-":
         table = plain_table(*columns)
         for record in records:
-            table.add_row(*(_for_people(record[name]) for name in columns))
+            table.add_row(*(_in_table(name, record[name]) for name in columns))
         deliver_table(table, output)
 
 
@@ -59,7 +74,7 @@ def write_record(record: Record, format_: str, output: str) -> None:
     table.show_header = False
     for name, value in record.items():
         # A setting is shown as it was set, a score in a list with four decimals.
-        table.add_row(name, f"{value:g}" if isinstance(value, float) else _for_people(value))
+        table.add_row(name, f"{value:g}" if isinstance(value, float) else _in_table(name, value))
     deliver_table(table, output)
 
 
@@ -85,6 +100,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
     return value.value if isinstance(value, Enum) else value
+
+
+def _in_table(column: str, value: Any) -> str:
+    text = _for_people(value)
+    return short_names(text) if column in NAMES else text
 
 
 def _for_people(value: Any) -> str:

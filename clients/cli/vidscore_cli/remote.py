@@ -14,6 +14,7 @@ from vidscore_cli.failures import (
     ServerFailedError,
     ServerUnreachableError,
 )
+from vidscore_cli.names import short_names
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import (
     AccessDeniedError,
@@ -46,6 +47,12 @@ SERVER_ARGUMENTS = {
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
 """Reasons of the server that blame the command line where evaluators were typed there."""
 
+UNAUTHENTICATED = "UNAUTHENTICATED"
+HAS_SUBMISSIONS = "HAS_SUBMISSIONS"
+"""Reasons whose messages are about metadata and fields, which nobody types."""
+
+KEY_ADVICE = "set VIDSCORE_TOKEN, give --token, or use vidscore login"
+
 
 @contextmanager
 def open_client(
@@ -62,7 +69,7 @@ def open_client(
         click.ClickException: For every error of the SDK.
     """
     with (
-        _messages(server.address, typed=typed),
+        _messages(server, typed=typed),
         connect(
             server.address,
             tls=server.sdk_tls,
@@ -104,36 +111,54 @@ def to_reports(reports: Iterable[RemoteReport]) -> list[Report]:
 
 
 @contextmanager
-def _messages(address: str, *, typed: bool) -> Iterator[None]:
+def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
+    address = server.address
     try:
         yield
     except InputError as error:
         if error.argument in SERVER_ARGUMENTS:
             typed_words = str(error).replace("allow_plaintext_token=True", "--plaintext-token")
             raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {typed_words}") from None
-        raise InputRefusedError(str(error)) from None
+        raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
         reason = _without_grpc_talk(str(error))
         raise ServerUnreachableError(f"no server answers at {address}: {reason}") from None
     except AccessDeniedError as error:
-        raise AccessRefusedError(f"the server at {address} refuses: {error}") from None
+        raise AccessRefusedError(_access_refused(server, error)) from None
     except (InternalError, UnsupportedError) as error:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:
         if typed and error.reason in TYPED_MISTAKES:
             raise click.UsageError(_describe(error)) from None
-        raise InputRefusedError(_describe(error)) from None
+        raise InputRefusedError(_with_notes(_describe(error), error)) from None
 
 
 def _without_grpc_talk(text: str) -> str:
     """The cause alone where grpc lists every address that it tried."""
+    if "WRONG_VERSION_NUMBER" in text:
+        return "what is there does not encrypt; leave --tls and its files out"
     return text.rpartition(": ")[2] if "last error: " in text else text
+
+
+def _access_refused(server: ServerChoice, error: AccessDeniedError) -> str:
+    if error.reason != UNAUTHENTICATED:
+        return f"the server at {server.address} refuses: {error}"
+    if server.token:
+        return f"the server at {server.address} refuses the token: {error}; {KEY_ADVICE}"
+    return f"the server at {server.address} wants a token: {KEY_ADVICE}"
+
+
+def _with_notes(text: str, error: Exception) -> str:
+    """A message, and below it what was noted on the way."""
+    return "\n".join([text, *getattr(error, "__notes__", ())])
 
 
 def _describe(error: VidscoreError) -> str:
     """What is wrong, once: the server's message repeats the first violation."""
+    if error.reason == HAS_SUBMISSIONS:
+        return "the benchmark has submissions; --force deletes them too"
     if not error.violations:
-        return str(error)
+        return short_names(str(error))
     lines = [str(violation) for violation in error.violations]
     if error.violation_count > len(lines):
         lines.append(f"... and {error.violation_count - len(lines)} more")

@@ -10,27 +10,48 @@ import click
 import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
-from vidscore_cli.hosted_submissions import refuse_unscored, write_scores
+from vidscore_cli.hosted_submissions import (
+    look_up,
+    refuse_unscored,
+    standing,
+    write_outcome,
+)
 from vidscore_cli.inputs import check_format_name, refuse_image_names
+from vidscore_cli.names import short_names, within
 from vidscore_cli.output import check_output
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_table import View
 from vidscore_cli.reporting import Presentation
 from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.waiting import benchmark_waits_for, quotas_left, submission_waits_for
 from vidscore_client import (
+    Benchmark,
     Client,
+    ConflictError,
     Delivery,
+    InputError,
+    InvalidArgumentError,
+    LimitExceededError,
     Submission,
     SubmissionEndedError,
+    SubmissionState,
     SubmissionUpdate,
+    VidscoreError,
 )
-from vidscore_evaluators.annotations import Annotations
+from vidscore_client.frames import ARITIES
+from vidscore_evaluators.annotations import Annotations, frame_list
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.library import scaled
 from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.specification_reading import spec_from_dict
+
+REFUSALS = (InputError, InvalidArgumentError, LimitExceededError, ConflictError)
+"""Errors after which the same upload would be refused again."""
+
+_LISTS = ("domains", "sequences")
 
 
 @dataclass(frozen=True)
@@ -46,6 +67,8 @@ class FileSubmission:
     title: str
     seal: bool
     wait: bool
+    check: bool
+    allow_empty: bool
     format_: str
     output: str
     sequences: bool
@@ -66,25 +89,109 @@ def submit_files(typed: FileSubmission) -> None:
     check_format_name(typed.input_format)
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
-        path = Path(typed.detections)
-        source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
-        refuse_image_names(source)
-        detections = _in_order(scaled(source, typed.confidence_scale).annotations)
+        detections = _read(client, typed)
+        if typed.check:
+            bar.stage("checking")
+            _check(client, typed, detections)
+            return
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)
         if not (typed.seal and typed.wait):
-            click.echo(f"{submission.name}: {submission.frame_count} frames are safe")
+            name = short_names(submission.name)
+            click.echo(f"{name}: {submission.frame_count} frames are safe")
+            _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
-        bar.stage("waiting")
-
-        def show(update: SubmissionUpdate) -> None:
-            bar.stage(update.submission.state.replace("_", " "))
-
-        submission = client.submissions.wait(submission.name, on_change=show)
-        refuse_unscored(submission)
-        scores = client.submissions.scores(submission.name)
+        submission = _wait(client, submission, bar)
+        outcome, lines = look_up(client, submission), standing(client, submission)
     view = View(sequences=typed.sequences, curves=typed.curves)
-    write_scores(submission, scores, Presentation(typed.format_, typed.output, view))
+    write_outcome(outcome, Presentation(typed.format_, typed.output, view))
+    for line in lines:
+        click.echo(line, err=True)
+
+
+def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
+    """Wait for the end of a submission; say once what it waits for.
+
+    Raises:
+        NotScoredError: If it fails or is cancelled.
+    """
+    bar.stage("waiting")
+    said: set[str] = set()
+
+    def show(update: SubmissionUpdate) -> None:
+        present = update.submission
+        bar.stage(present.state.replace("_", " "))
+        waits_for = submission_waits_for(present)
+        if present.state is SubmissionState.WAITING_FOR_TRUTH and waits_for not in said:
+            said.add(waits_for)
+            bar.say(f"{short_names(present.name)} waits for {waits_for}")
+
+    ended = client.submissions.wait(submission.name, on_change=show)
+    refuse_unscored(ended)
+    return ended
+
+
+def _read(client: Client, typed: FileSubmission) -> Annotations:
+    """The detections of the files, their frames in one order.
+
+    Raises:
+        InputRefusedError: If there is no frame, and that is not meant.
+    """
+    path = Path(typed.detections)
+    source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
+    refuse_image_names(source)
+    if source.annotations.frame_count:
+        return _in_order(scaled(source, typed.confidence_scale).annotations)
+    if not typed.allow_empty:
+        raise InputRefusedError(
+            f"{typed.detections}: found no row; if the system found nothing at all, say so with "
+            "--allow-empty"
+        )
+    return _empty_frames(client.benchmarks.get(typed.benchmark))
+
+
+def _empty_frames(benchmark: Benchmark) -> Annotations:
+    """The first frame of each video whose frames the specification tells, with nothing in it.
+
+    Raises:
+        InputRefusedError: If it tells of none.
+    """
+    known = {key: benchmark.definition[key] for key in _LISTS if key in benchmark.definition}
+    first_frames = {
+        sequence.key: sequence.evaluated_frames.ranges[0][0]
+        for sequence in spec_from_dict(known).sequences
+        if sequence.evaluated_frames is not None and sequence.evaluated_frames.ranges
+    }
+    if not first_frames:
+        raise InputRefusedError(
+            f"the specification of {benchmark.name} does not say which frames there are, so none "
+            "can be sent empty; use a format that lists frames without detections"
+        )
+    keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
+    arity = ARITIES[benchmark.detection_geometry]
+    return frame_list(keys, np.arange(len(keys)), numbers, arity)
+
+
+def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
+    """Ask whether detections would be taken, and say so."""
+    try:
+        frame_count = client.submissions.check(typed.benchmark, [to_frames(detections)])
+    except VidscoreError as error:
+        error.add_note("Nothing was submitted: --check only asks.")
+        raise
+    found = client.benchmarks.get(typed.benchmark)
+    click.echo(
+        f"{found.name} would take {typed.detections}: {frame_count} frames, "
+        f"{detections.object_count} detections; nothing was submitted"
+    )
+    _say(f"submissions left: {quotas_left(found)}", found.quotas)
+    _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
+
+
+def _say(text: str, wanted: object) -> None:
+    """Say something on standard error, if there is something to say."""
+    if wanted:
+        click.echo(text, err=True)
 
 
 def _in_order(detections: Annotations) -> Annotations:
@@ -101,26 +208,55 @@ def _upload(
     advance: Callable[[int, int], None],
 ) -> Submission:
     stream_name = f"files-{str(fingerprint(detections))[:16]}"
-    name = typed.name or stream_name
+    name = within(typed.benchmark, typed.name or stream_name)
     total = detections.frame_count
     delivery = Delivery(on_acknowledged=lambda count: advance(count, total))
     try:
         stream = client.submit(
             typed.benchmark,
-            name,
+            typed.name or stream_name,
             stream=stream_name,
             title=typed.title,
             replay=True,
             delivery=delivery,
         )
     except SubmissionEndedError:
-        return _sent_before(client, f"{typed.benchmark}/{name}", stream_name, total)
-    with stream:
-        stream.send_batch(to_frames(detections))
-        if typed.seal:
-            return stream.seal()
-        stream.flush()
+        return _sent_before(client, name, stream_name, total)
+    try:
+        with stream:
+            stream.send_batch(to_frames(detections))
+            if typed.seal:
+                return stream.seal()
+            stream.flush()
+    except REFUSALS as error:
+        error.add_note(_what_is_left(client, name, stream_name, whole=typed.seal))
+        raise
     return client.submissions.get(stream.submission)
+
+
+def _what_is_left(client: Client, name: str, stream_name: str, *, whole: bool) -> str:
+    """What a refused upload leaves and what to do; nothing that counts, where it was all there is.
+
+    Args:
+        client: The client.
+        name: The submission.
+        stream_name: The stream that was sent to.
+        whole: Whether this was to be all of the submission.
+    """
+    found = client.submissions.get(name)
+    if not found.frame_count:
+        return "Nothing was submitted and no quota is used; correct the file and submit it again."
+    stream = found.stream(stream_name)
+    if whole and stream is not None and stream.next_offset == found.frame_count:
+        client.submissions.cancel(name)
+        return (
+            f"{name} had taken {found.frame_count} frames before that; it is cancelled and costs "
+            "no quota. Correct the file and submit it again under another --name."
+        )
+    return (
+        f"{name} has {found.frame_count} frames and waits for {submission_waits_for(found)}. "
+        f"Send the rest, or give it up with vidscore submission cancel {name}"
+    )
 
 
 def _sent_before(client: Client, name: str, stream_name: str, total: int) -> Submission:
@@ -133,7 +269,7 @@ def _sent_before(client: Client, name: str, stream_name: str, total: int) -> Sub
     stream = submission.stream(stream_name)
     if stream is None or stream.next_offset != total:
         raise InputRefusedError(
-            f"{submission.name} is {submission.state} with other detections; "
+            f"{short_names(submission.name)} is {submission.state} with other detections; "
             "choose another --name for these"
         )
     return submission

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 
-from vidscore_cli.hosted_benchmarks import within
+from vidscore_cli.names import within
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.selection import Settings, select_evaluators

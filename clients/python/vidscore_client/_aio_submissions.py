@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from vidscore_client._retrying import Retrying, ended_early
 from vidscore_client._status import error_from_failure
 from vidscore_client._submission_operations import (
     cancel_submission,
+    check_detections,
     create_submission,
     get_submission,
     list_scores,
@@ -27,6 +28,7 @@ from vidscore_client._submission_operations import (
 )
 from vidscore_client._watching import Watched, call_s, not_ended
 from vidscore_client.errors import VidscoreError
+from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 
@@ -68,6 +70,10 @@ class AsyncSubmissions:
     async def list(self, benchmark: str) -> list[Submission]:
         """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
         return await self._run(list_submissions(benchmark))
+
+    async def check(self, benchmark: str, batches: Iterable[Frames]) -> int:
+        """Find out whether detections would be taken; see `vidscore_client.Submissions.check`."""
+        return await self._run(check_detections(benchmark, batches))
 
     async def seal(
         self,

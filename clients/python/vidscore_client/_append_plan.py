@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from vidscore_client._append_state import AppendState
-from vidscore_client._submission_operations import OpenedStream
+from vidscore_client._submission_operations import OpenedStream, refuse_other_arity
 from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import StreamInfo, Submission
@@ -44,6 +44,4 @@ class AppendPlan:
         """
         if not isinstance(frames, Frames):
             raise InputError("frames", repr(frames)[:80], "Frames")
-        if frames.arity != self.opened.arity:
-            found = f"{frames.arity} coordinates an object"
-            raise InputError("frames", found, f"{self.opened.arity}, as the benchmark has them")
+        refuse_other_arity(frames, self.opened.arity)

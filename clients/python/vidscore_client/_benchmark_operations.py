@@ -61,7 +61,7 @@ def get_benchmark(benchmark: str) -> Operation[Benchmark]:
         wire.GetBenchmarkRequest(name=benchmark_name(benchmark)),
         wire.GetBenchmarkResponse,
     )
-    return decode_benchmark(response.benchmark)
+    return decode_benchmark(response.benchmark, response.quotas)
 
 
 def list_benchmarks() -> Operation[list[Benchmark]]:

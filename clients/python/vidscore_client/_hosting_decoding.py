@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from vidscore_client.hosting import (
     AuditRecord,
     Benchmark,
     LeaderboardRow,
+    Quota,
     Role,
     ScoreDifference,
     StreamInfo,
@@ -35,8 +37,10 @@ _ROLES = {
 }
 
 
-def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:
-    """One benchmark."""
+def decode_benchmark(
+    message: benchmark_service_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
+) -> Benchmark:
+    """One benchmark, and the limits on the caller's team where they are told."""
     return Benchmark(
         name=message.name.removeprefix("benchmarks/"),
         definition=decode_definition(message),
@@ -44,7 +48,14 @@ def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:
         update_time=decode_time(message, "update_time"),
         truth_revision=message.truth_revision,
         truth_digest=message.truth_digest,
+        truth_complete=message.truth_complete,
+        quotas=tuple(decode_quota(quota) for quota in quotas),
     )
+
+
+def decode_quota(message: benchmark_service_pb2.Quota) -> Quota:
+    """A limit on a team's submissions."""
+    return Quota(message.name, message.maximum, message.left, decode_time(message, "renew_time"))
 
 
 def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> TruthRevision:
@@ -74,6 +85,8 @@ def decode_submission(message: submission_service_pb2.Submission) -> Submission:
         frame_count=message.frame_count,
         streams=tuple(decode_stream(stream) for stream in message.streams),
         revision=message.revision,
+        due_time=decode_time(message, "due_time"),
+        due_reason=message.due_reason,
     )
 
 

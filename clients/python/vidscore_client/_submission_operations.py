@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vidscore.v1 import submission_service_pb2
@@ -16,9 +17,15 @@ from vidscore_client._hosting_decoding import (
 )
 from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest, list_pages
-from vidscore_client.errors import ConflictError, NotFoundError
-from vidscore_client.frames import ARITIES, text
-from vidscore_client.hosting import StreamInfo, Submission, SubmissionScore
+from vidscore_client._upload import messages_of
+from vidscore_client.errors import ConflictError, InputError, NotFoundError
+from vidscore_client.frames import ARITIES, Frames, text
+from vidscore_client.hosting import (
+    StreamInfo,
+    Submission,
+    SubmissionScore,
+    SubmissionState,
+)
 
 _SUBMISSIONS = "/vidscore.v1.SubmissionService/"
 NAME_TAKEN = "NAME_TAKEN"
@@ -57,6 +64,21 @@ def list_submissions(benchmark: str) -> Operation[list[Submission]]:
         submission_service_pb2.ListSubmissionsResponse,
     )
     return [decode_submission(submission) for page in pages for submission in page.submissions]
+
+
+def check_detections(benchmark: str, batches: Iterable[Frames]) -> Operation[int]:
+    """Ask whether detections would be taken, and then whether a submission would."""
+    hosted = yield from get_benchmark(benchmark)
+    rpc, name = _SUBMISSIONS + "CheckDetections", benchmark_name(benchmark)
+    request = submission_service_pb2.CheckDetectionsRequest
+    frame_count = 0
+    for frames in messages_of("detections", batches):
+        refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
+        asked = request(benchmark=name, detections=encode_frames(frames))
+        response = yield UnaryRequest(rpc, asked, submission_service_pb2.CheckDetectionsResponse)
+        frame_count += response.frame_count
+    yield UnaryRequest(rpc, request(benchmark=name), submission_service_pb2.CheckDetectionsResponse)
+    return frame_count
 
 
 def seal_submission(submission: str, expected_frame_count: int | None) -> Operation[Submission]:
@@ -140,6 +162,17 @@ def open_stream(
     return OpenedStream(found, decode_stream(response.stream), ARITIES[hosted.detection_geometry])
 
 
+def refuse_other_arity(frames: Frames, arity: int) -> None:
+    """Refuse detections of another shape than the benchmark's.
+
+    Raises:
+        InputError: If they are of one.
+    """
+    if frames.arity != arity:
+        found = f"{frames.arity} coordinates an object"
+        raise InputError("frames", found, f"{arity}, as the benchmark has them")
+
+
 def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:
     """Append one batch; the offset of the next frame."""
     response = yield UnaryRequest(
@@ -156,7 +189,10 @@ def _find_or_create(benchmark: str, submission: str | None, title: str) -> Opera
         return (yield from create_submission(benchmark, "", title))
     name = f"{benchmark}/{text('submission', submission)}"
     try:
-        return (yield from get_submission(name))
+        found = yield from get_submission(name)
+        # Nobody has seen a draft's title: what was refused before must not decide it.
+        if found.state is not SubmissionState.OPEN or title in {"", found.title}:
+            return found
     except NotFoundError:
         pass
     try:

@@ -13,6 +13,23 @@ from vidscore_client.reports import Report
 
 
 @dataclass(frozen=True)
+class Quota:
+    """A limit on a team's submissions.
+
+    Attributes:
+        name: Key of the policy that sets it, such as ``submissions_per_day``.
+        maximum: Most submissions.
+        left: Submissions that the team may still have.
+        renew_time: When it is whole again; None for never.
+    """
+
+    name: str
+    maximum: int
+    left: int
+    renew_time: datetime | None
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """A specification, truth and a policy, hosted.
 
@@ -25,6 +42,8 @@ class Benchmark:
         update_time: When it was last changed.
         truth_revision: Newest revision of the truth, which organisers alone are told; 0 for none.
         truth_digest: Digest of it, keyed with a secret of the server.
+        truth_complete: Whether it is complete, so that nothing waits for more.
+        quotas: Limits on the submissions of the caller's team, where one benchmark was asked for.
     """
 
     name: str
@@ -33,6 +52,8 @@ class Benchmark:
     update_time: datetime | None
     truth_revision: int
     truth_digest: str
+    truth_complete: bool = False
+    quotas: tuple[Quota, ...] = ()
 
     @property
     def title(self) -> str:
@@ -118,6 +139,8 @@ class Submission:
         frame_count: Frames that are durable, in all streams together.
         streams: Its append streams.
         revision: Goes up whenever anything of it changes.
+        due_time: When time alone moves it on; None for never.
+        due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
     """
 
     name: str
@@ -132,6 +155,8 @@ class Submission:
     frame_count: int
     streams: tuple[StreamInfo, ...]
     revision: int
+    due_time: datetime | None = None
+    due_reason: str = ""
 
     @property
     def benchmark(self) -> str:

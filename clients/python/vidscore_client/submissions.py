@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from vidscore_client._retrying import Retrying, ended_early
 from vidscore_client._status import error_from_failure
 from vidscore_client._submission_operations import (
     cancel_submission,
+    check_detections,
     create_submission,
     get_submission,
     list_scores,
@@ -25,6 +26,7 @@ from vidscore_client._submission_operations import (
 )
 from vidscore_client._watching import Watched, call_s, not_ended
 from vidscore_client.errors import VidscoreError
+from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 
@@ -60,7 +62,10 @@ class Submissions:
         self._open_watch = open_watch
 
     def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
-        """Open a submission.
+        """Open a submission, which is a draft until its first frames are appended.
+
+        A draft is not listed, takes no place in a quota, cannot be sealed, and is deleted where
+        nothing comes for the policy's ``quiet_timeout_s``.
 
         Args:
             benchmark: The benchmark.
@@ -85,12 +90,30 @@ class Submissions:
         return self._run(get_submission(submission))
 
     def list(self, benchmark: str) -> list[Submission]:
-        """The submissions that may be seen, newest first.
+        """The submissions that have frames and may be seen, newest first.
 
         Raises:
             VidscoreError: If the call fails.
         """
         return self._run(list_submissions(benchmark))
+
+    def check(self, benchmark: str, batches: Iterable[Frames]) -> int:
+        """Find out whether detections would be taken; creates nothing.
+
+        Args:
+            benchmark: The benchmark.
+            batches: The detections.
+
+        Returns:
+            How many frames would be taken.
+
+        Raises:
+            InvalidArgumentError: If some would be refused; ``violations`` says which.
+            ConflictError: If the benchmark takes no submissions now.
+            QuotaExceededError: If the team may have no more.
+            VidscoreError: If the call fails for another reason.
+        """
+        return self._run(check_detections(benchmark, batches))
 
     def seal(
         self,
@@ -109,7 +132,7 @@ class Submissions:
 
         Raises:
             ConflictError: If another number of frames is durable, with reason
-                ``FRAME_COUNT_DIFFERS``; nothing is sealed.
+                ``FRAME_COUNT_DIFFERS``, or none, with reason ``NO_FRAMES``; nothing is sealed.
             VidscoreError: If the call fails for another reason.
         """
         return self._retrying(partial(seal_submission, submission, expected_frame_count), retry)

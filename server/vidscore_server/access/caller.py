@@ -31,6 +31,11 @@ class Caller:
         return self.role is Role.ORGANISER
 
     @property
+    def submits_for(self) -> str:
+        """Team that its submissions are of; empty where it may make none."""
+        return ORGANISERS_TEAM if self.is_organiser else self.team
+
+    @property
     def actor(self) -> str:
         """What the audit record calls it."""
         return f"tokens/{self.token}" if self.token else "anonymous"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from vidscore_server.access.caller import ANONYMOUS, Caller
-from vidscore_server.access.roles import ROLES_BY_RPC
+from vidscore_server.access.roles import ROLES_BY_RPC, Roles
 from vidscore_server.access.tokens import hash_of, holds, is_valid, token_of
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.store.contract import Store
-from vidscore_server.store.records import TokenRecord
+from vidscore_server.store.records import Role, TokenRecord
 
 KEEP_S = 1.0
 """Time for which a token's record is not looked up again; ending one here counts at once."""
@@ -61,7 +62,7 @@ class Gate:
                 "the call needs a token, sent as metadata `authorization: Bearer {secret}`"
             )
         if caller.role not in allowed:
-            raise PermissionDeniedError(f"the role {caller.role} may not call {method}")
+            raise PermissionDeniedError(_who_may(caller, method, allowed))
         return caller
 
     async def refuse_ended(self, caller: Caller) -> None:
@@ -114,3 +115,12 @@ class Gate:
             return None
         with self._store.read() as reader:
             return reader.token(token)
+
+
+def _who_may(caller: Caller, method: str, allowed: Roles) -> str:
+    """Why a role is refused, such as: a viewer may not list submissions; that takes ..."""
+    action = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", method.rpartition("/")[2]).lower()
+    words = {Role.ORGANISER: "an organiser", Role.PERFORMER: "a performer", Role.VIEWER: "a viewer"}
+    known = [words[role] for role in words if role in allowed]
+    who = words[caller.role] if caller.role else "who has no token"
+    return f"{who} may not {action}; that takes the token of {' or '.join(known) or 'nobody'}"

@@ -44,6 +44,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/OpenStream": TEAMS,
     "/vidscore.v1.SubmissionService/AppendFrames": TEAMS,
     "/vidscore.v1.SubmissionService/AppendBatch": TEAMS,
+    "/vidscore.v1.SubmissionService/CheckDetections": TEAMS,
     "/vidscore.v1.SubmissionService/SealSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/CancelSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/WatchSubmission": TEAMS,

@@ -18,6 +18,7 @@ from vidscore_server.codec.times import read_seconds, read_time, write_duration,
 from vidscore_server.hosting.definition import NAME_OF_ARITY, Definition, check_definition
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.policy import Policy
+from vidscore_server.hosting.quotas import Quota
 from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 PATH = "benchmark"
@@ -112,6 +113,16 @@ def write_truth_revision(record: TruthRevisionRecord, keyed_digest: str) -> pb.T
         frame_count=record.frame_count,
         complete=record.complete,
         comment=record.comment,
+    )
+
+
+def write_quota(quota: Quota) -> pb.Quota:
+    """A limit on a team's submissions as a message."""
+    return pb.Quota(
+        name=quota.name,
+        maximum=quota.maximum,
+        left=quota.left,
+        renew_time=write_time(quota.renew_time),
     )
 
 

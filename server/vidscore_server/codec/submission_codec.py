@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.names import SubmissionName
-from vidscore_server.store.records import StreamRecord, SubmissionRecord, SubmissionState
+from vidscore_server.hosting.submissions import SubmissionView
+from vidscore_server.store.records import StreamRecord, SubmissionState
 
 _STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
 
 
-def write_submission(record: SubmissionRecord, streams: Sequence[StreamRecord]) -> pb.Submission:
+def write_submission(found: SubmissionView) -> pb.Submission:
     """A submission as a message."""
+    record = found.record
     return pb.Submission(
         name=str(SubmissionName(record.benchmark, record.submission)),
         team=record.team,
@@ -25,8 +25,10 @@ def write_submission(record: SubmissionRecord, streams: Sequence[StreamRecord]) 
         create_time=write_time(record.create_time),
         seal_time=write_time(record.seal_time),
         frame_count=record.frame_count,
-        streams=[write_stream(stream) for stream in streams],
+        streams=[write_stream(stream) for stream in found.streams],
         revision=record.revision,
+        due_time=write_time(found.due.time) if found.due else None,
+        due_reason=found.due.reason if found.due else "",
     )
 
 

@@ -25,6 +25,7 @@ from vidscore_server.errors import (
     SubmissionEndedError,
 )
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.drafts import is_draft
 from vidscore_server.hosting.names import StreamName
 from vidscore_server.hosting.payloads import data_of, frame_numbers, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
@@ -105,16 +106,38 @@ def read_appends(
         ]
 
 
-def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
+def checked_batch(
+    message: annotations_pb2.AnnotationBatch,
+    definition: Definition,
+    settings: Settings,
+    known_faults: Sequence[Fault] = (),
+) -> Annotations:
+    """A batch of detections that a benchmark takes, judged by all that participants may know.
+
+    Args:
+        message: The batch.
+        definition: The benchmark's definition.
+        settings: The server's limits.
+        known_faults: What is wrong with it otherwise.
+
+    Raises:
+        LimitError: If it is larger than allowed.
+        InputError: With every fault.
+    """
     rules = BatchRules(definition.detection_arity, settings)
-    batch = read_batch(arrival.message, FIELD, rules)
+    batch = read_batch(message, FIELD, rules)
     faults = [
         *([] if batch.frame_count else [Fault("no frame", "at least one", source=FIELD)]),
-        *_offset_faults(arrival),
+        *known_faults,
         *_benchmark_faults(definition, batch),
     ]
     if faults:
         raise InputError(faults)
+    return batch
+
+
+def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
+    batch = checked_batch(arrival.message, definition, settings, _offset_faults(arrival))
     [frames] = frame_numbers(batch, [batch.frame_count])
     return _append(arrival, data_of(arrival.message), frames)
 
@@ -162,23 +185,37 @@ Outcome = int | Exception
 """A stream's next offset after a batch, or why the batch was refused."""
 
 
+class FirstFramesError(Exception):
+    """The first frames of a submission are to be appended, by a command that may not admit it."""
+
+
+Admit = Callable[[Transaction, SubmissionRecord], None]
+"""Lets a submission in with its first frames, or raises why not."""
+
+
 def append_command(
-    appends: Sequence[tuple[Append, str | None]], maximum_frames: int, now: datetime
+    appends: Sequence[tuple[Append, str | None]],
+    maximum_frames: int,
+    now: datetime,
+    admit: Admit | None = None,
 ) -> Callable[[Transaction], list[Outcome]]:
     """The command that appends batches of one submission, each by the offset protocol.
 
     It raises `AlreadyExistsError`, and appends none of them, where a frame is stored already.
+    Only with `admit` does it touch anything beyond the submission.
 
     Args:
         appends: The batches, in order, each with the team of its caller; None for one that sees
             all.
         maximum_frames: Most frames of a submission.
         now: The time.
+        admit: Asked where these are the submission's first frames; without it the command raises
+            `FirstFramesError` there, and appends none of them.
     """
 
     def command(transaction: Transaction) -> list[Outcome]:
         streams = dict.fromkeys(append.stream.stream for append, _ in appends)
-        desk = _Desk(transaction, streams, maximum_frames, now)
+        desk = _Desk(transaction, streams, maximum_frames, now, admit)
         outcomes = [desk.append(append, team) for append, team in appends]
         desk.close()
         return outcomes
@@ -194,6 +231,7 @@ class _Desk:
         streams: Names of the streams that the batches are for.
         maximum_frames: Most frames of a submission.
         now: The time.
+        admit: Lets the submission in with its first frames; None where that is not allowed.
     """
 
     def __init__(
@@ -202,12 +240,14 @@ class _Desk:
         streams: Collection[str],
         maximum_frames: int,
         now: datetime,
+        admit: Admit | None,
     ) -> None:
         """Take in nothing yet."""
         self._transaction = transaction
         self._streams = streams
         self._maximum_frames = maximum_frames
         self._now = now
+        self._admit = admit
         self._points: tuple[SubmissionRecord, dict[str, StreamRecord]] | None = None
         self._ends: dict[StreamName, int] = {}
         self._taken: list[Append] = []
@@ -234,18 +274,23 @@ class _Desk:
 
         Raises:
             AlreadyExistsError: If a frame of it is stored already.
+            FirstFramesError: If these are the first frames, and nobody may admit them.
+            VidscoreError: If the submission is not admitted.
         """
         if not self._taken:
             return
         name = self._taken[0].stream.of_submission
+        submission, _ = self._point(self._taken[0].stream)
+        if is_draft(submission) and self._admit is None:
+            raise FirstFramesError
         batches = [(append.batch, append.frames) for append in self._taken]
         self._transaction.append_batches(*name, batches)
-        submission, _ = self._point(self._taken[0].stream)
         received = move(submission, Event.FRAMES_RECEIVED, self._now)
         total = received.frame_count + self._taken_count
-        self._transaction.update_submission(
-            replace(received, frame_count=total, activity_time=self._now)
-        )
+        received = replace(received, frame_count=total, activity_time=self._now)
+        self._transaction.update_submission(received)
+        if is_draft(submission) and self._admit is not None:
+            self._admit(self._transaction, received)
         self._points = None  # the store knows them better now
         self._ends.clear()
         self._taken.clear()

@@ -10,6 +10,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.drafts import is_draft
 from vidscore_server.hosting.leaderboards import BoardRules, Entry, RankedEntry, Selection, rank
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.release import values_from_json
@@ -84,7 +85,7 @@ def _released(reader: Reader, board: Board) -> list[tuple[SubmissionRecord, Scor
     found: list[tuple[SubmissionRecord, Scores]] = []
     for release in reader.releases(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, release.submission)
-        if submission is not None and board.of_everything:
+        if submission is not None and not is_draft(submission) and board.of_everything:
             found.append((submission, values_from_json(release.values)))
     return found
 

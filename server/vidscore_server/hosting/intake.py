@@ -20,15 +20,19 @@ from vidscore_server.errors import FrameExistsError
 from vidscore_server.hosting.appends import (
     Append,
     Arrival,
+    FirstFramesError,
     Outcome,
     append_command,
     read_appends,
 )
+from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.drafts import admit
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import AlreadyExistsError
+from vidscore_server.store.contract import AlreadyExistsError, Transaction
 from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store.records import SubmissionRecord
 
 MAXIMUM_GROUP = 1_000
 """Batches of one group: more would make the first of them wait without need."""
@@ -89,15 +93,17 @@ class Intake:
 
     Args:
         site: The server's common ground.
+        benchmarks: Its benchmarks.
 
     Attributes:
         held_count: Batches that are taken in, and neither stored nor refused.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, benchmarks: Benchmarks) -> None:
         """Take in nothing yet."""
         self.held_count = 0
         self._site = site
+        self._benchmarks = benchmarks
         self._waiting: deque[_Ticket] = deque()
         self._working: asyncio.Task[None] | None = None
         self._storing: asyncio.Task[None] | None = None
@@ -191,13 +197,20 @@ class Intake:
         self, name: SubmissionName, checked: Sequence[_Checked]
     ) -> Sequence[Outcome] | None:
         """What became of batches; None where a frame of one of several is stored already."""
-        command = append_command(
-            [(append, ticket.line.team) for ticket, append in checked],
-            self._site.settings.maximum_frames,
-            self._site.clock(),
-        )
+        appends = [(append, ticket.line.team) for ticket, append in checked]
+        maximum_frames, now = self._site.settings.maximum_frames, self._site.clock()
+
+        def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:
+            admit(transaction, self._benchmarks, record, now)
+
         try:
-            return await self._site.write(command, about=[name])
+            try:
+                command = append_command(appends, maximum_frames, now)
+                return await self._site.write(command, about=[name])
+            except FirstFramesError:
+                # They take a place in the team's quota, which other submissions of it take, too.
+                command = append_command(appends, maximum_frames, now, admit_now)
+                return await self._site.write(command)
         except AlreadyExistsError:
             return [await self._frame_exists(name, checked[0][1])] if len(checked) == 1 else None
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must know

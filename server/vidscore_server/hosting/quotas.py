@@ -1,41 +1,78 @@
 """Quotas: how many submissions a team may have scored, by day and in all.
 
-Charged for what is scored or on its way there; what fails or is cancelled costs nothing.
+Charged for what is scored or on its way there, from its first frame on; what has no frame, fails or
+is cancelled costs nothing.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.policy import Policy
 from vidscore_server.store.contract import Reader
 
 
-def refuse_over_quota(
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """A limit on a team's submissions, and how many of them it has.
+
+    Attributes:
+        name: Name of the policy's field.
+        maximum: Most submissions.
+        used: Those that count.
+        renew_time: When it is whole again; None for never.
+    """
+
+    name: str
+    maximum: int
+    used: int
+    renew_time: datetime | None
+
+    @property
+    def left(self) -> int:
+        """Submissions that the team may still have."""
+        return max(0, self.maximum - self.used)
+
+
+def quotas_of(
     reader: Reader, benchmark: str, team: str, policy: Policy, now: datetime
+) -> list[Quota]:
+    """The limits that a policy sets, and how far a team has come."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    limits = (
+        ("submissions_per_day", policy.submissions_per_day, midnight, midnight + timedelta(days=1)),
+        ("submissions_in_all", policy.submissions_in_all, None, None),
+    )
+    return [
+        Quota(name, maximum, reader.scored_count(benchmark, team, since), renewal)
+        for name, maximum, since, renewal in limits
+        if maximum
+    ]
+
+
+def refuse_over_quota(
+    reader: Reader, benchmark: str, team: str, policy: Policy, now: datetime, *, more: int = 0
 ) -> None:
-    """Refuse where a team has more than it may; count what is about to be, too.
+    """Refuse where a team has more than it may.
 
     Args:
-        reader: A state that the submission in question is already in.
+        reader: A state of the store.
         benchmark: The benchmark.
         team: The team.
         policy: The benchmark's policy.
         now: The time.
+        more: Submissions that are to come and do not count yet.
 
     Raises:
         QuotaError: If a quota is exceeded.
     """
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    quotas = (
-        ("submissions_per_day", policy.submissions_per_day, midnight),
-        ("submissions_in_all", policy.submissions_in_all, None),
-    )
-    for name, maximum, since in quotas:
-        if maximum and reader.scored_count(benchmark, team, since) > maximum:
+    for quota in quotas_of(reader, benchmark, team, policy, now):
+        if quota.used + more > quota.maximum:
             raise QuotaError(
-                f"the team's quota {name} of {maximum} is used up; submissions that run count",
-                quota=name,
-                maximum=str(maximum),
+                f"the team's quota {quota.name} of {quota.maximum} is used up; "
+                "submissions that run count",
+                quota=quota.name,
+                maximum=str(quota.maximum),
             )

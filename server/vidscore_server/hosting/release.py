@@ -2,8 +2,9 @@
 
 Organisers see everything. Everyone else sees what stands here, and nothing that does not:
 
-- of a benchmark: all but its truth's revision and, unless scores are live, which frames are
-  evaluated and which are don't-care, because those are the frames that have truth;
+- of a benchmark: all but its truth's revision (whether it is complete is told) and, unless scores
+  are live, which frames are evaluated and which are don't-care, because those are the frames that
+  have truth;
 - of a score under ``ladder``: the ranking measures over everything, as the Ladder released them;
 - under ``final``: rows of ranking and released measures, but those of single sequences;
 - under ``live``: the report, its digest of the truth keyed;

@@ -33,6 +33,7 @@ from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.drafts import is_draft
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.payloads import unpack_all
@@ -41,19 +42,13 @@ from vidscore_server.hosting.requests import audit_server
 from vidscore_server.hosting.scores import Result, insert_result, make_result
 from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.site import Site
-from vidscore_server.hosting.states import Event, move
+from vidscore_server.hosting.states import UNFINISHED, Event, move
 from vidscore_server.hosting.truth import TruthKeeper
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
 from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 from vidscore_server.workers import WorkerPool
-
-UNFINISHED = (
-    SubmissionState.SEALED,
-    SubmissionState.WAITING_FOR_TRUTH,
-    SubmissionState.SCORING,
-)
 
 ALONE_AFTER = 2
 """Deaths during its scoring after which a submission is scored alone."""
@@ -309,6 +304,8 @@ class Scheduler:
         benchmark = transaction.benchmark(name.benchmark)
         if record is None or benchmark is None or record.state not in UNFINISHED:
             return None, None
+        if is_draft(record):  # sealed by an older version of the server
+            return self._ended(transaction, record, Event.CANCELLED_WITHOUT_FRAMES), None
         revision = transaction.truth_revision(name.benchmark, benchmark.truth_revision)
         policy = self._benchmarks.definition(benchmark).policy
         if record.state is SubmissionState.SCORING:

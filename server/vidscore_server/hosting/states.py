@@ -34,6 +34,7 @@ class Event(StrEnum):
     CANCELLED_WHEN_QUIET = "cancelled_when_quiet"
     CANCELLED_AT_CLOSING = "cancelled_at_closing"
     CANCELLED_BY_QUOTA = "cancelled_by_quota"
+    CANCELLED_WITHOUT_FRAMES = "cancelled_without_frames"
 
 
 TAKES_FRAMES = frozenset({_S.OPEN, _S.RECEIVING})
@@ -42,13 +43,19 @@ TAKES_FRAMES = frozenset({_S.OPEN, _S.RECEIVING})
 ENDED = frozenset({_S.SCORED, _S.FAILED, _S.CANCELLED})
 """States that nothing leads out of; a re-score adds scores and moves no state."""
 
+_HAS_FRAMES = frozenset({_S.RECEIVING})
+"""What time ends, and a team seals; a draft is neither, see `vidscore_server.hosting.drafts`."""
+
+UNFINISHED = frozenset({_S.SEALED, _S.WAITING_FOR_TRUTH, _S.SCORING})
+"""States that scoring leads out of."""
+
 _CANCELLABLE = frozenset({_S.OPEN, _S.RECEIVING, _S.SEALED, _S.WAITING_FOR_TRUTH})
 
 _TRANSITIONS: dict[Event, tuple[frozenset[SubmissionState], SubmissionState]] = {
     Event.FRAMES_RECEIVED: (TAKES_FRAMES, _S.RECEIVING),
-    Event.SEALED_BY_TEAM: (TAKES_FRAMES, _S.SEALED),
-    Event.SEALED_WHEN_QUIET: (TAKES_FRAMES, _S.SEALED),
-    Event.SEALED_AT_CLOSING: (TAKES_FRAMES, _S.SEALED),
+    Event.SEALED_BY_TEAM: (_HAS_FRAMES, _S.SEALED),
+    Event.SEALED_WHEN_QUIET: (_HAS_FRAMES, _S.SEALED),
+    Event.SEALED_AT_CLOSING: (_HAS_FRAMES, _S.SEALED),
     Event.TRUTH_MISSING: (frozenset({_S.SEALED}), _S.WAITING_FOR_TRUTH),
     Event.SCORING_STARTED: (frozenset({_S.SEALED, _S.WAITING_FOR_TRUTH}), _S.SCORING),
     Event.SCORING_INTERRUPTED: (frozenset({_S.SCORING}), _S.SEALED),
@@ -59,9 +66,10 @@ _TRANSITIONS: dict[Event, tuple[frozenset[SubmissionState], SubmissionState]] = 
     Event.TRUTH_NEVER_CAME: (frozenset({_S.WAITING_FOR_TRUTH}), _S.FAILED),
     Event.CANCELLED_BY_TEAM: (_CANCELLABLE, _S.CANCELLED),
     Event.CANCELLED_BY_ORGANISER: (_CANCELLABLE | {_S.SCORING}, _S.CANCELLED),
-    Event.CANCELLED_WHEN_QUIET: (TAKES_FRAMES, _S.CANCELLED),
-    Event.CANCELLED_AT_CLOSING: (TAKES_FRAMES, _S.CANCELLED),
-    Event.CANCELLED_BY_QUOTA: (TAKES_FRAMES, _S.CANCELLED),
+    Event.CANCELLED_WHEN_QUIET: (_HAS_FRAMES, _S.CANCELLED),
+    Event.CANCELLED_AT_CLOSING: (_HAS_FRAMES, _S.CANCELLED),
+    Event.CANCELLED_BY_QUOTA: (_HAS_FRAMES, _S.CANCELLED),
+    Event.CANCELLED_WITHOUT_FRAMES: (UNFINISHED, _S.CANCELLED),
 }
 
 

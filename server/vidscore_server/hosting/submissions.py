@@ -7,21 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.access.caller import ORGANISERS_TEAM, Caller
+from vidscore_server.access.caller import Caller
 from vidscore_server.errors import (
     FrameCountError,
     NameTakenError,
     NotFoundError,
-    NotOpenError,
     SubmissionEndedError,
 )
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.hosting.names import StreamName, SubmissionName, benchmark_name
+from vidscore_server.hosting.drafts import is_draft, refuse_closed, refuse_draft
+from vidscore_server.hosting.due import Due, due
+from vidscore_server.hosting.heartbeat import Heartbeat
+from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
-from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
+from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
     StreamRecord,
@@ -29,13 +31,17 @@ from vidscore_server.store.records import (
     SubmissionState,
 )
 
+_BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
+"""States in which a submission without frames makes way for another one of its name and team."""
+
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """A submission with its streams."""
+    """A submission with its streams, and what time alone does to it."""
 
     record: SubmissionRecord
     streams: tuple[StreamRecord, ...]
+    due: Due | None
 
 
 class Submissions:
@@ -44,17 +50,22 @@ class Submissions:
     Args:
         site: The server's common ground.
         benchmarks: Its benchmarks.
+        heartbeat: Knows of outages.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks) -> None:
+    def __init__(self, site: Site, benchmarks: Benchmarks, heartbeat: Heartbeat) -> None:
         """Know none yet."""
         self._site = site
         self._benchmarks = benchmarks
+        self._heartbeat = heartbeat
 
     async def create(
         self, request: Request, benchmark: str, submission: str, title: str
     ) -> SubmissionView:
         """Open a submission of the caller's team, or find what the same request has opened.
+
+        It is a draft until frames come. A name under which the team has nothing but a draft is
+        free for it.
 
         Args:
             request: The request.
@@ -72,22 +83,30 @@ class Submissions:
 
         def make(transaction: Transaction) -> str:
             parent = required_benchmark(transaction, benchmark)
-            _refuse_closed(parent, request)
-            record = _opened(request, SubmissionName(benchmark, chosen), title)
-            try:
-                transaction.insert_submission(record)
-            except AlreadyExistsError:
-                raise NameTakenError(f"a submission {chosen} is there already") from None
-            policy = self._benchmarks.definition(parent).policy
-            refuse_over_quota(transaction, benchmark, record.team, policy, request.time)
+            self._refuse_further(transaction, parent, request)
+            _put_draft(transaction, _opened(request, SubmissionName(benchmark, chosen), title))
             request.audit(transaction, str(SubmissionName(benchmark, chosen)))
             return chosen
 
         def command(transaction: Transaction) -> SubmissionView:
             name = request.once(transaction, lambda: make(transaction))
-            return view(transaction, SubmissionName(benchmark, name), request.caller)
+            return self.view(transaction, SubmissionName(benchmark, name), request.caller)
 
         return await self._site.write(command)
+
+    async def check(self, request: Request, benchmark: str) -> None:
+        """Find out whether a submission of the caller's team would be taken now.
+
+        Raises:
+            NotOpenError: If the benchmark takes no submissions now.
+            QuotaError: If the team's quota is used up.
+        """
+
+        def look(reader: Reader) -> None:
+            parent = required_benchmark(reader, benchmark)
+            self._refuse_further(reader, parent, request)
+
+        await self._site.read(look)
 
     async def open_stream(self, request: Request, name: StreamName) -> StreamRecord:
         """Open an append stream under its next epoch.
@@ -123,6 +142,7 @@ class Submissions:
         Raises:
             NotFoundError: If the caller knows no such submission.
             FrameCountError: If another number of frames is durable.
+            NoFramesError: If none was ever appended.
             SubmissionEndedError: If it was cancelled.
             QuotaError: If the team's quota is used up.
         """
@@ -137,6 +157,7 @@ class Submissions:
                 )
             if record.state not in TAKES_FRAMES:
                 return None
+            refuse_draft(record)
             return self.sealed(transaction, record, Event.SEALED_BY_TEAM, request)
 
         return await self._change(request, name, change)
@@ -179,6 +200,25 @@ class Submissions:
         refuse_over_quota(transaction, record.benchmark, record.team, policy, request.time)
         return changed
 
+    def _refuse_further(self, reader: Reader, parent: BenchmarkRecord, request: Request) -> None:
+        """Refuse a further submission of the caller's team where there may be none."""
+        refuse_closed(parent, request.time)
+        policy = self._benchmarks.definition(parent).policy
+        team = request.caller.submits_for
+        refuse_over_quota(reader, parent.benchmark, team, policy, request.time, more=1)
+
+    def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
+        """A submission that the caller may see.
+
+        Raises:
+            NotFoundError: If there is none.
+        """
+        record = visible(reader, name, caller)
+        benchmark = required_benchmark(reader, name.benchmark)
+        policy = self._benchmarks.definition(benchmark).policy
+        end = due(record, benchmark, policy, self._heartbeat.quiet_from)
+        return SubmissionView(record, tuple(reader.streams(*name)), end)
+
     async def _change(
         self,
         request: Request,
@@ -190,7 +230,7 @@ class Submissions:
             if changed is not None:
                 transaction.update_submission(changed)
                 request.audit(transaction, str(name), changed.state_reason)
-            return view(transaction, name, request.caller)
+            return self.view(transaction, name, request.caller)
 
         changed = await self._site.write(command)
         self._site.changes.tell(name)
@@ -214,38 +254,36 @@ def visible(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionR
     return record
 
 
-def view(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
-    """A submission that the caller may see, with its streams.
-
-    Raises:
-        NotFoundError: If there is none.
-    """
-    return SubmissionView(visible(reader, name, caller), tuple(reader.streams(*name)))
-
-
 def _opened(request: Request, name: SubmissionName, title: str) -> SubmissionRecord:
     return SubmissionRecord(
         benchmark=name.benchmark,
         submission=name.submission,
-        team=request.caller.team or ORGANISERS_TEAM,
+        team=request.caller.submits_for,
         title=title,
         state=SubmissionState.OPEN,
         state_reason="created",
-        state_message="",
+        state_message="a draft, until its first frames come",
         state_time=request.time,
         create_time=request.time,
         activity_time=request.time,
     )
 
 
-def _refuse_closed(benchmark: BenchmarkRecord, request: Request) -> None:
-    name = benchmark_name(benchmark.benchmark)
-    if benchmark.open_time is not None and request.time < benchmark.open_time:
-        opening = benchmark.open_time.isoformat()
-        raise NotOpenError(f"{name} opens at {opening}", open_time=opening)
-    if benchmark.close_time is not None and request.time >= benchmark.close_time:
-        closing = benchmark.close_time.isoformat()
-        raise NotOpenError(f"{name} closed at {closing}", close_time=closing)
+def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
+    """Add a submission, or begin its team's draft of that name anew.
+
+    The streams of such a draft stay, so that their epochs go on and shut its writers out.
+
+    Raises:
+        NameTakenError: If there is anything else of that name.
+    """
+    before = transaction.submission(record.benchmark, record.submission)
+    if before is None:
+        transaction.insert_submission(record)
+    elif is_draft(before) and before.team == record.team and before.state in _BEGINS_ANEW:
+        transaction.update_submission(replace(record, revision=before.revision + 1))
+    else:
+        raise NameTakenError(f"a submission {record.submission} is there already")
 
 
 def _refuse_ended(record: SubmissionRecord) -> None:

@@ -7,15 +7,16 @@ from datetime import datetime, timedelta
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.drafts import DELETED, is_draft
+from vidscore_server.hosting.due import due_event
 from vidscore_server.hosting.heartbeat import Heartbeat
 from vidscore_server.hosting.names import SubmissionName
-from vidscore_server.hosting.policy import Policy, QuietAction
 from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submissions import Submissions
 from vidscore_server.store.contract import Reader, Transaction
-from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
+from vidscore_server.store.records import SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)
 """Time in which a request that comes again, by its `request_id`, gets the same answer."""
@@ -23,33 +24,8 @@ RESPONSES_KEPT = timedelta(days=7)
 PURGE_INTERVAL = timedelta(minutes=10)
 
 
-def due_event(
-    record: SubmissionRecord,
-    benchmark: BenchmarkRecord,
-    policy: Policy,
-    now: datetime,
-    quiet_from: datetime,
-) -> Event | None:
-    """What time alone does to a submission that takes frames; None where nothing is due.
-
-    Args:
-        record: The submission.
-        benchmark: Its benchmark.
-        policy: The benchmark's policy.
-        now: The time.
-        quiet_from: Since when nobody was kept from sending by an outage.
-    """
-    seals = QuietAction(policy.quiet_action) is QuietAction.SEAL
-    if benchmark.close_time is not None and now >= benchmark.close_time:
-        return Event.SEALED_AT_CLOSING if seals else Event.CANCELLED_AT_CLOSING
-    quiet_since = max(record.activity_time, quiet_from)
-    if (now - quiet_since).total_seconds() >= policy.quiet_timeout_s:
-        return Event.SEALED_WHEN_QUIET if seals else Event.CANCELLED_WHEN_QUIET
-    return None
-
-
 class Sweeper:
-    """Seals and cancels what nobody continues.
+    """Seals and cancels what nobody continues, and deletes drafts of it.
 
     Args:
         site: The server's common ground.
@@ -99,18 +75,10 @@ class Sweeper:
             benchmark = reader.benchmark(record.benchmark)
             if benchmark is not None:
                 policy = self._benchmarks.definition(benchmark).policy
-                if self._due_event(record, benchmark, policy, now) is not None:
+                quiet_from = self._heartbeat.quiet_from
+                if due_event(record, benchmark, policy, now, quiet_from) is not None:
                     due.append(SubmissionName(record.benchmark, record.submission))
         return due
-
-    def _due_event(
-        self,
-        record: SubmissionRecord,
-        benchmark: BenchmarkRecord,
-        policy: Policy,
-        now: datetime,
-    ) -> Event | None:
-        return due_event(record, benchmark, policy, now, self._heartbeat.quiet_from)
 
     def _end(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:
         record = transaction.submission(*name)
@@ -118,9 +86,13 @@ class Sweeper:
         if record is None or benchmark is None or record.state not in TAKES_FRAMES:
             return False
         policy = self._benchmarks.definition(benchmark).policy
-        event = self._due_event(record, benchmark, policy, now)
+        event = due_event(record, benchmark, policy, now, self._heartbeat.quiet_from)
         if event is None:
             return False
+        if is_draft(record):
+            transaction.delete_submission(*name)
+            audit_server(transaction, now, DELETED, str(name))
+            return True
         changed = move(record, event, now)
         if changed.state is SubmissionState.SEALED:
             self._submissions.sealed(transaction, record, event, Request(Caller(), event, now))

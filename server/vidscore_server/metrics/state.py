@@ -10,7 +10,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.scoring import UNFINISHED
+from vidscore_server.hosting.states import UNFINISHED
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.store.contract import StoreError
 from vidscore_server.store.records import SubmissionRecord
@@ -78,7 +78,7 @@ def _queue_figures(waiting: list[SubmissionRecord], now: datetime) -> Iterator[M
         labels=("state",),
     )
     counts = Counter(record.state for record in waiting)
-    for state in UNFINISHED:
+    for state in sorted(UNFINISHED):
         depth.add_metric((state.value,), counts[state])
     yield depth
     since = min((record.seal_time or record.state_time for record in waiting), default=now)

@@ -20,12 +20,14 @@ from vidscore_server.codec.benchmark_codec import (
     PATH,
     read_definition,
     write_benchmark,
+    write_quota,
     write_truth_revision,
 )
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.times import write_time
 from vidscore_server.errors import NotReleasedError, message_order
 from vidscore_server.hosting.benchmarks import required_benchmark
+from vidscore_server.hosting.board_parts import refuse_unknown_part
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
@@ -37,6 +39,7 @@ from vidscore_server.hosting.names import (
     read_benchmark,
     read_submission,
 )
+from vidscore_server.hosting.quotas import Quota, quotas_of
 from vidscore_server.hosting.release import public_definition, sees_board, sees_parts
 from vidscore_server.hosting.truth import TruthUpload, UploadPlan
 from vidscore_server.runs.sessions import Sessions
@@ -79,9 +82,18 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> pb.GetBenchmarkResponse:
         """One benchmark."""
         del responses
-        name = read_benchmark(request.name)
-        record = await self._site.read(lambda reader: required_benchmark(reader, name))
-        return pb.GetBenchmarkResponse(benchmark=await self._written(record))
+        name, team = read_benchmark(request.name), current_caller().submits_for
+
+        def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
+            record = required_benchmark(reader, name)
+            policy = self._hosting.benchmarks.definition(record).policy
+            now = self._site.clock()
+            return record, quotas_of(reader, name, team, policy, now) if team else []
+
+        record, quotas = await self._site.read(read)
+        return pb.GetBenchmarkResponse(
+            benchmark=await self._written(record), quotas=map(write_quota, quotas)
+        )
 
     async def ListBenchmarks(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListBenchmarksRequest, responses: Responses[Any]
@@ -201,6 +213,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             definition = self._hosting.benchmarks.definition(record)
             board = _board_of(request, name, definition, caller)
             entries = ranked_entries(reader, definition, board, caller)
+            if not entries and not board.of_everything:
+                refuse_unknown_part(reader, definition, board, caller)
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
             return pb.GetLeaderboardResponse(
@@ -227,6 +241,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             )
             if revision is not None:
                 message.truth_digest = self._site.keyed(revision.digest)
+                message.truth_complete = revision.complete
         if not caller.is_organiser:
             message.ClearField("truth_revision")
         return message

@@ -8,7 +8,10 @@ from vidscore.v1 import submission_service_pb2 as pb
 from vidscore.v1 import submission_service_pb2_grpc
 from vidscore_server.access.caller import current_caller
 from vidscore_server.access.gate import Gate
+from vidscore_server.aside import aside
+from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.submission_codec import write_stream, write_submission
+from vidscore_server.hosting.appends import checked_batch
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import (
@@ -19,7 +22,7 @@ from vidscore_server.hosting.names import (
     read_benchmark,
     read_submission,
 )
-from vidscore_server.hosting.submissions import SubmissionView, team_seen, view, visible
+from vidscore_server.hosting.submissions import SubmissionView, team_seen, visible
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.appending import Appender
 from vidscore_server.services.exchange import Requests, Responses
@@ -70,7 +73,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """One submission."""
         del responses
         name, caller = read_submission(request.name), current_caller()
-        found = await self._site.read(lambda reader: view(reader, name, caller))
+        submissions = self._hosting.submissions
+        found = await self._site.read(lambda reader: submissions.view(reader, name, caller))
         return pb.GetSubmissionResponse(submission=_written(found))
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -87,7 +91,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             required_benchmark(reader, benchmark)
             records = reader.submissions(benchmark, team_seen(caller), after, size + 1)
             names = [SubmissionName(benchmark, record.submission) for record in records]
-            return [view(reader, name, caller) for name in names]
+            submissions = self._hosting.submissions
+            return [submissions.view(reader, name, caller) for name in names]
 
         found = await self._site.read(read)
         token = ""
@@ -126,6 +131,27 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         del responses
         appender = Appender(self._hosting, current_caller(), self._gate)
         return pb.AppendBatchResponse(next_offset=await appender.append(request.append))
+
+    async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.CheckDetectionsRequest, responses: Responses[Any]
+    ) -> pb.CheckDetectionsResponse:
+        """Say whether detections, or any submission at all, would be taken."""
+        del responses
+        name = read_benchmark(request.benchmark, "benchmark")
+        if not request.HasField("detections"):
+            made = request_of(request, "CheckDetections", self._site)
+            await self._hosting.submissions.check(made, name)
+            return pb.CheckDetectionsResponse()
+        record = await self._site.read(lambda reader: required_benchmark(reader, name))
+        definition = self._hosting.benchmarks.definition(record)
+        batch = await aside(
+            batch_size(request.detections),
+            checked_batch,
+            request.detections,
+            definition,
+            self._site.settings,
+        )
+        return pb.CheckDetectionsResponse(frame_count=batch.frame_count)
 
     async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.SealSubmissionRequest, responses: Responses[Any]
@@ -183,4 +209,4 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
 
 def _written(found: SubmissionView) -> pb.Submission:
-    return write_submission(found.record, found.streams)
+    return write_submission(found)

@@ -13,7 +13,6 @@ from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.states import ENDED
-from vidscore_server.hosting.submissions import view
 from vidscore_server.services.exchange import Responses
 from vidscore_server.services.score_writing import ScoreWriter
 from vidscore_server.store.contract import Reader
@@ -73,10 +72,10 @@ class Watcher:
     def _look(
         self, reader: Reader, name: SubmissionName
     ) -> tuple[pb.WatchSubmissionResponse, bool]:
-        found = view(reader, name, self._caller)
+        found = self._hosting.submissions.view(reader, name, self._caller)
         newest = self._scores.newest(reader, name).values()
         message = pb.WatchSubmissionResponse(
-            submission=write_submission(found.record, found.streams),
+            submission=write_submission(found),
             scores=self._scores.write(reader, name, list(newest), self._caller),
         )
         return message, found.record.state in ENDED

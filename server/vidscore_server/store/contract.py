@@ -160,6 +160,8 @@ class Reader(ABC):
     ) -> list[SubmissionRecord]:
         """Submissions of a benchmark, of one team or all, newest first, then by name.
 
+        Those without frames are none.
+
         Args:
             benchmark: The benchmark.
             team: The team; None for all.
@@ -177,7 +179,10 @@ class Reader(ABC):
 
     @abstractmethod
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """Submissions of a team that are scored or on their way, sealed since then or ever."""
+        """Submissions of a team with frames that are scored or on their way, since then or ever.
+
+        One that is sealed counts from its sealing on, one that is not since it receives.
+        """
 
     @abstractmethod
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
@@ -217,7 +222,7 @@ class Reader(ABC):
 
     @abstractmethod
     def current_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
-        """The newest score of each submission under an evaluator, by submission."""
+        """The newest score of each submission that has frames under an evaluator, by submission."""
 
     @abstractmethod
     def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
@@ -301,6 +306,10 @@ class Transaction(Reader):
     @abstractmethod
     def update_submission(self, record: SubmissionRecord) -> None:
         """Put a submission's record in the place of the one of the same name."""
+
+    @abstractmethod
+    def delete_submission(self, benchmark: str, submission: str) -> None:
+        """Delete a submission with all that belongs to it; its name is free again."""
 
     @abstractmethod
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:

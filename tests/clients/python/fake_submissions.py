@@ -267,7 +267,8 @@ def taking_submissions() -> Iterator[FakeSubmissions]:
         def start() -> None:
             server = grpc.server(pool, options=[("grpc.so_reuseport", 0)])
             submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
-                _Submissions(fake), server
+                _Submissions(fake),  # type: ignore[abstract] # the other calls are not made
+                server,
             )
             benchmarks = _Benchmarks(fake)  # type: ignore[abstract] # the other calls are not made
             benchmark_service_pb2_grpc.add_BenchmarkServiceServicer_to_server(benchmarks, server)

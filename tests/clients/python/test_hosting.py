@@ -428,8 +428,69 @@ def test_a_quota_that_is_used_up_refuses_a_further_submission(
         red.submissions.create(name)
 
 
-def test_a_submission_can_be_given_up_and_sealed_by_its_name(
+def test_what_has_no_frames_cannot_be_sealed(
     organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        draft = red.submissions.create(name, "first")
+        assert (draft.due_reason, red.submissions.list(name)) == ("draft_deleted", [])
+        assert draft.due_time is not None
+        with pytest.raises(ConflictError) as caught:
+            red.submissions.seal(f"{name}/first")
+        assert caught.value.reason == "NO_FRAMES"
+
+
+def test_a_draft_that_is_sent_to_again_has_the_title_that_was_given_last(
+    site: Site, organiser: Client, name: str
+) -> None:
+    """What was refused under a name leaves nothing of itself; no title leaves it as it is."""
+    organiser.benchmarks.create(name, SKY)
+    with connect(site.target, token=site.secret) as client:
+        client.submissions.create(name, "first", title="Wrong")
+        client.submit(name, "first", title="Right").detach()
+        client.submit(name, "first").detach()
+        assert client.submissions.get(f"{name}/first").title == "Right"
+
+
+def test_a_check_tells_what_would_be_taken_and_creates_nothing(
+    organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        assert red.submissions.check(name, [points("1"), points("2", "3")]) == 15
+        with pytest.raises(InvalidArgumentError) as caught:
+            red.submissions.check(name, [points("1"), points("2", shift_px=float("nan"))])
+        assert caught.value.violations
+        [quota] = red.benchmarks.get(name).quotas
+        assert (quota.name, quota.maximum, quota.left) == ("submissions_in_all", 1, 1)
+        assert red.submissions.list(name) == []
+
+
+def test_a_check_says_that_no_submission_would_be_taken(
+    site: Site, organiser: Client, connecting: Connecting, name: str
+) -> None:
+    organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
+    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    assert organiser.benchmarks.get(name).truth_complete
+    _begin(site, organiser, f"{name}/first", points("1"))
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        with pytest.raises(QuotaExceededError):
+            red.submissions.check(name, [points("1")])
+        assert red.benchmarks.get(name).quotas[0].left == 0
+
+
+def _begin(site: Site, organiser: Client, submission: str, frames: Frames) -> None:
+    """Begin a submission of the team red, which goes on to receive."""
+    secret = organiser.tokens.create("performer", team="red").secret
+    benchmark, name = submission.split("/")
+    with connect(site.target, token=secret) as client, client.submit(benchmark, name) as stream:
+        stream.send_batch(frames)
+        stream.flush()
+
+
+def test_a_submission_can_be_given_up_and_sealed_by_its_name(
+    site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
     with connecting(organiser.tokens.create("performer", team="red").secret) as red:
@@ -437,8 +498,9 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
         assert (created.submission, created.title) == ("first", "First try")
         assert red.submissions.cancel(f"{name}/first").state is SubmissionState.CANCELLED
         assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.CANCELLED
-        red.submissions.create(name, "second")
-        sealed = red.submissions.seal(f"{name}/second", 0)
+    _begin(site, organiser, f"{name}/second", points("1"))
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        sealed = red.submissions.seal(f"{name}/second", 5)
         assert sealed.seal_time is not None
         with pytest.raises(DeadlineError):
             red.submissions.wait(f"{name}/second", 0.2)

@@ -61,6 +61,7 @@ PERFORMERS_MAY = {
     "SubmissionService/OpenStream",
     "SubmissionService/AppendFrames",
     "SubmissionService/AppendBatch",
+    "SubmissionService/CheckDetections",
     "SubmissionService/SealSubmission",
     "SubmissionService/CancelSubmission",
     "SubmissionService/WatchSubmission",

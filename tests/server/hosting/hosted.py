@@ -146,6 +146,19 @@ class Client:
         )
         return answer.submission
 
+    async def cancel(self, name: str = "one") -> submission_service_pb2.Submission:
+        request = submission_service_pb2.CancelSubmissionRequest(
+            name=f"{BENCHMARK}/submissions/{name}"
+        )
+        answer = await self.submissions.CancelSubmission(request, metadata=self.metadata)
+        return answer.submission
+
+    async def listed(self) -> list[str]:
+        """Names of the submissions that are listed, without what they have in common."""
+        request = submission_service_pb2.ListSubmissionsRequest(benchmark=BENCHMARK)
+        answer = await self.submissions.ListSubmissions(request, metadata=self.metadata)
+        return [entry.name.rpartition("/")[2] for entry in answer.submissions]
+
     async def get(self, name: str = "one") -> submission_service_pb2.Submission:
         answer = await self.submissions.GetSubmission(
             submission_service_pb2.GetSubmissionRequest(name=f"{BENCHMARK}/submissions/{name}"),
@@ -171,10 +184,15 @@ class Client:
         )
         return list(answer.scores)
 
-    async def submit(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> None:
-        """A whole submission, sealed."""
+    async def begin(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> str:
+        """A submission with its first frames; gives the name of their stream."""
         stream = await self.submission(name)
         await self.append(stream, 0, batch)
+        return stream
+
+    async def submit(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> None:
+        """A whole submission, sealed."""
+        await self.begin(batch, name)
         await self.seal(name)
 
     async def board(self, **asked: object) -> benchmark_service_pb2.GetLeaderboardResponse:

@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2, submission_service_pb2
+from vidscore.v1 import annotations_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
 
 
@@ -99,7 +99,7 @@ async def test_what_cannot_be_changed_is_refused(hosted: Hosted, paths: tuple[st
 
 async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    await hosted.red.submission()
+    await hosted.red.begin(points({1: HERE}))
     found = await refusal(_delete(hosted.organiser, force=False))
     assert found.reason == "HAS_SUBMISSIONS"
     await _delete(hosted.organiser, force=True)
@@ -146,7 +146,7 @@ async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> 
         "BENCHMARK_NOT_OPEN",
     )
     hosted.clock.pass_by(seconds=10)
-    await hosted.red.submission("right")
+    await hosted.red.begin(points({1: HERE}), "right")
     hosted.clock.pass_by(seconds=10)
     late = await refusal(hosted.red.submission("late"))
     assert late.reason == "BENCHMARK_NOT_OPEN"
@@ -235,31 +235,28 @@ async def test_a_team_has_so_many_submissions_a_day_and_cancelled_ones_cost_noth
 ) -> None:
     await hosted.organiser.create_benchmark(submissions_per_day=1, submissions_in_all=2)
     await hosted.organiser.upload(TRUTH)
-    await hosted.red.submission("given-up")
-    cancel = submission_service_pb2.CancelSubmissionRequest(
-        name=f"{BENCHMARK}/submissions/given-up"
-    )
-    await hosted.red.submissions.CancelSubmission(cancel, metadata=hosted.red.metadata)
+    await hosted.red.begin(points({1: HERE}), "given-up")
+    await hosted.red.cancel("given-up")
     await hosted.red.submit(points({1: HERE}), "first")
     found = await refusal(hosted.red.submission("second"))
     assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED")
     assert found.metadata["quota"] == "submissions_per_day"
-    await hosted.blue.submission("of-blue")
+    await hosted.blue.begin(points({1: HERE}), "of-blue")
     hosted.clock.pass_by(days=1)
-    await hosted.red.submission("second")
+    await hosted.red.begin(points({1: HERE}), "second")
     hosted.clock.pass_by(days=1)
     found = await refusal(hosted.red.submission("third"))
     assert found.metadata["quota"] == "submissions_in_all"
 
 
-async def test_submissions_that_were_opened_before_do_not_get_round_the_days_quota(
+async def test_submissions_that_were_begun_before_do_not_get_round_the_days_quota(
     hosted: Hosted,
 ) -> None:
     week = Duration(seconds=7 * 86_400)
     await hosted.organiser.create_benchmark(submissions_per_day=1, quiet_timeout=week)
-    await hosted.red.submission("yesterdays")
+    await hosted.red.begin(points({1: HERE}), "yesterdays")
     hosted.clock.pass_by(days=1)
-    await hosted.red.submission("todays")
+    await hosted.red.begin(points({1: HERE}), "todays")
     found = await refusal(hosted.red.seal("yesterdays"))
     assert found.reason == "QUOTA_EXCEEDED"
     await hosted.red.seal("todays")

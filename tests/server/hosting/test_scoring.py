@@ -80,11 +80,12 @@ async def test_the_report_is_the_librarys_bit_for_bit_however_the_frames_came(
 TRUTH_OF_1 = [(10.0, 20.0), (300.0, 200.0)]
 
 
-async def test_a_submission_without_a_frame_is_scored_as_all_missed(hosted: Hosted) -> None:
+async def test_frames_without_detections_are_scored_as_all_missed(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
-    await hosted.red.submission()
-    await hosted.red.seal(frames=0)
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, points({1: []}))
+    await hosted.red.seal(frames=1)
     await hosted.red.ended()
     [score] = await hosted.organiser.scores()
     assert values(score.report)["false_negatives"] == 3.0

@@ -105,6 +105,27 @@ async def test_a_submission_goes_on_at_another_server_which_shuts_the_first_writ
     await _check_score(clients)
 
 
+async def test_drafts_at_several_servers_take_no_more_places_than_there_are(
+    clients: tuple[Client, Client, Client],
+) -> None:
+    """First frames come to all servers at once; one place is left for each round of them."""
+    await _host(clients[1], submissions_in_all=1)
+    streams = [await client.submission(f"s{row}") for row, client in enumerate(clients)]
+    outcomes = await asyncio.gather(
+        *(
+            client.append(stream, 0, batch(range(2)))
+            for client, stream in zip(clients, streams, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    taken = [outcome for outcome in outcomes if outcome == 2]
+    refused = [found for found in outcomes if isinstance(found, grpc.aio.AioRpcError)]
+    assert (len(taken), len(refused)) == (1, 2)
+    assert {error.code() for error in refused} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+    for client in clients:
+        assert len(await client.listed()) == 1
+
+
 async def test_no_clock_of_a_server_but_that_of_the_store_says_what_is_due(
     clients: tuple[Client, Client, Client],
 ) -> None:

@@ -11,7 +11,7 @@ import contextlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,6 +85,10 @@ class ModelSubmission:
         taken = set(self.taken)
         rest = [index for index in range(FRAME_COUNT) if index not in taken]
         return rest[::2][:size]
+
+
+async def _awaited(call: Awaitable[Result]) -> Result:
+    return await call
 
 
 class Submitting(RuleBasedStateMachine):
@@ -276,6 +280,23 @@ class Submitting(RuleBasedStateMachine):
         ended = await self.hosted.organiser.ended(name)
         assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
 
+    def may_hold_frames(self) -> bool:
+        return bool(self.model.taken)
+
+    @precondition(lambda self: not self.may_hold_frames())
+    @rule()
+    def seal_without_frames(self) -> None:
+        refused = self.run(refusal(self.hosted.organiser.seal(self.model.name)))
+        assert refused.reason == "NO_FRAMES"
+
+    @precondition(lambda self: not self.may_hold_frames())
+    @rule()
+    def begin_anew(self) -> None:
+        """A draft may be created again; the epochs of its streams go on."""
+        caller = self.hosted.organiser
+        request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id=self.model.name)
+        self.run(_awaited(caller.submissions.CreateSubmission(request, metadata=caller.metadata)))
+
     # --- what always holds -------------------------------------------------------------------
 
     @staticmethod
@@ -291,6 +312,15 @@ class Submitting(RuleBasedStateMachine):
             assert epochs.get(name, 0) == model.epoch
             assert offsets.get(name, 0) in self.possible_offsets(model)
         assert found.frame_count == sum(offsets.values())
+
+    @invariant()
+    def what_has_frames_is_listed_and_nothing_else(self) -> None:
+        listed = self.run(self.hosted.organiser.listed())
+        frame_count = self.run(self.hosted.organiser.get(self.model.name)).frame_count
+        expected = {model.name for model in self.scored}
+        assert set(listed) - {self.model.name} == expected
+        if frame_count or not self.may_hold_frames():
+            assert (self.model.name in listed) == bool(frame_count)
 
     @invariant()
     def every_report_is_that_of_the_batch(self) -> None:

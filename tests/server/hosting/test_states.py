@@ -12,16 +12,12 @@ from vidscore_server.store.records import SubmissionState
 
 S = SubmissionState
 
+RECEIVING = r.submission(state=S.RECEIVING)
+
 LEADS_TO = {
     (S.OPEN, Event.FRAMES_RECEIVED): S.RECEIVING,
-    (S.OPEN, Event.SEALED_BY_TEAM): S.SEALED,
-    (S.OPEN, Event.SEALED_WHEN_QUIET): S.SEALED,
-    (S.OPEN, Event.SEALED_AT_CLOSING): S.SEALED,
     (S.OPEN, Event.CANCELLED_BY_TEAM): S.CANCELLED,
     (S.OPEN, Event.CANCELLED_BY_ORGANISER): S.CANCELLED,
-    (S.OPEN, Event.CANCELLED_WHEN_QUIET): S.CANCELLED,
-    (S.OPEN, Event.CANCELLED_AT_CLOSING): S.CANCELLED,
-    (S.OPEN, Event.CANCELLED_BY_QUOTA): S.CANCELLED,
     (S.RECEIVING, Event.FRAMES_RECEIVED): S.RECEIVING,
     (S.RECEIVING, Event.SEALED_BY_TEAM): S.SEALED,
     (S.RECEIVING, Event.SEALED_WHEN_QUIET): S.SEALED,
@@ -35,16 +31,19 @@ LEADS_TO = {
     (S.SEALED, Event.SCORING_STARTED): S.SCORING,
     (S.SEALED, Event.CANCELLED_BY_TEAM): S.CANCELLED,
     (S.SEALED, Event.CANCELLED_BY_ORGANISER): S.CANCELLED,
+    (S.SEALED, Event.CANCELLED_WITHOUT_FRAMES): S.CANCELLED,
     (S.WAITING_FOR_TRUTH, Event.SCORING_STARTED): S.SCORING,
     (S.WAITING_FOR_TRUTH, Event.TRUTH_NEVER_CAME): S.FAILED,
     (S.WAITING_FOR_TRUTH, Event.CANCELLED_BY_TEAM): S.CANCELLED,
     (S.WAITING_FOR_TRUTH, Event.CANCELLED_BY_ORGANISER): S.CANCELLED,
+    (S.WAITING_FOR_TRUTH, Event.CANCELLED_WITHOUT_FRAMES): S.CANCELLED,
     (S.SCORING, Event.SCORING_INTERRUPTED): S.SEALED,
     (S.SCORING, Event.SCORED): S.SCORED,
     (S.SCORING, Event.SCORED_WITHOUT_ALL_TRUTH): S.SCORED,
     (S.SCORING, Event.SCORING_FAILED): S.FAILED,
     (S.SCORING, Event.SCORING_TIMED_OUT): S.FAILED,
     (S.SCORING, Event.CANCELLED_BY_ORGANISER): S.CANCELLED,
+    (S.SCORING, Event.CANCELLED_WITHOUT_FRAMES): S.CANCELLED,
 }
 
 
@@ -71,14 +70,14 @@ def test_frames_that_follow_the_first_leave_reason_and_time_as_they_were() -> No
 
 
 def test_the_seal_time_is_that_of_the_first_sealing() -> None:
-    sealed = move(r.submission(), Event.SEALED_BY_TEAM, r.later(1))
+    sealed = move(RECEIVING, Event.SEALED_BY_TEAM, r.later(1))
     scoring = move(sealed, Event.SCORING_STARTED, r.later(2))
     again = move(scoring, Event.SCORING_INTERRUPTED, r.later(3))
     assert again.seal_time == r.later(1)
 
 
 def test_each_start_of_scoring_counts_as_an_attempt() -> None:
-    sealed = move(r.submission(), Event.SEALED_BY_TEAM, r.later(1))
+    sealed = move(RECEIVING, Event.SEALED_BY_TEAM, r.later(1))
     scoring = move(sealed, Event.SCORING_STARTED, r.later(2))
     again = move(
         move(scoring, Event.SCORING_INTERRUPTED, r.later(3)), Event.SCORING_STARTED, r.NOON

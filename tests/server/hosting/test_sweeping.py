@@ -8,9 +8,10 @@ import pytest
 from tests.server.hosting.hosted import Hosted
 from tests.server.store import records as r
 
+from vidscore_server.hosting.due import Due, due, due_event
 from vidscore_server.hosting.policy import Policy
 from vidscore_server.hosting.states import Event
-from vidscore_server.hosting.sweeper import due_event
+from vidscore_server.store.records import SubmissionState
 
 SEAL = Policy(quiet_timeout_s=30.0)
 OPEN = replace(r.benchmark(), close_time=None)
@@ -63,3 +64,16 @@ async def _swept(hosted: Hosted) -> None:
     """Look at what is due, now."""
     assert hosted.server.hosting is not None
     await hosted.server.hosting.sweeper.sweep()
+
+
+@pytest.mark.parametrize(
+    ("quiet_s", "due_s", "reason"),
+    [(30.0, 30.0, "sealed_when_quiet"), (90.0, 60.0, "sealed_at_closing")],
+)
+def test_what_comes_first_of_silence_and_closing_is_due(
+    quiet_s: float, due_s: float, reason: str
+) -> None:
+    """The benchmark closes after 60 seconds."""
+    record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
+    found = due(record, r.benchmark(), replace(SEAL, quiet_timeout_s=quiet_s), r.later(0))
+    assert found == Due(r.later(due_s), reason)

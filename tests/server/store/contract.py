@@ -145,6 +145,7 @@ class StoreContract(AppendContract):
             lambda t: t.insert_truth_revision(r.truth_revision(), []),
             lambda t: t.insert_submission(r.submission()),
             lambda t: t.update_submission(r.submission()),
+            lambda t: t.delete_submission("b", "s"),
             lambda t: t.raise_epoch("b", "s", "default"),
             lambda t: t.append_batches("b", "s", [(r.batch(), {})]),
             lambda t: t.insert_score(r.score()),
@@ -256,8 +257,10 @@ class StoreContract(AppendContract):
         def insert(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             for name, team, seconds in (("x", "red", 0), ("z", "red", 9), ("y", "red", 9)):
-                transaction.insert_submission(r.submission(name, team, r.later(seconds)))
-            transaction.insert_submission(r.submission("other", "blue"))
+                record = r.submission(name, team, r.later(seconds), frame_count=1)
+                transaction.insert_submission(record)
+            transaction.insert_submission(r.submission("other", "blue", frame_count=1))
+            transaction.insert_submission(r.submission("without-frames", "red", r.later(9)))
 
         put(store, insert)
         with store.read() as reader:
@@ -267,14 +270,17 @@ class StoreContract(AppendContract):
             assert [s.submission for s in reader.submissions("b", "red", after, 2)] == ["x"]
             assert len(reader.submissions("b", None, None, 9)) == 4
 
-    def test_what_failed_or_was_cancelled_is_not_counted(self, store: Store) -> None:
+    def test_what_failed_was_cancelled_or_has_no_frames_is_not_counted(self, store: Store) -> None:
         def insert(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
-            for state in SubmissionState:
-                transaction.insert_submission(
-                    r.submission(state.value.replace("_", "-"), state=state, sealed=r.later(10))
-                )
-            transaction.insert_submission(r.submission("yesterday", sealed=r.later(-90_000)))
+            for frame_count in (0, 1):
+                for state in SubmissionState:
+                    name = f"{state.value.replace('_', '-')}-{frame_count}"
+                    transaction.insert_submission(
+                        r.submission(name, state=state, sealed=r.later(10), frame_count=frame_count)
+                    )
+            yesterday = r.submission("yesterday", sealed=r.later(-90_000), frame_count=1)
+            transaction.insert_submission(yesterday)
 
         put(store, insert)
         with store.read() as reader:
@@ -282,10 +288,37 @@ class StoreContract(AppendContract):
             assert reader.scored_count("b", "red", r.NOON) == len(SubmissionState) - 2
             assert reader.scored_count("b", "blue", None) == 0
 
+    def test_what_is_not_sealed_counts_since_it_receives(self, store: Store) -> None:
+        """Created yesterday, its first frame came today."""
+        receiving = replace(
+            r.submission(created=r.later(-90_000), state=SubmissionState.RECEIVING, frame_count=1),
+            state_time=r.later(1),
+        )
+        put(store, populate, lambda t: t.update_submission(receiving))
+        with store.read() as reader:
+            assert reader.scored_count("b", "red", r.NOON) == 1
+            assert reader.scored_count("b", "red", r.later(2)) == 0
+
+    def test_a_deleted_submission_is_gone_with_all_of_it_and_its_name_is_free(
+        self, store: Store
+    ) -> None:
+        put(
+            store,
+            populate,
+            lambda t: t.raise_epoch("b", "s", "default"),
+            lambda t: t.delete_submission("b", "s"),
+        )
+        with store.read() as reader:
+            assert reader.submission("b", "s") is None
+            assert reader.streams("b", "s") == []
+        put(store, lambda t: t.insert_submission(r.submission()))
+        opened = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
+        assert (opened.epoch, opened.next_offset) == (1, 0)
+
     # --- scores, releases, tokens, operations, audit, responses -------------------------------
 
     def test_scores_are_numbered_and_listed_newest_first(self, store: Store) -> None:
-        put(store, populate)
+        put(store, populate, lambda t: t.update_submission(r.submission(frame_count=1)))
         numbers = [
             store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(60).number  # type: ignore[misc]
             for e in ("f1", "map", "f1")
@@ -297,6 +330,9 @@ class StoreContract(AppendContract):
             assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
             assert [s.number for s in reader.current_scores("b", "f1")] == [3]
             assert [s.number for s in reader.current_scores("b", "map")] == [2]
+        put(store, lambda t: t.update_submission(r.submission(frame_count=0)))
+        with store.read() as reader:
+            assert reader.current_scores("b", "map") == []
 
     def test_a_release_takes_the_place_of_the_one_before(self, store: Store) -> None:
         put(

@@ -39,9 +39,21 @@ def submission(
     created: datetime = NOON,
     state: SubmissionState = SubmissionState.OPEN,
     sealed: datetime | None = None,
+    frame_count: int = 0,
 ) -> SubmissionRecord:
     return SubmissionRecord(
-        "b", name, team, "title", state, "created", "", created, created, created, sealed
+        "b",
+        name,
+        team,
+        "title",
+        state,
+        "created",
+        "",
+        created,
+        created,
+        created,
+        sealed,
+        frame_count,
     )
 
 

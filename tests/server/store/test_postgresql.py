@@ -94,7 +94,7 @@ def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
     def insert(transaction: Transaction) -> None:
         count = transaction.scored_count("b", "red", None)
         if count < 10:
-            transaction.insert_submission(r.submission(f"s{count}"))
+            transaction.insert_submission(r.submission(f"s{count}", frame_count=1))
 
     _run_everywhere(stores, insert)
     with stores[0].read() as reader:

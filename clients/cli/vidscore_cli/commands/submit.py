@@ -21,6 +21,7 @@ from vidscore_cli.options import (
 @command(
     "submit",
     examples=(
+        "vidscore submit sky --detections detections.json --check",
         "vidscore submit sky --detections detections.json",
         "vidscore submit sky --detections detections.json --name falcon --title 'Falcon 2'",
     ),
@@ -50,6 +51,16 @@ from vidscore_cli.options import (
 @click.option(
     "--wait/--no-wait", default=True, show_default=True, help="Whether to wait for the score."
 )
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Ask whether the benchmark would take these detections, and submit nothing.",
+)
+@click.option(
+    "--allow-empty",
+    is_flag=True,
+    help="Submit a file without any row: the system found nothing at all.",
+)
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
@@ -59,7 +70,8 @@ def submit(**choices: Any) -> None:
     """Submit detections in files to a hosted benchmark, and wait for the score.
 
     Interrupted, the same command goes on where it was: frames that the server has are not sent
-    again. The exit code is 5 if the submission fails or is cancelled.
+    again. What is refused leaves nothing and uses no quota. The exit code is 5 if the submission
+    fails or is cancelled.
     """
     from vidscore_cli.submitting import FileSubmission, submit_files
 

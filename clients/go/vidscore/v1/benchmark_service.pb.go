@@ -217,7 +217,9 @@ type Benchmark struct {
 	TruthRevision int64 `protobuf:"varint,10,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Digest of the newest truth, keyed with a secret of the server so that nobody can test guesses
 	// against it.
-	TruthDigest   string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	// Whether the newest truth is complete, so that nothing waits for more.
+	TruthComplete bool `protobuf:"varint,14,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,6 +329,13 @@ func (x *Benchmark) GetTruthDigest() string {
 		return x.TruthDigest
 	}
 	return ""
+}
+
+func (x *Benchmark) GetTruthComplete() bool {
+	if x != nil {
+		return x.TruthComplete
+	}
+	return false
 }
 
 // Policy is what is shown, allowed and ranked.
@@ -646,7 +655,9 @@ func (x *GetBenchmarkRequest) GetName() string {
 type GetBenchmarkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark.
-	Benchmark     *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Limits on the submissions of the caller's team.
+	Quotas        []*Quota `protobuf:"bytes,2,rep,name=quotas,proto3" json:"quotas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -688,6 +699,86 @@ func (x *GetBenchmarkResponse) GetBenchmark() *Benchmark {
 	return nil
 }
 
+func (x *GetBenchmarkResponse) GetQuotas() []*Quota {
+	if x != nil {
+		return x.Quotas
+	}
+	return nil
+}
+
+// Quota is a limit on a team's submissions.
+type Quota struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Field of the policy that sets it.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Most submissions.
+	Maximum int32 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	// Submissions that the team may still have.
+	Left int32 `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`
+	// When it is whole again; absent: never.
+	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quota) Reset() {
+	*x = Quota{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quota) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quota) ProtoMessage() {}
+
+func (x *Quota) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
+func (*Quota) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Quota) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Quota) GetMaximum() int32 {
+	if x != nil {
+		return x.Maximum
+	}
+	return 0
+}
+
+func (x *Quota) GetLeft() int32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Quota) GetRenewTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RenewTime
+	}
+	return nil
+}
+
 // ListBenchmarksRequest asks for a page of benchmarks.
 type ListBenchmarksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -701,7 +792,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +804,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +817,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListBenchmarksRequest) GetPageSize() int32 {
@@ -756,7 +847,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +859,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +872,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -811,7 +902,7 @@ type UpdateBenchmarkRequest struct {
 
 func (x *UpdateBenchmarkRequest) Reset() {
 	*x = UpdateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +914,7 @@ func (x *UpdateBenchmarkRequest) String() string {
 func (*UpdateBenchmarkRequest) ProtoMessage() {}
 
 func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +927,7 @@ func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateBenchmarkRequest) GetBenchmark() *Benchmark {
@@ -864,7 +955,7 @@ type UpdateBenchmarkResponse struct {
 
 func (x *UpdateBenchmarkResponse) Reset() {
 	*x = UpdateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +967,7 @@ func (x *UpdateBenchmarkResponse) String() string {
 func (*UpdateBenchmarkResponse) ProtoMessage() {}
 
 func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +980,7 @@ func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -912,7 +1003,7 @@ type DeleteBenchmarkRequest struct {
 
 func (x *DeleteBenchmarkRequest) Reset() {
 	*x = DeleteBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +1015,7 @@ func (x *DeleteBenchmarkRequest) String() string {
 func (*DeleteBenchmarkRequest) ProtoMessage() {}
 
 func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1028,7 @@ func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DeleteBenchmarkRequest) GetName() string {
@@ -963,7 +1054,7 @@ type DeleteBenchmarkResponse struct {
 
 func (x *DeleteBenchmarkResponse) Reset() {
 	*x = DeleteBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1066,7 @@ func (x *DeleteBenchmarkResponse) String() string {
 func (*DeleteBenchmarkResponse) ProtoMessage() {}
 
 func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1079,7 @@ func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
 }
 
 // UploadTruthHeader says what an upload of truth is for.
@@ -1011,7 +1102,7 @@ type UploadTruthHeader struct {
 
 func (x *UploadTruthHeader) Reset() {
 	*x = UploadTruthHeader{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1114,7 @@ func (x *UploadTruthHeader) String() string {
 func (*UploadTruthHeader) ProtoMessage() {}
 
 func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1127,7 @@ func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthHeader.ProtoReflect.Descriptor instead.
 func (*UploadTruthHeader) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadTruthHeader) GetBenchmark() string {
@@ -1091,7 +1182,7 @@ type UploadTruthRequest struct {
 
 func (x *UploadTruthRequest) Reset() {
 	*x = UploadTruthRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1194,7 @@ func (x *UploadTruthRequest) String() string {
 func (*UploadTruthRequest) ProtoMessage() {}
 
 func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1207,7 @@ func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthRequest.ProtoReflect.Descriptor instead.
 func (*UploadTruthRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadTruthRequest) GetMessage() isUploadTruthRequest_Message {
@@ -1189,7 +1280,7 @@ type UploadTruthEnd struct {
 
 func (x *UploadTruthEnd) Reset() {
 	*x = UploadTruthEnd{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1292,7 @@ func (x *UploadTruthEnd) String() string {
 func (*UploadTruthEnd) ProtoMessage() {}
 
 func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1305,7 @@ func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthEnd.ProtoReflect.Descriptor instead.
 func (*UploadTruthEnd) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadTruthEnd) GetFrameCount() int64 {
@@ -1235,7 +1326,7 @@ type UploadTruthResponse struct {
 
 func (x *UploadTruthResponse) Reset() {
 	*x = UploadTruthResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1247,7 +1338,7 @@ func (x *UploadTruthResponse) String() string {
 func (*UploadTruthResponse) ProtoMessage() {}
 
 func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1260,7 +1351,7 @@ func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthResponse.ProtoReflect.Descriptor instead.
 func (*UploadTruthResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UploadTruthResponse) GetRevision() *TruthRevision {
@@ -1291,7 +1382,7 @@ type TruthRevision struct {
 
 func (x *TruthRevision) Reset() {
 	*x = TruthRevision{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1394,7 @@ func (x *TruthRevision) String() string {
 func (*TruthRevision) ProtoMessage() {}
 
 func (x *TruthRevision) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1407,7 @@ func (x *TruthRevision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruthRevision.ProtoReflect.Descriptor instead.
 func (*TruthRevision) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TruthRevision) GetRevision() int64 {
@@ -1376,7 +1467,7 @@ type ListTruthRevisionsRequest struct {
 
 func (x *ListTruthRevisionsRequest) Reset() {
 	*x = ListTruthRevisionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1479,7 @@ func (x *ListTruthRevisionsRequest) String() string {
 func (*ListTruthRevisionsRequest) ProtoMessage() {}
 
 func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1492,7 @@ func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListTruthRevisionsRequest) GetBenchmark() string {
@@ -1438,7 +1529,7 @@ type ListTruthRevisionsResponse struct {
 
 func (x *ListTruthRevisionsResponse) Reset() {
 	*x = ListTruthRevisionsResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1541,7 @@ func (x *ListTruthRevisionsResponse) String() string {
 func (*ListTruthRevisionsResponse) ProtoMessage() {}
 
 func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1554,7 @@ func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListTruthRevisionsResponse) GetRevisions() []*TruthRevision {
@@ -1497,7 +1588,7 @@ type RescoreSubmissionsRequest struct {
 
 func (x *RescoreSubmissionsRequest) Reset() {
 	*x = RescoreSubmissionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1600,7 @@ func (x *RescoreSubmissionsRequest) String() string {
 func (*RescoreSubmissionsRequest) ProtoMessage() {}
 
 func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1613,7 @@ func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RescoreSubmissionsRequest) GetBenchmark() string {
@@ -1568,7 +1659,7 @@ type RescoreMetadata struct {
 
 func (x *RescoreMetadata) Reset() {
 	*x = RescoreMetadata{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1671,7 @@ func (x *RescoreMetadata) String() string {
 func (*RescoreMetadata) ProtoMessage() {}
 
 func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +1684,7 @@ func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreMetadata.ProtoReflect.Descriptor instead.
 func (*RescoreMetadata) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescoreMetadata) GetSubmissionsInAll() int64 {
@@ -1628,7 +1719,7 @@ type RescoreResponse struct {
 
 func (x *RescoreResponse) Reset() {
 	*x = RescoreResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +1731,7 @@ func (x *RescoreResponse) String() string {
 func (*RescoreResponse) ProtoMessage() {}
 
 func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +1744,7 @@ func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreResponse.ProtoReflect.Descriptor instead.
 func (*RescoreResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RescoreResponse) GetDifferences() []*ScoreDifference {
@@ -1686,7 +1777,7 @@ type ScoreDifference struct {
 
 func (x *ScoreDifference) Reset() {
 	*x = ScoreDifference{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1789,7 @@ func (x *ScoreDifference) String() string {
 func (*ScoreDifference) ProtoMessage() {}
 
 func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1802,7 @@ func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreDifference.ProtoReflect.Descriptor instead.
 func (*ScoreDifference) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ScoreDifference) GetSubmission() string {
@@ -1784,7 +1875,7 @@ type GetLeaderboardRequest struct {
 
 func (x *GetLeaderboardRequest) Reset() {
 	*x = GetLeaderboardRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1887,7 @@ func (x *GetLeaderboardRequest) String() string {
 func (*GetLeaderboardRequest) ProtoMessage() {}
 
 func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1900,7 @@ func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetLeaderboardRequest) GetBenchmark() string {
@@ -1871,7 +1962,7 @@ type GetLeaderboardResponse struct {
 
 func (x *GetLeaderboardResponse) Reset() {
 	*x = GetLeaderboardResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1974,7 @@ func (x *GetLeaderboardResponse) String() string {
 func (*GetLeaderboardResponse) ProtoMessage() {}
 
 func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +1987,7 @@ func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetLeaderboardResponse) GetRows() []*LeaderboardRow {
@@ -1948,7 +2039,7 @@ type LeaderboardRow struct {
 
 func (x *LeaderboardRow) Reset() {
 	*x = LeaderboardRow{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2051,7 @@ func (x *LeaderboardRow) String() string {
 func (*LeaderboardRow) ProtoMessage() {}
 
 func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2064,7 @@ func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardRow.ProtoReflect.Descriptor instead.
 func (*LeaderboardRow) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LeaderboardRow) GetRank() int32 {
@@ -2031,7 +2122,7 @@ type LeaderboardScore struct {
 
 func (x *LeaderboardScore) Reset() {
 	*x = LeaderboardScore{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2134,7 @@ func (x *LeaderboardScore) String() string {
 func (*LeaderboardScore) ProtoMessage() {}
 
 func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2147,7 @@ func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardScore.ProtoReflect.Descriptor instead.
 func (*LeaderboardScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LeaderboardScore) GetMeasure() string {
@@ -2077,7 +2168,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xca\x04\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xf1\x04\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2093,7 +2184,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"updateTime\x12%\n" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
-	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\"\xbb\x05\n" +
+	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12%\n" +
+	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\"\xbb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2123,9 +2215,16 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x17CreateBenchmarkResponse\x124\n" +
 	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\")\n" +
 	"\x13GetBenchmarkRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"L\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"x\n" +
 	"\x14GetBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"S\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\x12*\n" +
+	"\x06quotas\x18\x02 \x03(\v2\x12.vidscore.v1.QuotaR\x06quotas\"\x84\x01\n" +
+	"\x05Quota\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\amaximum\x18\x02 \x01(\x05R\amaximum\x12\x12\n" +
+	"\x04left\x18\x03 \x01(\x05R\x04left\x129\n" +
+	"\n" +
+	"renew_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"S\n" +
 	"\x15ListBenchmarksRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2277,7 +2376,7 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(Visibility)(0),                    // 0: vidscore.v1.Visibility
 	(QuietAction)(0),                   // 1: vidscore.v1.QuietAction
@@ -2288,90 +2387,93 @@ var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*CreateBenchmarkResponse)(nil),    // 6: vidscore.v1.CreateBenchmarkResponse
 	(*GetBenchmarkRequest)(nil),        // 7: vidscore.v1.GetBenchmarkRequest
 	(*GetBenchmarkResponse)(nil),       // 8: vidscore.v1.GetBenchmarkResponse
-	(*ListBenchmarksRequest)(nil),      // 9: vidscore.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),     // 10: vidscore.v1.ListBenchmarksResponse
-	(*UpdateBenchmarkRequest)(nil),     // 11: vidscore.v1.UpdateBenchmarkRequest
-	(*UpdateBenchmarkResponse)(nil),    // 12: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkRequest)(nil),     // 13: vidscore.v1.DeleteBenchmarkRequest
-	(*DeleteBenchmarkResponse)(nil),    // 14: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthHeader)(nil),          // 15: vidscore.v1.UploadTruthHeader
-	(*UploadTruthRequest)(nil),         // 16: vidscore.v1.UploadTruthRequest
-	(*UploadTruthEnd)(nil),             // 17: vidscore.v1.UploadTruthEnd
-	(*UploadTruthResponse)(nil),        // 18: vidscore.v1.UploadTruthResponse
-	(*TruthRevision)(nil),              // 19: vidscore.v1.TruthRevision
-	(*ListTruthRevisionsRequest)(nil),  // 20: vidscore.v1.ListTruthRevisionsRequest
-	(*ListTruthRevisionsResponse)(nil), // 21: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsRequest)(nil),  // 22: vidscore.v1.RescoreSubmissionsRequest
-	(*RescoreMetadata)(nil),            // 23: vidscore.v1.RescoreMetadata
-	(*RescoreResponse)(nil),            // 24: vidscore.v1.RescoreResponse
-	(*ScoreDifference)(nil),            // 25: vidscore.v1.ScoreDifference
-	(*GetLeaderboardRequest)(nil),      // 26: vidscore.v1.GetLeaderboardRequest
-	(*GetLeaderboardResponse)(nil),     // 27: vidscore.v1.GetLeaderboardResponse
-	(*LeaderboardRow)(nil),             // 28: vidscore.v1.LeaderboardRow
-	(*LeaderboardScore)(nil),           // 29: vidscore.v1.LeaderboardScore
-	(*BenchmarkSpec)(nil),              // 30: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                      // 31: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),        // 33: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),      // 34: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 35: vidscore.v1.AnnotationBatch
-	(*longrunningpb.Operation)(nil),    // 36: google.longrunning.Operation
+	(*Quota)(nil),                      // 9: vidscore.v1.Quota
+	(*ListBenchmarksRequest)(nil),      // 10: vidscore.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),     // 11: vidscore.v1.ListBenchmarksResponse
+	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
+	(*UpdateBenchmarkResponse)(nil),    // 13: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkRequest)(nil),     // 14: vidscore.v1.DeleteBenchmarkRequest
+	(*DeleteBenchmarkResponse)(nil),    // 15: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthHeader)(nil),          // 16: vidscore.v1.UploadTruthHeader
+	(*UploadTruthRequest)(nil),         // 17: vidscore.v1.UploadTruthRequest
+	(*UploadTruthEnd)(nil),             // 18: vidscore.v1.UploadTruthEnd
+	(*UploadTruthResponse)(nil),        // 19: vidscore.v1.UploadTruthResponse
+	(*TruthRevision)(nil),              // 20: vidscore.v1.TruthRevision
+	(*ListTruthRevisionsRequest)(nil),  // 21: vidscore.v1.ListTruthRevisionsRequest
+	(*ListTruthRevisionsResponse)(nil), // 22: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsRequest)(nil),  // 23: vidscore.v1.RescoreSubmissionsRequest
+	(*RescoreMetadata)(nil),            // 24: vidscore.v1.RescoreMetadata
+	(*RescoreResponse)(nil),            // 25: vidscore.v1.RescoreResponse
+	(*ScoreDifference)(nil),            // 26: vidscore.v1.ScoreDifference
+	(*GetLeaderboardRequest)(nil),      // 27: vidscore.v1.GetLeaderboardRequest
+	(*GetLeaderboardResponse)(nil),     // 28: vidscore.v1.GetLeaderboardResponse
+	(*LeaderboardRow)(nil),             // 29: vidscore.v1.LeaderboardRow
+	(*LeaderboardScore)(nil),           // 30: vidscore.v1.LeaderboardScore
+	(*BenchmarkSpec)(nil),              // 31: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                      // 32: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil),      // 33: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),        // 34: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil),      // 35: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 36: vidscore.v1.AnnotationBatch
+	(*longrunningpb.Operation)(nil),    // 37: google.longrunning.Operation
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	30, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	31, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	31, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	32, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	32, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	31, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	32, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	32, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	33, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	33, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
 	4,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	32, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	32, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	33, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	33, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 8: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	33, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	34, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
 	1,  // 10: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	33, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	34, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
 	2,  // 12: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
 	3,  // 13: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
 	3,  // 14: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
 	3,  // 15: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 16: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
-	3,  // 17: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	34, // 18: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 19: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	15, // 20: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	35, // 21: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	17, // 22: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	19, // 23: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	32, // 24: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	19, // 25: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	32, // 26: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	25, // 27: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	28, // 28: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	32, // 29: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
-	29, // 30: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	5,  // 31: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	7,  // 32: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	9,  // 33: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	11, // 34: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	13, // 35: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	16, // 36: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	20, // 37: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	22, // 38: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	26, // 39: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	6,  // 40: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	8,  // 41: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	10, // 42: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	12, // 43: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	14, // 44: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	18, // 45: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	21, // 46: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	36, // 47: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
-	27, // 48: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	40, // [40:49] is the sub-list for method output_type
-	31, // [31:40] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	9,  // 16: vidscore.v1.GetBenchmarkResponse.quotas:type_name -> vidscore.v1.Quota
+	33, // 17: vidscore.v1.Quota.renew_time:type_name -> google.protobuf.Timestamp
+	3,  // 18: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	3,  // 19: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	35, // 20: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 21: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	16, // 22: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	36, // 23: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	18, // 24: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	20, // 25: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	33, // 26: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	20, // 27: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	33, // 28: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	26, // 29: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	29, // 30: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
+	33, // 31: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	30, // 32: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
+	5,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	7,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	10, // 35: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	12, // 36: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	14, // 37: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	17, // 38: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	21, // 39: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	23, // 40: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	27, // 41: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	6,  // 42: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	8,  // 43: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	11, // 44: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	13, // 45: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	15, // 46: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	19, // 47: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	22, // 48: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	37, // 49: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
+	28, // 50: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	42, // [42:51] is the sub-list for method output_type
+	33, // [33:42] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -2382,21 +2484,21 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_specification_proto_init()
 	file_vidscore_v1_benchmark_service_proto_msgTypes[1].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[13].OneofWrappers = []any{
+	file_vidscore_v1_benchmark_service_proto_msgTypes[14].OneofWrappers = []any{
 		(*UploadTruthRequest_Header)(nil),
 		(*UploadTruthRequest_Truth)(nil),
 		(*UploadTruthRequest_End)(nil),
 	}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[22].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[23].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[26].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[24].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   27,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,7 +31,7 @@ type SubmissionState int32
 const (
 	// Not said.
 	SubmissionState_SUBMISSION_STATE_UNSPECIFIED SubmissionState = 0
-	// Created; nothing has come.
+	// A draft: created, and nothing has come.
 	SubmissionState_SUBMISSION_STATE_OPEN SubmissionState = 1
 	// Frames have come.
 	SubmissionState_SUBMISSION_STATE_RECEIVING SubmissionState = 2
@@ -128,7 +128,11 @@ type Submission struct {
 	// Its append streams.
 	Streams []*StreamInfo `protobuf:"bytes,11,rep,name=streams,proto3" json:"streams,omitempty"`
 	// Goes up whenever anything of the submission changes.
-	Revision      int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// When time alone moves it on, if nothing else does before; absent: never.
+	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
+	// What happens then: the `state_reason` that follows, or `draft_deleted`.
+	DueReason     string `protobuf:"bytes,15,opt,name=due_reason,json=dueReason,proto3" json:"due_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +249,20 @@ func (x *Submission) GetRevision() int64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *Submission) GetDueTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DueTime
+	}
+	return nil
+}
+
+func (x *Submission) GetDueReason() string {
+	if x != nil {
+		return x.DueReason
+	}
+	return ""
 }
 
 // StreamInfo is an append stream.
@@ -1000,6 +1018,108 @@ func (x *AppendBatchResponse) GetNextOffset() int64 {
 	return 0
 }
 
+// CheckDetectionsRequest asks whether detections would be taken.
+type CheckDetectionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name: `benchmarks/{benchmark}`.
+	Benchmark string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// The detections, as in Append; absent: asks whether a submission would be taken now, as far as
+	// the benchmark's times and the team's quota go.
+	Detections    *AnnotationBatch `protobuf:"bytes,2,opt,name=detections,proto3" json:"detections,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckDetectionsRequest) Reset() {
+	*x = CheckDetectionsRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckDetectionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckDetectionsRequest) ProtoMessage() {}
+
+func (x *CheckDetectionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckDetectionsRequest.ProtoReflect.Descriptor instead.
+func (*CheckDetectionsRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *CheckDetectionsRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+func (x *CheckDetectionsRequest) GetDetections() *AnnotationBatch {
+	if x != nil {
+		return x.Detections
+	}
+	return nil
+}
+
+// CheckDetectionsResponse says that nothing was found against them.
+type CheckDetectionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Frames that would be taken.
+	FrameCount    int64 `protobuf:"varint,1,opt,name=frame_count,json=frameCount,proto3" json:"frame_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckDetectionsResponse) Reset() {
+	*x = CheckDetectionsResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckDetectionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckDetectionsResponse) ProtoMessage() {}
+
+func (x *CheckDetectionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckDetectionsResponse.ProtoReflect.Descriptor instead.
+func (*CheckDetectionsResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CheckDetectionsResponse) GetFrameCount() int64 {
+	if x != nil {
+		return x.FrameCount
+	}
+	return 0
+}
+
 // SealSubmissionRequest seals a submission.
 type SealSubmissionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1014,7 +1134,7 @@ type SealSubmissionRequest struct {
 
 func (x *SealSubmissionRequest) Reset() {
 	*x = SealSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1146,7 @@ func (x *SealSubmissionRequest) String() string {
 func (*SealSubmissionRequest) ProtoMessage() {}
 
 func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1159,7 @@ func (x *SealSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*SealSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SealSubmissionRequest) GetName() string {
@@ -1067,7 +1187,7 @@ type SealSubmissionResponse struct {
 
 func (x *SealSubmissionResponse) Reset() {
 	*x = SealSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1199,7 @@ func (x *SealSubmissionResponse) String() string {
 func (*SealSubmissionResponse) ProtoMessage() {}
 
 func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1212,7 @@ func (x *SealSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SealSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*SealSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SealSubmissionResponse) GetSubmission() *Submission {
@@ -1113,7 +1233,7 @@ type CancelSubmissionRequest struct {
 
 func (x *CancelSubmissionRequest) Reset() {
 	*x = CancelSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1245,7 @@ func (x *CancelSubmissionRequest) String() string {
 func (*CancelSubmissionRequest) ProtoMessage() {}
 
 func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1258,7 @@ func (x *CancelSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelSubmissionRequest) GetName() string {
@@ -1159,7 +1279,7 @@ type CancelSubmissionResponse struct {
 
 func (x *CancelSubmissionResponse) Reset() {
 	*x = CancelSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1171,7 +1291,7 @@ func (x *CancelSubmissionResponse) String() string {
 func (*CancelSubmissionResponse) ProtoMessage() {}
 
 func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1184,7 +1304,7 @@ func (x *CancelSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*CancelSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelSubmissionResponse) GetSubmission() *Submission {
@@ -1207,7 +1327,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1219,7 +1339,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1232,7 +1352,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1262,7 +1382,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1274,7 +1394,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1287,7 +1407,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1325,7 +1445,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1457,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1470,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1410,7 +1530,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1542,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1555,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1472,7 +1592,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1484,7 +1604,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1497,7 +1617,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1518,7 +1638,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xe7\x03\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xbd\x04\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1536,7 +1656,10 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	" \x01(\x03R\n" +
 	"frameCount\x121\n" +
 	"\astreams\x18\v \x03(\v2\x17.vidscore.v1.StreamInfoR\astreams\x12\x1a\n" +
-	"\brevision\x18\f \x01(\x03R\brevision\"[\n" +
+	"\brevision\x18\f \x01(\x03R\brevision\x125\n" +
+	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
+	"\n" +
+	"due_reason\x18\x0f \x01(\tR\tdueReason\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
@@ -1590,7 +1713,15 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x06append\x18\x01 \x01(\v2\x13.vidscore.v1.AppendR\x06append\"6\n" +
 	"\x13AppendBatchResponse\x12\x1f\n" +
 	"\vnext_offset\x18\x01 \x01(\x03R\n" +
-	"nextOffset\"{\n" +
+	"nextOffset\"t\n" +
+	"\x16CheckDetectionsRequest\x12\x1c\n" +
+	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12<\n" +
+	"\n" +
+	"detections\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
+	"detections\":\n" +
+	"\x17CheckDetectionsResponse\x12\x1f\n" +
+	"\vframe_count\x18\x01 \x01(\x03R\n" +
+	"frameCount\"{\n" +
 	"\x15SealSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x14expected_frame_count\x18\x02 \x01(\x03H\x00R\x12expectedFrameCount\x88\x01\x01B\x17\n" +
@@ -1640,7 +1771,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\x8f\a\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xed\a\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -1648,7 +1779,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"OpenStream\x12\x1e.vidscore.v1.OpenStreamRequest\x1a\x1f.vidscore.v1.OpenStreamResponse\x12W\n" +
 	"\fAppendFrames\x12 .vidscore.v1.AppendFramesRequest\x1a!.vidscore.v1.AppendFramesResponse(\x010\x01\x12P\n" +
-	"\vAppendBatch\x12\x1f.vidscore.v1.AppendBatchRequest\x1a .vidscore.v1.AppendBatchResponse\x12Y\n" +
+	"\vAppendBatch\x12\x1f.vidscore.v1.AppendBatchRequest\x1a .vidscore.v1.AppendBatchResponse\x12\\\n" +
+	"\x0fCheckDetections\x12#.vidscore.v1.CheckDetectionsRequest\x1a$.vidscore.v1.CheckDetectionsResponse\x12Y\n" +
 	"\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n" +
 	"\x10CancelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12^\n" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
@@ -1669,7 +1801,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
@@ -1687,64 +1819,70 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*AppendFramesResponse)(nil),     // 13: vidscore.v1.AppendFramesResponse
 	(*AppendBatchRequest)(nil),       // 14: vidscore.v1.AppendBatchRequest
 	(*AppendBatchResponse)(nil),      // 15: vidscore.v1.AppendBatchResponse
-	(*SealSubmissionRequest)(nil),    // 16: vidscore.v1.SealSubmissionRequest
-	(*SealSubmissionResponse)(nil),   // 17: vidscore.v1.SealSubmissionResponse
-	(*CancelSubmissionRequest)(nil),  // 18: vidscore.v1.CancelSubmissionRequest
-	(*CancelSubmissionResponse)(nil), // 19: vidscore.v1.CancelSubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 20: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 21: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 22: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 23: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 24: vidscore.v1.ListScoresResponse
-	(*timestamppb.Timestamp)(nil),    // 25: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 26: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 27: vidscore.v1.Report
+	(*CheckDetectionsRequest)(nil),   // 16: vidscore.v1.CheckDetectionsRequest
+	(*CheckDetectionsResponse)(nil),  // 17: vidscore.v1.CheckDetectionsResponse
+	(*SealSubmissionRequest)(nil),    // 18: vidscore.v1.SealSubmissionRequest
+	(*SealSubmissionResponse)(nil),   // 19: vidscore.v1.SealSubmissionResponse
+	(*CancelSubmissionRequest)(nil),  // 20: vidscore.v1.CancelSubmissionRequest
+	(*CancelSubmissionResponse)(nil), // 21: vidscore.v1.CancelSubmissionResponse
+	(*WatchSubmissionRequest)(nil),   // 22: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),  // 23: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),          // 24: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),        // 25: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 26: vidscore.v1.ListScoresResponse
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 28: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 29: vidscore.v1.Report
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	25, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	25, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	25, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	27, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	27, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	27, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	1,  // 5: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 6: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 7: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
-	2,  // 8: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	26, // 9: vidscore.v1.Append.detections:type_name -> vidscore.v1.AnnotationBatch
-	11, // 10: vidscore.v1.AppendFramesRequest.append:type_name -> vidscore.v1.Append
-	11, // 11: vidscore.v1.AppendBatchRequest.append:type_name -> vidscore.v1.Append
-	1,  // 12: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 13: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 14: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	22, // 15: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	25, // 16: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	27, // 17: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	22, // 18: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	3,  // 19: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 20: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 21: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 22: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 23: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendFramesRequest
-	14, // 24: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendBatchRequest
-	16, // 25: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 26: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 27: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	23, // 28: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	4,  // 29: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 30: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 31: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 32: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 33: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendFramesResponse
-	15, // 34: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendBatchResponse
-	17, // 35: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 36: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 37: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	24, // 38: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	29, // [29:39] is the sub-list for method output_type
-	19, // [19:29] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	27, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
+	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
+	28, // 10: vidscore.v1.Append.detections:type_name -> vidscore.v1.AnnotationBatch
+	11, // 11: vidscore.v1.AppendFramesRequest.append:type_name -> vidscore.v1.Append
+	11, // 12: vidscore.v1.AppendBatchRequest.append:type_name -> vidscore.v1.Append
+	28, // 13: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	1,  // 14: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 15: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 16: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	24, // 17: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	27, // 18: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	29, // 19: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	24, // 20: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	3,  // 21: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	5,  // 22: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	7,  // 23: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	9,  // 24: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 25: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendFramesRequest
+	14, // 26: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendBatchRequest
+	16, // 27: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	18, // 28: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	20, // 29: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	22, // 30: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	25, // 31: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	4,  // 32: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	6,  // 33: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	8,  // 34: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	10, // 35: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 36: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendFramesResponse
+	15, // 37: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendBatchResponse
+	17, // 38: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	19, // 39: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	21, // 40: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	23, // 41: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	26, // 42: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	32, // [32:43] is the sub-list for method output_type
+	21, // [21:32] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -1754,14 +1892,14 @@ func file_vidscore_v1_submission_service_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_report_proto_init()
-	file_vidscore_v1_submission_service_proto_msgTypes[15].OneofWrappers = []any{}
+	file_vidscore_v1_submission_service_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   24,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	SubmissionService_OpenStream_FullMethodName       = "/vidscore.v1.SubmissionService/OpenStream"
 	SubmissionService_AppendFrames_FullMethodName     = "/vidscore.v1.SubmissionService/AppendFrames"
 	SubmissionService_AppendBatch_FullMethodName      = "/vidscore.v1.SubmissionService/AppendBatch"
+	SubmissionService_CheckDetections_FullMethodName  = "/vidscore.v1.SubmissionService/CheckDetections"
 	SubmissionService_SealSubmission_FullMethodName   = "/vidscore.v1.SubmissionService/SealSubmission"
 	SubmissionService_CancelSubmission_FullMethodName = "/vidscore.v1.SubmissionService/CancelSubmission"
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
@@ -40,11 +41,14 @@ const (
 //
 // SubmissionService takes in detections and shows what became of them.
 type SubmissionServiceClient interface {
-	// CreateSubmission opens a submission of the caller's team.
+	// CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+	// are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+	// deleted after the policy's `quiet_timeout`.
 	CreateSubmission(ctx context.Context, in *CreateSubmissionRequest, opts ...grpc.CallOption) (*CreateSubmissionResponse, error)
 	// GetSubmission shows one. A team sees its own, an organiser all.
 	GetSubmission(ctx context.Context, in *GetSubmissionRequest, opts ...grpc.CallOption) (*GetSubmissionResponse, error)
-	// ListSubmissions lists the submissions that the caller may see, newest first.
+	// ListSubmissions lists the submissions that have frames and that the caller may see, newest
+	// first.
 	ListSubmissions(ctx context.Context, in *ListSubmissionsRequest, opts ...grpc.CallOption) (*ListSubmissionsResponse, error)
 	// OpenStream opens an append stream and raises its epoch: older writers are shut out.
 	OpenStream(ctx context.Context, in *OpenStreamRequest, opts ...grpc.CallOption) (*OpenStreamResponse, error)
@@ -53,7 +57,11 @@ type SubmissionServiceClient interface {
 	AppendFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AppendFramesRequest, AppendFramesResponse], error)
 	// AppendBatch means what one request of AppendFrames means.
 	AppendBatch(ctx context.Context, in *AppendBatchRequest, opts ...grpc.CallOption) (*AppendBatchResponse, error)
-	// SealSubmission ends all streams of a submission; it is scored then.
+	// CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+	// those of CreateSubmission and AppendBatch.
+	CheckDetections(ctx context.Context, in *CheckDetectionsRequest, opts ...grpc.CallOption) (*CheckDetectionsResponse, error)
+	// SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+	// the reason NO_FRAMES where nothing was appended.
 	SealSubmission(ctx context.Context, in *SealSubmissionRequest, opts ...grpc.CallOption) (*SealSubmissionResponse, error)
 	// CancelSubmission gives a submission up.
 	CancelSubmission(ctx context.Context, in *CancelSubmissionRequest, opts ...grpc.CallOption) (*CancelSubmissionResponse, error)
@@ -134,6 +142,16 @@ func (c *submissionServiceClient) AppendBatch(ctx context.Context, in *AppendBat
 	return out, nil
 }
 
+func (c *submissionServiceClient) CheckDetections(ctx context.Context, in *CheckDetectionsRequest, opts ...grpc.CallOption) (*CheckDetectionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckDetectionsResponse)
+	err := c.cc.Invoke(ctx, SubmissionService_CheckDetections_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *submissionServiceClient) SealSubmission(ctx context.Context, in *SealSubmissionRequest, opts ...grpc.CallOption) (*SealSubmissionResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SealSubmissionResponse)
@@ -189,11 +207,14 @@ func (c *submissionServiceClient) ListScores(ctx context.Context, in *ListScores
 //
 // SubmissionService takes in detections and shows what became of them.
 type SubmissionServiceServer interface {
-	// CreateSubmission opens a submission of the caller's team.
+	// CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+	// are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+	// deleted after the policy's `quiet_timeout`.
 	CreateSubmission(context.Context, *CreateSubmissionRequest) (*CreateSubmissionResponse, error)
 	// GetSubmission shows one. A team sees its own, an organiser all.
 	GetSubmission(context.Context, *GetSubmissionRequest) (*GetSubmissionResponse, error)
-	// ListSubmissions lists the submissions that the caller may see, newest first.
+	// ListSubmissions lists the submissions that have frames and that the caller may see, newest
+	// first.
 	ListSubmissions(context.Context, *ListSubmissionsRequest) (*ListSubmissionsResponse, error)
 	// OpenStream opens an append stream and raises its epoch: older writers are shut out.
 	OpenStream(context.Context, *OpenStreamRequest) (*OpenStreamResponse, error)
@@ -202,7 +223,11 @@ type SubmissionServiceServer interface {
 	AppendFrames(grpc.BidiStreamingServer[AppendFramesRequest, AppendFramesResponse]) error
 	// AppendBatch means what one request of AppendFrames means.
 	AppendBatch(context.Context, *AppendBatchRequest) (*AppendBatchResponse, error)
-	// SealSubmission ends all streams of a submission; it is scored then.
+	// CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+	// those of CreateSubmission and AppendBatch.
+	CheckDetections(context.Context, *CheckDetectionsRequest) (*CheckDetectionsResponse, error)
+	// SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+	// the reason NO_FRAMES where nothing was appended.
 	SealSubmission(context.Context, *SealSubmissionRequest) (*SealSubmissionResponse, error)
 	// CancelSubmission gives a submission up.
 	CancelSubmission(context.Context, *CancelSubmissionRequest) (*CancelSubmissionResponse, error)
@@ -237,6 +262,9 @@ func (UnimplementedSubmissionServiceServer) AppendFrames(grpc.BidiStreamingServe
 }
 func (UnimplementedSubmissionServiceServer) AppendBatch(context.Context, *AppendBatchRequest) (*AppendBatchResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AppendBatch not implemented")
+}
+func (UnimplementedSubmissionServiceServer) CheckDetections(context.Context, *CheckDetectionsRequest) (*CheckDetectionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckDetections not implemented")
 }
 func (UnimplementedSubmissionServiceServer) SealSubmission(context.Context, *SealSubmissionRequest) (*SealSubmissionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SealSubmission not implemented")
@@ -368,6 +396,24 @@ func _SubmissionService_AppendBatch_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SubmissionService_CheckDetections_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckDetectionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SubmissionServiceServer).CheckDetections(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SubmissionService_CheckDetections_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SubmissionServiceServer).CheckDetections(ctx, req.(*CheckDetectionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SubmissionService_SealSubmission_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SealSubmissionRequest)
 	if err := dec(in); err != nil {
@@ -459,6 +505,10 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AppendBatch",
 			Handler:    _SubmissionService_AppendBatch_Handler,
+		},
+		{
+			MethodName: "CheckDetections",
+			Handler:    _SubmissionService_CheckDetections_Handler,
 		},
 		{
 			MethodName: "SealSubmission",

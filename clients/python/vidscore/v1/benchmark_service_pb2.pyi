@@ -45,7 +45,7 @@ SELECTION_BEST: Selection
 SELECTION_LATEST: Selection
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "truth_complete")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -57,6 +57,7 @@ class Benchmark(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_COMPLETE_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -68,7 +69,8 @@ class Benchmark(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     truth_revision: int
     truth_digest: str
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ...) -> None: ...
+    truth_complete: bool
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., truth_complete: bool = ...) -> None: ...
 
 class Policy(_message.Message):
     __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board")
@@ -123,10 +125,24 @@ class GetBenchmarkRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class GetBenchmarkResponse(_message.Message):
-    __slots__ = ("benchmark",)
+    __slots__ = ("benchmark", "quotas")
     BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    QUOTAS_FIELD_NUMBER: _ClassVar[int]
     benchmark: Benchmark
-    def __init__(self, benchmark: _Optional[_Union[Benchmark, _Mapping]] = ...) -> None: ...
+    quotas: _containers.RepeatedCompositeFieldContainer[Quota]
+    def __init__(self, benchmark: _Optional[_Union[Benchmark, _Mapping]] = ..., quotas: _Optional[_Iterable[_Union[Quota, _Mapping]]] = ...) -> None: ...
+
+class Quota(_message.Message):
+    __slots__ = ("name", "maximum", "left", "renew_time")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
+    LEFT_FIELD_NUMBER: _ClassVar[int]
+    RENEW_TIME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    maximum: int
+    left: int
+    renew_time: _timestamp_pb2.Timestamp
+    def __init__(self, name: _Optional[str] = ..., maximum: _Optional[int] = ..., left: _Optional[int] = ..., renew_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ListBenchmarksRequest(_message.Message):
     __slots__ = ("page_size", "page_token")

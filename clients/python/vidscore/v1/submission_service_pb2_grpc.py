@@ -65,6 +65,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.FromString,
                 _registered_method=True)
+        self.CheckDetections = channel.unary_unary(
+                '/vidscore.v1.SubmissionService/CheckDetections',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsResponse.FromString,
+                _registered_method=True)
         self.SealSubmission = channel.unary_unary(
                 '/vidscore.v1.SubmissionService/SealSubmission',
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.SealSubmissionRequest.SerializeToString,
@@ -92,7 +97,9 @@ class SubmissionServiceServicer(object):
     """
 
     def CreateSubmission(self, request, context):
-        """CreateSubmission opens a submission of the caller's team.
+        """CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+        are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+        deleted after the policy's `quiet_timeout`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,7 +113,8 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ListSubmissions(self, request, context):
-        """ListSubmissions lists the submissions that the caller may see, newest first.
+        """ListSubmissions lists the submissions that have frames and that the caller may see, newest
+        first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,8 +142,17 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckDetections(self, request, context):
+        """CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+        those of CreateSubmission and AppendBatch.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def SealSubmission(self, request, context):
-        """SealSubmission ends all streams of a submission; it is scored then.
+        """SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+        the reason NO_FRAMES where nothing was appended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -194,6 +211,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.AppendBatch,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.SerializeToString,
+            ),
+            'CheckDetections': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckDetections,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsResponse.SerializeToString,
             ),
             'SealSubmission': grpc.unary_unary_rpc_method_handler(
                     servicer.SealSubmission,
@@ -379,6 +401,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/AppendBatch',
             vidscore_dot_v1_dot_submission__service__pb2.AppendBatchRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.AppendBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckDetections(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/CheckDetections',
+            vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.CheckDetectionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -36,11 +36,16 @@ class SubmissionServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> SubmissionServiceAsyncStub: ...
     CreateSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.CreateSubmissionRequest, _submission_service_pb2.CreateSubmissionResponse]
-    """CreateSubmission opens a submission of the caller's team."""
+    """CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+    are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+    deleted after the policy's `quiet_timeout`.
+    """
     GetSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.GetSubmissionRequest, _submission_service_pb2.GetSubmissionResponse]
     """GetSubmission shows one. A team sees its own, an organiser all."""
     ListSubmissions: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListSubmissionsRequest, _submission_service_pb2.ListSubmissionsResponse]
-    """ListSubmissions lists the submissions that the caller may see, newest first."""
+    """ListSubmissions lists the submissions that have frames and that the caller may see, newest
+    first.
+    """
     OpenStream: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.OpenStreamRequest, _submission_service_pb2.OpenStreamResponse]
     """OpenStream opens an append stream and raises its epoch: older writers are shut out."""
     AppendFrames: _grpc.StreamStreamMultiCallable[_submission_service_pb2.AppendFramesRequest, _submission_service_pb2.AppendFramesResponse]
@@ -49,8 +54,14 @@ class SubmissionServiceStub:
     """
     AppendBatch: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.AppendBatchRequest, _submission_service_pb2.AppendBatchResponse]
     """AppendBatch means what one request of AppendFrames means."""
+    CheckDetections: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.CheckDetectionsRequest, _submission_service_pb2.CheckDetectionsResponse]
+    """CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+    those of CreateSubmission and AppendBatch.
+    """
     SealSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.SealSubmissionRequest, _submission_service_pb2.SealSubmissionResponse]
-    """SealSubmission ends all streams of a submission; it is scored then."""
+    """SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+    the reason NO_FRAMES where nothing was appended.
+    """
     CancelSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]
     """CancelSubmission gives a submission up."""
     WatchSubmission: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]
@@ -64,11 +75,16 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.CreateSubmissionRequest, _submission_service_pb2.CreateSubmissionResponse]  # type: ignore[assignment]
-    """CreateSubmission opens a submission of the caller's team."""
+    """CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+    are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+    deleted after the policy's `quiet_timeout`.
+    """
     GetSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.GetSubmissionRequest, _submission_service_pb2.GetSubmissionResponse]  # type: ignore[assignment]
     """GetSubmission shows one. A team sees its own, an organiser all."""
     ListSubmissions: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListSubmissionsRequest, _submission_service_pb2.ListSubmissionsResponse]  # type: ignore[assignment]
-    """ListSubmissions lists the submissions that the caller may see, newest first."""
+    """ListSubmissions lists the submissions that have frames and that the caller may see, newest
+    first.
+    """
     OpenStream: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.OpenStreamRequest, _submission_service_pb2.OpenStreamResponse]  # type: ignore[assignment]
     """OpenStream opens an append stream and raises its epoch: older writers are shut out."""
     AppendFrames: _aio.StreamStreamMultiCallable[_submission_service_pb2.AppendFramesRequest, _submission_service_pb2.AppendFramesResponse]  # type: ignore[assignment]
@@ -77,8 +93,14 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     """
     AppendBatch: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.AppendBatchRequest, _submission_service_pb2.AppendBatchResponse]  # type: ignore[assignment]
     """AppendBatch means what one request of AppendFrames means."""
+    CheckDetections: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.CheckDetectionsRequest, _submission_service_pb2.CheckDetectionsResponse]  # type: ignore[assignment]
+    """CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+    those of CreateSubmission and AppendBatch.
+    """
     SealSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.SealSubmissionRequest, _submission_service_pb2.SealSubmissionResponse]  # type: ignore[assignment]
-    """SealSubmission ends all streams of a submission; it is scored then."""
+    """SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+    the reason NO_FRAMES where nothing was appended.
+    """
     CancelSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]  # type: ignore[assignment]
     """CancelSubmission gives a submission up."""
     WatchSubmission: _aio.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]  # type: ignore[assignment]
@@ -95,7 +117,10 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_service_pb2.CreateSubmissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.CreateSubmissionResponse, _abc.Awaitable[_submission_service_pb2.CreateSubmissionResponse]]:
-        """CreateSubmission opens a submission of the caller's team."""
+        """CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+        are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+        deleted after the policy's `quiet_timeout`.
+        """
 
     @_abc_1.abstractmethod
     def GetSubmission(
@@ -111,7 +136,9 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_service_pb2.ListSubmissionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.ListSubmissionsResponse, _abc.Awaitable[_submission_service_pb2.ListSubmissionsResponse]]:
-        """ListSubmissions lists the submissions that the caller may see, newest first."""
+        """ListSubmissions lists the submissions that have frames and that the caller may see, newest
+        first.
+        """
 
     @_abc_1.abstractmethod
     def OpenStream(
@@ -140,12 +167,24 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         """AppendBatch means what one request of AppendFrames means."""
 
     @_abc_1.abstractmethod
+    def CheckDetections(
+        self,
+        request: _submission_service_pb2.CheckDetectionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.CheckDetectionsResponse, _abc.Awaitable[_submission_service_pb2.CheckDetectionsResponse]]:
+        """CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+        those of CreateSubmission and AppendBatch.
+        """
+
+    @_abc_1.abstractmethod
     def SealSubmission(
         self,
         request: _submission_service_pb2.SealSubmissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.SealSubmissionResponse, _abc.Awaitable[_submission_service_pb2.SealSubmissionResponse]]:
-        """SealSubmission ends all streams of a submission; it is scored then."""
+        """SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+        the reason NO_FRAMES where nothing was appended.
+        """
 
     @_abc_1.abstractmethod
     def CancelSubmission(

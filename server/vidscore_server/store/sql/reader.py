@@ -40,6 +40,7 @@ NAMES_A_QUERY = 200
 """Submissions that one query asks for, each by two variables."""
 
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
+_HAS_FRAMES = t.submissions.c.frame_count > 0
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
 
@@ -123,7 +124,7 @@ class SqlReader(Reader):
     ) -> list[SubmissionRecord]:
         """See the contract."""
         time, name = t.submissions.c.create_time, t.submissions.c.submission
-        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark)
+        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
         if team is not None:
             query = query.where(t.submissions.c.team == team)
         if after is not None:
@@ -159,11 +160,12 @@ class SqlReader(Reader):
                 t.benchmarks.c.benchmark == benchmark,
                 t.submissions.c.team == team,
                 t.submissions.c.state.in_(COUNTED_STATES),
+                _HAS_FRAMES,
             )
         )
         if since is not None:
-            sealed = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_time)
-            query = query.where(sealed >= to_microseconds(since))
+            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
+            query = query.where(counted >= to_microseconds(since))
         return int(self._connection.execute(query).scalar_one())
 
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
@@ -256,7 +258,7 @@ class SqlReader(Reader):
                     newest.c.number == t.scores.c.number,
                 ),
             )
-            .where(t.benchmarks.c.benchmark == benchmark)
+            .where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
             .order_by(t.submissions.c.submission)
         )
         return self._all(query, ScoreRecord)

@@ -105,6 +105,13 @@ class SqlTransaction(SqlReader, Transaction):
         number = self._submission_id(record.benchmark, record.submission)
         update_submission(self._connection, number, record)
 
+    def delete_submission(self, benchmark: str, submission: str) -> None:
+        """See the contract."""
+        number = self._submission_id(benchmark, submission)
+        what = f"submission {submission}"
+        self._delete(t.submissions, t.submissions.c.id == number, what)
+        self._ids.pop((benchmark, submission), None)
+
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
         """See the contract."""
         submission_id = self._submission_id(benchmark, submission)

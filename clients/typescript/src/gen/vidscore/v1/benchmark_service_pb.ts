@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidscore/v1/benchmark_service.proto.
  */
 export const file_vidscore_v1_benchmark_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEiwgMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAki/gMKBlBvbGljeRIrCgp2aXNpYmlsaXR5GAEgASgOMhcudmlkc2NvcmUudjEuVmlzaWJpbGl0eRIYCgtsYWRkZXJfc3RlcBgCIAEoAUgAiAEBEhkKEXJlbGVhc2VkX21lYXN1cmVzGAMgAygJEhsKDm1pbmltdW1fZnJhbWVzGAQgASgDSAGIAQESMAoNcXVpZXRfdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgxxdWlldF9hY3Rpb24YBiABKA4yGC52aWRzY29yZS52MS5RdWlldEFjdGlvbhIwCg10cnV0aF90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhsKE3N1Ym1pc3Npb25zX3Blcl9kYXkYCCABKAUSGgoSc3VibWlzc2lvbnNfaW5fYWxsGAkgASgFEhcKD3JhbmtpbmdfbWVhc3VyZRgKIAEoCRIpCglzZWxlY3Rpb24YCyABKA4yFi52aWRzY29yZS52MS5TZWxlY3Rpb24SFQoNZWFybGllcl9maXJzdBgMIAEoCBIZCgxwdWJsaWNfYm9hcmQYDSABKAhIAogBAUIOCgxfbGFkZGVyX3N0ZXBCEQoPX21pbmltdW1fZnJhbWVzQg8KDV9wdWJsaWNfYm9hcmQibQoWQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBIUCgxiZW5jaG1hcmtfaWQYASABKAkSKQoJYmVuY2htYXJrGAIgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhIKCnJlcXVlc3RfaWQYAyABKAkiRAoXQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIiMKE0dldEJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCSJBChRHZXRCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiPgoVTGlzdEJlbmNobWFya3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USKgoKYmVuY2htYXJrcxgBIAMoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidAoWVXBkYXRlQmVuY2htYXJrUmVxdWVzdBIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIkQKF1VwZGF0ZUJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI1ChZEZWxldGVCZW5jaG1hcmtSZXF1ZXN0EgwKBG5hbWUYASABKAkSDQoFZm9yY2UYAiABKAgiGQoXRGVsZXRlQmVuY2htYXJrUmVzcG9uc2UibAoRVXBsb2FkVHJ1dGhIZWFkZXISEQoJYmVuY2htYXJrGAEgASgJEg0KBW1lcmdlGAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg8KB2NvbW1lbnQYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCSKsAQoSVXBsb2FkVHJ1dGhSZXF1ZXN0EjAKBmhlYWRlchgBIAEoCzIeLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoSGVhZGVySAASLQoFdHJ1dGgYAiABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2hIABIqCgNlbmQYAyABKAsyGy52aWRzY29yZS52MS5VcGxvYWRUcnV0aEVuZEgAQgkKB21lc3NhZ2UiJQoOVXBsb2FkVHJ1dGhFbmQSEwoLZnJhbWVfY291bnQYASABKAMiQwoTVXBsb2FkVHJ1dGhSZXNwb25zZRIsCghyZXZpc2lvbhgBIAEoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24imgEKDVRydXRoUmV2aXNpb24SEAoIcmV2aXNpb24YASABKAMSDgoGZGlnZXN0GAIgASgJEi8KC2NyZWF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgEIAEoAxIQCghjb21wbGV0ZRgFIAEoCBIPCgdjb21tZW50GAYgASgJIlUKGUxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImQKGkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEi0KCXJldmlzaW9ucxgBIAMoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImgKGVJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhMKC3N1Ym1pc3Npb25zGAIgAygJEg8KB2NvbW1lbnQYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJ3Cg9SZXNjb3JlTWV0YWRhdGESGgoSc3VibWlzc2lvbnNfaW5fYWxsGAEgASgDEhgKEHN1Ym1pc3Npb25zX2RvbmUYAiABKAMSLgoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoPUmVzY29yZVJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlItkBCg9TY29yZURpZmZlcmVuY2USEgoKc3VibWlzc2lvbhgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSDwoHbWVhc3VyZRgDIAEoCRITCgZiZWZvcmUYBCABKAFIAIgBARISCgVhZnRlchgFIAEoAUgBiAEBEhgKC3JhbmtfYmVmb3JlGAYgASgFSAKIAQESFwoKcmFua19hZnRlchgHIAEoBUgDiAEBQgkKB19iZWZvcmVCCAoGX2FmdGVyQg4KDF9yYW5rX2JlZm9yZUINCgtfcmFua19hZnRlciKsAQoVR2V0TGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSEwoGZG9tYWluGAMgASgJSACIAQESFwoKY2xhc3NfbmFtZRgEIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJQgkKB19kb21haW5CDQoLX2NsYXNzX25hbWUihQEKFkdldExlYWRlcmJvYXJkUmVzcG9uc2USKQoEcm93cxgBIAMoCzIbLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkUm93Eg8KB3JhbmtpbmcYAiADKAkSFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIq0BCg5MZWFkZXJib2FyZFJvdxIMCgRyYW5rGAEgASgFEgwKBHRlYW0YAiABKAkSEgoKc3VibWlzc2lvbhgDIAEoCRINCgV0aXRsZRgEIAEoCRItCglzZWFsX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBnNjb3JlcxgGIAMoCzIdLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkU2NvcmUiQQoQTGVhZGVyYm9hcmRTY29yZRIPCgdtZWFzdXJlGAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQFCCAoGX3ZhbHVlKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAjL3BgoQQmVuY2htYXJrU2VydmljZRJcCg9DcmVhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USUwoMR2V0QmVuY2htYXJrEiAudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVxdWVzdBohLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1Jlc3BvbnNlElkKDkxpc3RCZW5jaG1hcmtzEiIudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXF1ZXN0GiMudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXNwb25zZRJcCg9VcGRhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USXAoPRGVsZXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1Jlc3BvbnNlElIKC1VwbG9hZFRydXRoEh8udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXF1ZXN0GiAudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXNwb25zZSgBEmUKEkxpc3RUcnV0aFJldmlzaW9ucxImLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QaJy52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRKCAQoSUmVzY29yZVN1Ym1pc3Npb25zEiYudmlkc2NvcmUudjEuUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJcpBIgoPUmVzY29yZVJlc3BvbnNlEg9SZXNjb3JlTWV0YWRhdGESWQoOR2V0TGVhZGVyYm9hcmQSIi52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlcXVlc3QaIy52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlc3BvbnNlQnAKFWlvLmdpdGh1Yi52aWRzY29yZS52MUIVQmVuY2htYXJrU2VydmljZVByb3RvUAFaPmdpdGh1Yi5jb20vdmlkc2NvcmUvdmlkc2NvcmUvY2xpZW50cy9nby92aWRzY29yZS92MTt2aWRzY29yZXYxYgZwcm90bzM", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
+  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEi2gMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSFgoOdHJ1dGhfY29tcGxldGUYDiABKAgi/gMKBlBvbGljeRIrCgp2aXNpYmlsaXR5GAEgASgOMhcudmlkc2NvcmUudjEuVmlzaWJpbGl0eRIYCgtsYWRkZXJfc3RlcBgCIAEoAUgAiAEBEhkKEXJlbGVhc2VkX21lYXN1cmVzGAMgAygJEhsKDm1pbmltdW1fZnJhbWVzGAQgASgDSAGIAQESMAoNcXVpZXRfdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgxxdWlldF9hY3Rpb24YBiABKA4yGC52aWRzY29yZS52MS5RdWlldEFjdGlvbhIwCg10cnV0aF90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhsKE3N1Ym1pc3Npb25zX3Blcl9kYXkYCCABKAUSGgoSc3VibWlzc2lvbnNfaW5fYWxsGAkgASgFEhcKD3JhbmtpbmdfbWVhc3VyZRgKIAEoCRIpCglzZWxlY3Rpb24YCyABKA4yFi52aWRzY29yZS52MS5TZWxlY3Rpb24SFQoNZWFybGllcl9maXJzdBgMIAEoCBIZCgxwdWJsaWNfYm9hcmQYDSABKAhIAogBAUIOCgxfbGFkZGVyX3N0ZXBCEQoPX21pbmltdW1fZnJhbWVzQg8KDV9wdWJsaWNfYm9hcmQibQoWQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBIUCgxiZW5jaG1hcmtfaWQYASABKAkSKQoJYmVuY2htYXJrGAIgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhIKCnJlcXVlc3RfaWQYAyABKAkiRAoXQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIiMKE0dldEJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCSJlChRHZXRCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSIgoGcXVvdGFzGAIgAygLMhIudmlkc2NvcmUudjEuUXVvdGEiZAoFUXVvdGESDAoEbmFtZRgBIAEoCRIPCgdtYXhpbXVtGAIgASgFEgwKBGxlZnQYAyABKAUSLgoKcmVuZXdfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPgoVTGlzdEJlbmNobWFya3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USKgoKYmVuY2htYXJrcxgBIAMoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidAoWVXBkYXRlQmVuY2htYXJrUmVxdWVzdBIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIkQKF1VwZGF0ZUJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI1ChZEZWxldGVCZW5jaG1hcmtSZXF1ZXN0EgwKBG5hbWUYASABKAkSDQoFZm9yY2UYAiABKAgiGQoXRGVsZXRlQmVuY2htYXJrUmVzcG9uc2UibAoRVXBsb2FkVHJ1dGhIZWFkZXISEQoJYmVuY2htYXJrGAEgASgJEg0KBW1lcmdlGAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg8KB2NvbW1lbnQYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCSKsAQoSVXBsb2FkVHJ1dGhSZXF1ZXN0EjAKBmhlYWRlchgBIAEoCzIeLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoSGVhZGVySAASLQoFdHJ1dGgYAiABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2hIABIqCgNlbmQYAyABKAsyGy52aWRzY29yZS52MS5VcGxvYWRUcnV0aEVuZEgAQgkKB21lc3NhZ2UiJQoOVXBsb2FkVHJ1dGhFbmQSEwoLZnJhbWVfY291bnQYASABKAMiQwoTVXBsb2FkVHJ1dGhSZXNwb25zZRIsCghyZXZpc2lvbhgBIAEoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24imgEKDVRydXRoUmV2aXNpb24SEAoIcmV2aXNpb24YASABKAMSDgoGZGlnZXN0GAIgASgJEi8KC2NyZWF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgEIAEoAxIQCghjb21wbGV0ZRgFIAEoCBIPCgdjb21tZW50GAYgASgJIlUKGUxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImQKGkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEi0KCXJldmlzaW9ucxgBIAMoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImgKGVJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhMKC3N1Ym1pc3Npb25zGAIgAygJEg8KB2NvbW1lbnQYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJ3Cg9SZXNjb3JlTWV0YWRhdGESGgoSc3VibWlzc2lvbnNfaW5fYWxsGAEgASgDEhgKEHN1Ym1pc3Npb25zX2RvbmUYAiABKAMSLgoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoPUmVzY29yZVJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlItkBCg9TY29yZURpZmZlcmVuY2USEgoKc3VibWlzc2lvbhgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSDwoHbWVhc3VyZRgDIAEoCRITCgZiZWZvcmUYBCABKAFIAIgBARISCgVhZnRlchgFIAEoAUgBiAEBEhgKC3JhbmtfYmVmb3JlGAYgASgFSAKIAQESFwoKcmFua19hZnRlchgHIAEoBUgDiAEBQgkKB19iZWZvcmVCCAoGX2FmdGVyQg4KDF9yYW5rX2JlZm9yZUINCgtfcmFua19hZnRlciKsAQoVR2V0TGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSEwoGZG9tYWluGAMgASgJSACIAQESFwoKY2xhc3NfbmFtZRgEIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJQgkKB19kb21haW5CDQoLX2NsYXNzX25hbWUihQEKFkdldExlYWRlcmJvYXJkUmVzcG9uc2USKQoEcm93cxgBIAMoCzIbLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkUm93Eg8KB3JhbmtpbmcYAiADKAkSFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIq0BCg5MZWFkZXJib2FyZFJvdxIMCgRyYW5rGAEgASgFEgwKBHRlYW0YAiABKAkSEgoKc3VibWlzc2lvbhgDIAEoCRINCgV0aXRsZRgEIAEoCRItCglzZWFsX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBnNjb3JlcxgGIAMoCzIdLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkU2NvcmUiQQoQTGVhZGVyYm9hcmRTY29yZRIPCgdtZWFzdXJlGAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQFCCAoGX3ZhbHVlKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAjL3BgoQQmVuY2htYXJrU2VydmljZRJcCg9DcmVhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USUwoMR2V0QmVuY2htYXJrEiAudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVxdWVzdBohLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1Jlc3BvbnNlElkKDkxpc3RCZW5jaG1hcmtzEiIudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXF1ZXN0GiMudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXNwb25zZRJcCg9VcGRhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USXAoPRGVsZXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1Jlc3BvbnNlElIKC1VwbG9hZFRydXRoEh8udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXF1ZXN0GiAudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXNwb25zZSgBEmUKEkxpc3RUcnV0aFJldmlzaW9ucxImLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QaJy52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRKCAQoSUmVzY29yZVN1Ym1pc3Npb25zEiYudmlkc2NvcmUudjEuUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJcpBIgoPUmVzY29yZVJlc3BvbnNlEg9SZXNjb3JlTWV0YWRhdGESWQoOR2V0TGVhZGVyYm9hcmQSIi52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlcXVlc3QaIy52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlc3BvbnNlQnAKFWlvLmdpdGh1Yi52aWRzY29yZS52MUIVQmVuY2htYXJrU2VydmljZVByb3RvUAFaPmdpdGh1Yi5jb20vdmlkc2NvcmUvdmlkc2NvcmUvY2xpZW50cy9nby92aWRzY29yZS92MTt2aWRzY29yZXYxYgZwcm90bzM", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
 
 /**
  * Benchmark is a specification, truth and a policy, hosted.
@@ -106,6 +106,13 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
    * @generated from field: string truth_digest = 11;
    */
   truthDigest: string;
+
+  /**
+   * Whether the newest truth is complete, so that nothing waits for more.
+   *
+   * @generated from field: bool truth_complete = 14;
+   */
+  truthComplete: boolean;
 };
 
 /**
@@ -312,6 +319,13 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
    * @generated from field: vidscore.v1.Benchmark benchmark = 1;
    */
   benchmark?: Benchmark | undefined;
+
+  /**
+   * Limits on the submissions of the caller's team.
+   *
+   * @generated from field: repeated vidscore.v1.Quota quotas = 2;
+   */
+  quotas: Quota[];
 };
 
 /**
@@ -320,6 +334,48 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
  */
 export const GetBenchmarkResponseSchema: GenMessage<GetBenchmarkResponse> = /*@__PURE__*/
   messageDesc(file_vidscore_v1_benchmark_service, 5);
+
+/**
+ * Quota is a limit on a team's submissions.
+ *
+ * @generated from message vidscore.v1.Quota
+ */
+export type Quota = Message<"vidscore.v1.Quota"> & {
+  /**
+   * Field of the policy that sets it.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Most submissions.
+   *
+   * @generated from field: int32 maximum = 2;
+   */
+  maximum: number;
+
+  /**
+   * Submissions that the team may still have.
+   *
+   * @generated from field: int32 left = 3;
+   */
+  left: number;
+
+  /**
+   * When it is whole again; absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp renew_time = 4;
+   */
+  renewTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidscore.v1.Quota.
+ * Use `create(QuotaSchema)` to create a new message.
+ */
+export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 6);
 
 /**
  * ListBenchmarksRequest asks for a page of benchmarks.
@@ -347,7 +403,7 @@ export type ListBenchmarksRequest = Message<"vidscore.v1.ListBenchmarksRequest">
  * Use `create(ListBenchmarksRequestSchema)` to create a new message.
  */
 export const ListBenchmarksRequestSchema: GenMessage<ListBenchmarksRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 6);
+  messageDesc(file_vidscore_v1_benchmark_service, 7);
 
 /**
  * ListBenchmarksResponse is a page of benchmarks.
@@ -375,7 +431,7 @@ export type ListBenchmarksResponse = Message<"vidscore.v1.ListBenchmarksResponse
  * Use `create(ListBenchmarksResponseSchema)` to create a new message.
  */
 export const ListBenchmarksResponseSchema: GenMessage<ListBenchmarksResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 7);
+  messageDesc(file_vidscore_v1_benchmark_service, 8);
 
 /**
  * UpdateBenchmarkRequest changes a benchmark.
@@ -403,7 +459,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
  * Use `create(UpdateBenchmarkRequestSchema)` to create a new message.
  */
 export const UpdateBenchmarkRequestSchema: GenMessage<UpdateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 8);
+  messageDesc(file_vidscore_v1_benchmark_service, 9);
 
 /**
  * UpdateBenchmarkResponse is the changed benchmark.
@@ -424,7 +480,7 @@ export type UpdateBenchmarkResponse = Message<"vidscore.v1.UpdateBenchmarkRespon
  * Use `create(UpdateBenchmarkResponseSchema)` to create a new message.
  */
 export const UpdateBenchmarkResponseSchema: GenMessage<UpdateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 9);
+  messageDesc(file_vidscore_v1_benchmark_service, 10);
 
 /**
  * DeleteBenchmarkRequest deletes a benchmark.
@@ -452,7 +508,7 @@ export type DeleteBenchmarkRequest = Message<"vidscore.v1.DeleteBenchmarkRequest
  * Use `create(DeleteBenchmarkRequestSchema)` to create a new message.
  */
 export const DeleteBenchmarkRequestSchema: GenMessage<DeleteBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 10);
+  messageDesc(file_vidscore_v1_benchmark_service, 11);
 
 /**
  * DeleteBenchmarkResponse says that it is gone.
@@ -467,7 +523,7 @@ export type DeleteBenchmarkResponse = Message<"vidscore.v1.DeleteBenchmarkRespon
  * Use `create(DeleteBenchmarkResponseSchema)` to create a new message.
  */
 export const DeleteBenchmarkResponseSchema: GenMessage<DeleteBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 11);
+  messageDesc(file_vidscore_v1_benchmark_service, 12);
 
 /**
  * UploadTruthHeader says what an upload of truth is for.
@@ -517,7 +573,7 @@ export type UploadTruthHeader = Message<"vidscore.v1.UploadTruthHeader"> & {
  * Use `create(UploadTruthHeaderSchema)` to create a new message.
  */
 export const UploadTruthHeaderSchema: GenMessage<UploadTruthHeader> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 12);
+  messageDesc(file_vidscore_v1_benchmark_service, 13);
 
 /**
  * UploadTruthRequest is one message of an upload.
@@ -562,7 +618,7 @@ export type UploadTruthRequest = Message<"vidscore.v1.UploadTruthRequest"> & {
  * Use `create(UploadTruthRequestSchema)` to create a new message.
  */
 export const UploadTruthRequestSchema: GenMessage<UploadTruthRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 13);
+  messageDesc(file_vidscore_v1_benchmark_service, 14);
 
 /**
  * UploadTruthEnd says that an upload is complete.
@@ -583,7 +639,7 @@ export type UploadTruthEnd = Message<"vidscore.v1.UploadTruthEnd"> & {
  * Use `create(UploadTruthEndSchema)` to create a new message.
  */
 export const UploadTruthEndSchema: GenMessage<UploadTruthEnd> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 14);
+  messageDesc(file_vidscore_v1_benchmark_service, 15);
 
 /**
  * UploadTruthResponse is the new revision.
@@ -604,7 +660,7 @@ export type UploadTruthResponse = Message<"vidscore.v1.UploadTruthResponse"> & {
  * Use `create(UploadTruthResponseSchema)` to create a new message.
  */
 export const UploadTruthResponseSchema: GenMessage<UploadTruthResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 15);
+  messageDesc(file_vidscore_v1_benchmark_service, 16);
 
 /**
  * TruthRevision is a state of a benchmark's truth; it never changes.
@@ -660,7 +716,7 @@ export type TruthRevision = Message<"vidscore.v1.TruthRevision"> & {
  * Use `create(TruthRevisionSchema)` to create a new message.
  */
 export const TruthRevisionSchema: GenMessage<TruthRevision> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 16);
+  messageDesc(file_vidscore_v1_benchmark_service, 17);
 
 /**
  * ListTruthRevisionsRequest asks for a page of revisions.
@@ -695,7 +751,7 @@ export type ListTruthRevisionsRequest = Message<"vidscore.v1.ListTruthRevisionsR
  * Use `create(ListTruthRevisionsRequestSchema)` to create a new message.
  */
 export const ListTruthRevisionsRequestSchema: GenMessage<ListTruthRevisionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 17);
+  messageDesc(file_vidscore_v1_benchmark_service, 18);
 
 /**
  * ListTruthRevisionsResponse is a page of revisions, newest first.
@@ -723,7 +779,7 @@ export type ListTruthRevisionsResponse = Message<"vidscore.v1.ListTruthRevisions
  * Use `create(ListTruthRevisionsResponseSchema)` to create a new message.
  */
 export const ListTruthRevisionsResponseSchema: GenMessage<ListTruthRevisionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 18);
+  messageDesc(file_vidscore_v1_benchmark_service, 19);
 
 /**
  * RescoreSubmissionsRequest asks for new scores of stored detections.
@@ -765,7 +821,7 @@ export type RescoreSubmissionsRequest = Message<"vidscore.v1.RescoreSubmissionsR
  * Use `create(RescoreSubmissionsRequestSchema)` to create a new message.
  */
 export const RescoreSubmissionsRequestSchema: GenMessage<RescoreSubmissionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 19);
+  messageDesc(file_vidscore_v1_benchmark_service, 20);
 
 /**
  * RescoreMetadata is how far a re-scoring has come.
@@ -800,7 +856,7 @@ export type RescoreMetadata = Message<"vidscore.v1.RescoreMetadata"> & {
  * Use `create(RescoreMetadataSchema)` to create a new message.
  */
 export const RescoreMetadataSchema: GenMessage<RescoreMetadata> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 20);
+  messageDesc(file_vidscore_v1_benchmark_service, 21);
 
 /**
  * RescoreResponse is what a re-scoring changed.
@@ -821,7 +877,7 @@ export type RescoreResponse = Message<"vidscore.v1.RescoreResponse"> & {
  * Use `create(RescoreResponseSchema)` to create a new message.
  */
 export const RescoreResponseSchema: GenMessage<RescoreResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 21);
+  messageDesc(file_vidscore_v1_benchmark_service, 22);
 
 /**
  * ScoreDifference is a score before and after.
@@ -884,7 +940,7 @@ export type ScoreDifference = Message<"vidscore.v1.ScoreDifference"> & {
  * Use `create(ScoreDifferenceSchema)` to create a new message.
  */
 export const ScoreDifferenceSchema: GenMessage<ScoreDifference> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 22);
+  messageDesc(file_vidscore_v1_benchmark_service, 23);
 
 /**
  * GetLeaderboardRequest asks for a page of a board.
@@ -940,7 +996,7 @@ export type GetLeaderboardRequest = Message<"vidscore.v1.GetLeaderboardRequest">
  * Use `create(GetLeaderboardRequestSchema)` to create a new message.
  */
 export const GetLeaderboardRequestSchema: GenMessage<GetLeaderboardRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 23);
+  messageDesc(file_vidscore_v1_benchmark_service, 24);
 
 /**
  * GetLeaderboardResponse is a page of a board.
@@ -982,7 +1038,7 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
  * Use `create(GetLeaderboardResponseSchema)` to create a new message.
  */
 export const GetLeaderboardResponseSchema: GenMessage<GetLeaderboardResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 24);
+  messageDesc(file_vidscore_v1_benchmark_service, 25);
 
 /**
  * LeaderboardRow is one submission on the board.
@@ -1038,7 +1094,7 @@ export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
  * Use `create(LeaderboardRowSchema)` to create a new message.
  */
 export const LeaderboardRowSchema: GenMessage<LeaderboardRow> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 25);
+  messageDesc(file_vidscore_v1_benchmark_service, 26);
 
 /**
  * LeaderboardScore is a released measure.
@@ -1066,7 +1122,7 @@ export type LeaderboardScore = Message<"vidscore.v1.LeaderboardScore"> & {
  * Use `create(LeaderboardScoreSchema)` to create a new message.
  */
 export const LeaderboardScoreSchema: GenMessage<LeaderboardScore> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 26);
+  messageDesc(file_vidscore_v1_benchmark_service, 27);
 
 /**
  * Visibility is what performers see of scores.

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidscore/v1/submission_service.proto.
  */
 export const file_vidscore_v1_submission_service: GenFile = /*@__PURE__*/
-  fileDesc("CiR2aWRzY29yZS92MS9zdWJtaXNzaW9uX3NlcnZpY2UucHJvdG8SC3ZpZHNjb3JlLnYxIvICCgpTdWJtaXNzaW9uEgwKBG5hbWUYASABKAkSDAoEdGVhbRgCIAEoCRINCgV0aXRsZRgDIAEoCRIrCgVzdGF0ZRgEIAEoDjIcLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb25TdGF0ZRIUCgxzdGF0ZV9yZWFzb24YBSABKAkSFQoNc3RhdGVfbWVzc2FnZRgGIAEoCRIuCgpzdGF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJc2VhbF90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgKIAEoAxIoCgdzdHJlYW1zGAsgAygLMhcudmlkc2NvcmUudjEuU3RyZWFtSW5mbxIQCghyZXZpc2lvbhgMIAEoAyJACgpTdHJlYW1JbmZvEg4KBnN0cmVhbRgBIAEoCRINCgVlcG9jaBgCIAEoAxITCgtuZXh0X29mZnNldBgDIAEoAyJmChdDcmVhdGVTdWJtaXNzaW9uUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSFQoNc3VibWlzc2lvbl9pZBgCIAEoCRINCgV0aXRsZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkcKGENyZWF0ZVN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiIkChRHZXRTdWJtaXNzaW9uUmVxdWVzdBIMCgRuYW1lGAEgASgJIkQKFUdldFN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiJSChZMaXN0U3VibWlzc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJgChdMaXN0U3VibWlzc2lvbnNSZXNwb25zZRIsCgtzdWJtaXNzaW9ucxgBIAMoCzIXLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjcKEU9wZW5TdHJlYW1SZXF1ZXN0EhIKCnN1Ym1pc3Npb24YASABKAkSDgoGc3RyZWFtGAIgASgJIj0KEk9wZW5TdHJlYW1SZXNwb25zZRInCgZzdHJlYW0YASABKAsyFy52aWRzY29yZS52MS5TdHJlYW1JbmZvImkKBkFwcGVuZBIOCgZzdHJlYW0YASABKAkSDQoFZXBvY2gYAiABKAMSDgoGb2Zmc2V0GAMgASgDEjAKCmRldGVjdGlvbnMYBCABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2giOgoTQXBwZW5kRnJhbWVzUmVxdWVzdBIjCgZhcHBlbmQYASABKAsyEy52aWRzY29yZS52MS5BcHBlbmQiKwoUQXBwZW5kRnJhbWVzUmVzcG9uc2USEwoLbmV4dF9vZmZzZXQYASABKAMiOQoSQXBwZW5kQmF0Y2hSZXF1ZXN0EiMKBmFwcGVuZBgBIAEoCzITLnZpZHNjb3JlLnYxLkFwcGVuZCIqChNBcHBlbmRCYXRjaFJlc3BvbnNlEhMKC25leHRfb2Zmc2V0GAEgASgDImEKFVNlYWxTdWJtaXNzaW9uUmVxdWVzdBIMCgRuYW1lGAEgASgJEiEKFGV4cGVjdGVkX2ZyYW1lX2NvdW50GAIgASgDSACIAQFCFwoVX2V4cGVjdGVkX2ZyYW1lX2NvdW50IkUKFlNlYWxTdWJtaXNzaW9uUmVzcG9uc2USKwoKc3VibWlzc2lvbhgBIAEoCzIXLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb24iJwoXQ2FuY2VsU3VibWlzc2lvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSJHChhDYW5jZWxTdWJtaXNzaW9uUmVzcG9uc2USKwoKc3VibWlzc2lvbhgBIAEoCzIXLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb24iPQoWV2F0Y2hTdWJtaXNzaW9uUmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDWZyb21fcmV2aXNpb24YAiABKAMidAoXV2F0Y2hTdWJtaXNzaW9uUmVzcG9uc2USKwoKc3VibWlzc2lvbhgBIAEoCzIXLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb24SLAoGc2NvcmVzGAIgAygLMhwudmlkc2NvcmUudjEuU3VibWlzc2lvblNjb3JlIq8BCg9TdWJtaXNzaW9uU2NvcmUSDAoEbmFtZRgBIAEoCRIvCgtjcmVhdGVfdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSIwoGcmVwb3J0GAQgASgLMhMudmlkc2NvcmUudjEuUmVwb3J0Eg8KB3BhcnRpYWwYBSABKAgSDwoHY3VycmVudBgGIAEoCCJOChFMaXN0U2NvcmVzUmVxdWVzdBISCgpzdWJtaXNzaW9uGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlsKEkxpc3RTY29yZXNSZXNwb25zZRIsCgZzY29yZXMYASADKAsyHC52aWRzY29yZS52MS5TdWJtaXNzaW9uU2NvcmUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKqsCCg9TdWJtaXNzaW9uU3RhdGUSIAocU1VCTUlTU0lPTl9TVEFURV9VTlNQRUNJRklFRBAAEhkKFVNVQk1JU1NJT05fU1RBVEVfT1BFThABEh4KGlNVQk1JU1NJT05fU1RBVEVfUkVDRUlWSU5HEAISGwoXU1VCTUlTU0lPTl9TVEFURV9TRUFMRUQQAxImCiJTVUJNSVNTSU9OX1NUQVRFX1dBSVRJTkdfRk9SX1RSVVRIEAQSHAoYU1VCTUlTU0lPTl9TVEFURV9TQ09SSU5HEAUSGwoXU1VCTUlTU0lPTl9TVEFURV9TQ09SRUQQBhIbChdTVUJNSVNTSU9OX1NUQVRFX0ZBSUxFRBAHEh4KGlNVQk1JU1NJT05fU1RBVEVfQ0FOQ0VMTEVEEAgyjwcKEVN1Ym1pc3Npb25TZXJ2aWNlEl8KEENyZWF0ZVN1Ym1pc3Npb24SJC52aWRzY29yZS52MS5DcmVhdGVTdWJtaXNzaW9uUmVxdWVzdBolLnZpZHNjb3JlLnYxLkNyZWF0ZVN1Ym1pc3Npb25SZXNwb25zZRJWCg1HZXRTdWJtaXNzaW9uEiEudmlkc2NvcmUudjEuR2V0U3VibWlzc2lvblJlcXVlc3QaIi52aWRzY29yZS52MS5HZXRTdWJtaXNzaW9uUmVzcG9uc2USXAoPTGlzdFN1Ym1pc3Npb25zEiMudmlkc2NvcmUudjEuTGlzdFN1Ym1pc3Npb25zUmVxdWVzdBokLnZpZHNjb3JlLnYxLkxpc3RTdWJtaXNzaW9uc1Jlc3BvbnNlEk0KCk9wZW5TdHJlYW0SHi52aWRzY29yZS52MS5PcGVuU3RyZWFtUmVxdWVzdBofLnZpZHNjb3JlLnYxLk9wZW5TdHJlYW1SZXNwb25zZRJXCgxBcHBlbmRGcmFtZXMSIC52aWRzY29yZS52MS5BcHBlbmRGcmFtZXNSZXF1ZXN0GiEudmlkc2NvcmUudjEuQXBwZW5kRnJhbWVzUmVzcG9uc2UoATABElAKC0FwcGVuZEJhdGNoEh8udmlkc2NvcmUudjEuQXBwZW5kQmF0Y2hSZXF1ZXN0GiAudmlkc2NvcmUudjEuQXBwZW5kQmF0Y2hSZXNwb25zZRJZCg5TZWFsU3VibWlzc2lvbhIiLnZpZHNjb3JlLnYxLlNlYWxTdWJtaXNzaW9uUmVxdWVzdBojLnZpZHNjb3JlLnYxLlNlYWxTdWJtaXNzaW9uUmVzcG9uc2USXwoQQ2FuY2VsU3VibWlzc2lvbhIkLnZpZHNjb3JlLnYxLkNhbmNlbFN1Ym1pc3Npb25SZXF1ZXN0GiUudmlkc2NvcmUudjEuQ2FuY2VsU3VibWlzc2lvblJlc3BvbnNlEl4KD1dhdGNoU3VibWlzc2lvbhIjLnZpZHNjb3JlLnYxLldhdGNoU3VibWlzc2lvblJlcXVlc3QaJC52aWRzY29yZS52MS5XYXRjaFN1Ym1pc3Npb25SZXNwb25zZTABEk0KCkxpc3RTY29yZXMSHi52aWRzY29yZS52MS5MaXN0U2NvcmVzUmVxdWVzdBofLnZpZHNjb3JlLnYxLkxpc3RTY29yZXNSZXNwb25zZUJxChVpby5naXRodWIudmlkc2NvcmUudjFCFlN1Ym1pc3Npb25TZXJ2aWNlUHJvdG9QAVo+Z2l0aHViLmNvbS92aWRzY29yZS92aWRzY29yZS9jbGllbnRzL2dvL3ZpZHNjb3JlL3YxO3ZpZHNjb3JldjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_report]);
+  fileDesc("CiR2aWRzY29yZS92MS9zdWJtaXNzaW9uX3NlcnZpY2UucHJvdG8SC3ZpZHNjb3JlLnYxIrQDCgpTdWJtaXNzaW9uEgwKBG5hbWUYASABKAkSDAoEdGVhbRgCIAEoCRINCgV0aXRsZRgDIAEoCRIrCgVzdGF0ZRgEIAEoDjIcLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb25TdGF0ZRIUCgxzdGF0ZV9yZWFzb24YBSABKAkSFQoNc3RhdGVfbWVzc2FnZRgGIAEoCRIuCgpzdGF0ZV90aW1lGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtjcmVhdGVfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoJc2VhbF90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgKIAEoAxIoCgdzdHJlYW1zGAsgAygLMhcudmlkc2NvcmUudjEuU3RyZWFtSW5mbxIQCghyZXZpc2lvbhgMIAEoAxIsCghkdWVfdGltZRgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKZHVlX3JlYXNvbhgPIAEoCSJACgpTdHJlYW1JbmZvEg4KBnN0cmVhbRgBIAEoCRINCgVlcG9jaBgCIAEoAxITCgtuZXh0X29mZnNldBgDIAEoAyJmChdDcmVhdGVTdWJtaXNzaW9uUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSFQoNc3VibWlzc2lvbl9pZBgCIAEoCRINCgV0aXRsZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkcKGENyZWF0ZVN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiIkChRHZXRTdWJtaXNzaW9uUmVxdWVzdBIMCgRuYW1lGAEgASgJIkQKFUdldFN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiJSChZMaXN0U3VibWlzc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJgChdMaXN0U3VibWlzc2lvbnNSZXNwb25zZRIsCgtzdWJtaXNzaW9ucxgBIAMoCzIXLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjcKEU9wZW5TdHJlYW1SZXF1ZXN0EhIKCnN1Ym1pc3Npb24YASABKAkSDgoGc3RyZWFtGAIgASgJIj0KEk9wZW5TdHJlYW1SZXNwb25zZRInCgZzdHJlYW0YASABKAsyFy52aWRzY29yZS52MS5TdHJlYW1JbmZvImkKBkFwcGVuZBIOCgZzdHJlYW0YASABKAkSDQoFZXBvY2gYAiABKAMSDgoGb2Zmc2V0GAMgASgDEjAKCmRldGVjdGlvbnMYBCABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2giOgoTQXBwZW5kRnJhbWVzUmVxdWVzdBIjCgZhcHBlbmQYASABKAsyEy52aWRzY29yZS52MS5BcHBlbmQiKwoUQXBwZW5kRnJhbWVzUmVzcG9uc2USEwoLbmV4dF9vZmZzZXQYASABKAMiOQoSQXBwZW5kQmF0Y2hSZXF1ZXN0EiMKBmFwcGVuZBgBIAEoCzITLnZpZHNjb3JlLnYxLkFwcGVuZCIqChNBcHBlbmRCYXRjaFJlc3BvbnNlEhMKC25leHRfb2Zmc2V0GAEgASgDIl0KFkNoZWNrRGV0ZWN0aW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEjAKCmRldGVjdGlvbnMYAiABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2giLgoXQ2hlY2tEZXRlY3Rpb25zUmVzcG9uc2USEwoLZnJhbWVfY291bnQYASABKAMiYQoVU2VhbFN1Ym1pc3Npb25SZXF1ZXN0EgwKBG5hbWUYASABKAkSIQoUZXhwZWN0ZWRfZnJhbWVfY291bnQYAiABKANIAIgBAUIXChVfZXhwZWN0ZWRfZnJhbWVfY291bnQiRQoWU2VhbFN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiInChdDYW5jZWxTdWJtaXNzaW9uUmVxdWVzdBIMCgRuYW1lGAEgASgJIkcKGENhbmNlbFN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbiI9ChZXYXRjaFN1Ym1pc3Npb25SZXF1ZXN0EgwKBG5hbWUYASABKAkSFQoNZnJvbV9yZXZpc2lvbhgCIAEoAyJ0ChdXYXRjaFN1Ym1pc3Npb25SZXNwb25zZRIrCgpzdWJtaXNzaW9uGAEgASgLMhcudmlkc2NvcmUudjEuU3VibWlzc2lvbhIsCgZzY29yZXMYAiADKAsyHC52aWRzY29yZS52MS5TdWJtaXNzaW9uU2NvcmUirwEKD1N1Ym1pc3Npb25TY29yZRIMCgRuYW1lGAEgASgJEi8KC2NyZWF0ZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgDIAEoAxIjCgZyZXBvcnQYBCABKAsyEy52aWRzY29yZS52MS5SZXBvcnQSDwoHcGFydGlhbBgFIAEoCBIPCgdjdXJyZW50GAYgASgIIk4KEUxpc3RTY29yZXNSZXF1ZXN0EhIKCnN1Ym1pc3Npb24YASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiWwoSTGlzdFNjb3Jlc1Jlc3BvbnNlEiwKBnNjb3JlcxgBIAMoCzIcLnZpZHNjb3JlLnYxLlN1Ym1pc3Npb25TY29yZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqqwIKD1N1Ym1pc3Npb25TdGF0ZRIgChxTVUJNSVNTSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASGQoVU1VCTUlTU0lPTl9TVEFURV9PUEVOEAESHgoaU1VCTUlTU0lPTl9TVEFURV9SRUNFSVZJTkcQAhIbChdTVUJNSVNTSU9OX1NUQVRFX1NFQUxFRBADEiYKIlNVQk1JU1NJT05fU1RBVEVfV0FJVElOR19GT1JfVFJVVEgQBBIcChhTVUJNSVNTSU9OX1NUQVRFX1NDT1JJTkcQBRIbChdTVUJNSVNTSU9OX1NUQVRFX1NDT1JFRBAGEhsKF1NVQk1JU1NJT05fU1RBVEVfRkFJTEVEEAcSHgoaU1VCTUlTU0lPTl9TVEFURV9DQU5DRUxMRUQQCDLtBwoRU3VibWlzc2lvblNlcnZpY2USXwoQQ3JlYXRlU3VibWlzc2lvbhIkLnZpZHNjb3JlLnYxLkNyZWF0ZVN1Ym1pc3Npb25SZXF1ZXN0GiUudmlkc2NvcmUudjEuQ3JlYXRlU3VibWlzc2lvblJlc3BvbnNlElYKDUdldFN1Ym1pc3Npb24SIS52aWRzY29yZS52MS5HZXRTdWJtaXNzaW9uUmVxdWVzdBoiLnZpZHNjb3JlLnYxLkdldFN1Ym1pc3Npb25SZXNwb25zZRJcCg9MaXN0U3VibWlzc2lvbnMSIy52aWRzY29yZS52MS5MaXN0U3VibWlzc2lvbnNSZXF1ZXN0GiQudmlkc2NvcmUudjEuTGlzdFN1Ym1pc3Npb25zUmVzcG9uc2USTQoKT3BlblN0cmVhbRIeLnZpZHNjb3JlLnYxLk9wZW5TdHJlYW1SZXF1ZXN0Gh8udmlkc2NvcmUudjEuT3BlblN0cmVhbVJlc3BvbnNlElcKDEFwcGVuZEZyYW1lcxIgLnZpZHNjb3JlLnYxLkFwcGVuZEZyYW1lc1JlcXVlc3QaIS52aWRzY29yZS52MS5BcHBlbmRGcmFtZXNSZXNwb25zZSgBMAESUAoLQXBwZW5kQmF0Y2gSHy52aWRzY29yZS52MS5BcHBlbmRCYXRjaFJlcXVlc3QaIC52aWRzY29yZS52MS5BcHBlbmRCYXRjaFJlc3BvbnNlElwKD0NoZWNrRGV0ZWN0aW9ucxIjLnZpZHNjb3JlLnYxLkNoZWNrRGV0ZWN0aW9uc1JlcXVlc3QaJC52aWRzY29yZS52MS5DaGVja0RldGVjdGlvbnNSZXNwb25zZRJZCg5TZWFsU3VibWlzc2lvbhIiLnZpZHNjb3JlLnYxLlNlYWxTdWJtaXNzaW9uUmVxdWVzdBojLnZpZHNjb3JlLnYxLlNlYWxTdWJtaXNzaW9uUmVzcG9uc2USXwoQQ2FuY2VsU3VibWlzc2lvbhIkLnZpZHNjb3JlLnYxLkNhbmNlbFN1Ym1pc3Npb25SZXF1ZXN0GiUudmlkc2NvcmUudjEuQ2FuY2VsU3VibWlzc2lvblJlc3BvbnNlEl4KD1dhdGNoU3VibWlzc2lvbhIjLnZpZHNjb3JlLnYxLldhdGNoU3VibWlzc2lvblJlcXVlc3QaJC52aWRzY29yZS52MS5XYXRjaFN1Ym1pc3Npb25SZXNwb25zZTABEk0KCkxpc3RTY29yZXMSHi52aWRzY29yZS52MS5MaXN0U2NvcmVzUmVxdWVzdBofLnZpZHNjb3JlLnYxLkxpc3RTY29yZXNSZXNwb25zZUJxChVpby5naXRodWIudmlkc2NvcmUudjFCFlN1Ym1pc3Npb25TZXJ2aWNlUHJvdG9QAVo+Z2l0aHViLmNvbS92aWRzY29yZS92aWRzY29yZS9jbGllbnRzL2dvL3ZpZHNjb3JlL3YxO3ZpZHNjb3JldjFiBnByb3RvMw", [file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_report]);
 
 /**
  * Submission is one system's detections for a benchmark.
@@ -110,6 +110,20 @@ export type Submission = Message<"vidscore.v1.Submission"> & {
    * @generated from field: int64 revision = 12;
    */
   revision: bigint;
+
+  /**
+   * When time alone moves it on, if nothing else does before; absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp due_time = 14;
+   */
+  dueTime?: Timestamp | undefined;
+
+  /**
+   * What happens then: the `state_reason` that follows, or `draft_deleted`.
+   *
+   * @generated from field: string due_reason = 15;
+   */
+  dueReason: string;
 };
 
 /**
@@ -499,6 +513,56 @@ export const AppendBatchResponseSchema: GenMessage<AppendBatchResponse> = /*@__P
   messageDesc(file_vidscore_v1_submission_service, 14);
 
 /**
+ * CheckDetectionsRequest asks whether detections would be taken.
+ *
+ * @generated from message vidscore.v1.CheckDetectionsRequest
+ */
+export type CheckDetectionsRequest = Message<"vidscore.v1.CheckDetectionsRequest"> & {
+  /**
+   * Resource name: `benchmarks/{benchmark}`.
+   *
+   * @generated from field: string benchmark = 1;
+   */
+  benchmark: string;
+
+  /**
+   * The detections, as in Append; absent: asks whether a submission would be taken now, as far as
+   * the benchmark's times and the team's quota go.
+   *
+   * @generated from field: vidscore.v1.AnnotationBatch detections = 2;
+   */
+  detections?: AnnotationBatch | undefined;
+};
+
+/**
+ * Describes the message vidscore.v1.CheckDetectionsRequest.
+ * Use `create(CheckDetectionsRequestSchema)` to create a new message.
+ */
+export const CheckDetectionsRequestSchema: GenMessage<CheckDetectionsRequest> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_submission_service, 15);
+
+/**
+ * CheckDetectionsResponse says that nothing was found against them.
+ *
+ * @generated from message vidscore.v1.CheckDetectionsResponse
+ */
+export type CheckDetectionsResponse = Message<"vidscore.v1.CheckDetectionsResponse"> & {
+  /**
+   * Frames that would be taken.
+   *
+   * @generated from field: int64 frame_count = 1;
+   */
+  frameCount: bigint;
+};
+
+/**
+ * Describes the message vidscore.v1.CheckDetectionsResponse.
+ * Use `create(CheckDetectionsResponseSchema)` to create a new message.
+ */
+export const CheckDetectionsResponseSchema: GenMessage<CheckDetectionsResponse> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_submission_service, 16);
+
+/**
  * SealSubmissionRequest seals a submission.
  *
  * @generated from message vidscore.v1.SealSubmissionRequest
@@ -525,7 +589,7 @@ export type SealSubmissionRequest = Message<"vidscore.v1.SealSubmissionRequest">
  * Use `create(SealSubmissionRequestSchema)` to create a new message.
  */
 export const SealSubmissionRequestSchema: GenMessage<SealSubmissionRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 15);
+  messageDesc(file_vidscore_v1_submission_service, 17);
 
 /**
  * SealSubmissionResponse is the sealed submission. Sealing again changes nothing.
@@ -546,7 +610,7 @@ export type SealSubmissionResponse = Message<"vidscore.v1.SealSubmissionResponse
  * Use `create(SealSubmissionResponseSchema)` to create a new message.
  */
 export const SealSubmissionResponseSchema: GenMessage<SealSubmissionResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 16);
+  messageDesc(file_vidscore_v1_submission_service, 18);
 
 /**
  * CancelSubmissionRequest gives a submission up.
@@ -567,7 +631,7 @@ export type CancelSubmissionRequest = Message<"vidscore.v1.CancelSubmissionReque
  * Use `create(CancelSubmissionRequestSchema)` to create a new message.
  */
 export const CancelSubmissionRequestSchema: GenMessage<CancelSubmissionRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 17);
+  messageDesc(file_vidscore_v1_submission_service, 19);
 
 /**
  * CancelSubmissionResponse is the cancelled submission.
@@ -588,7 +652,7 @@ export type CancelSubmissionResponse = Message<"vidscore.v1.CancelSubmissionResp
  * Use `create(CancelSubmissionResponseSchema)` to create a new message.
  */
 export const CancelSubmissionResponseSchema: GenMessage<CancelSubmissionResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 18);
+  messageDesc(file_vidscore_v1_submission_service, 20);
 
 /**
  * WatchSubmissionRequest follows a submission.
@@ -616,7 +680,7 @@ export type WatchSubmissionRequest = Message<"vidscore.v1.WatchSubmissionRequest
  * Use `create(WatchSubmissionRequestSchema)` to create a new message.
  */
 export const WatchSubmissionRequestSchema: GenMessage<WatchSubmissionRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 19);
+  messageDesc(file_vidscore_v1_submission_service, 21);
 
 /**
  * WatchSubmissionResponse is the submission at a revision.
@@ -644,7 +708,7 @@ export type WatchSubmissionResponse = Message<"vidscore.v1.WatchSubmissionRespon
  * Use `create(WatchSubmissionResponseSchema)` to create a new message.
  */
 export const WatchSubmissionResponseSchema: GenMessage<WatchSubmissionResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 20);
+  messageDesc(file_vidscore_v1_submission_service, 22);
 
 /**
  * SubmissionScore is a score of a submission; it never changes.
@@ -700,7 +764,7 @@ export type SubmissionScore = Message<"vidscore.v1.SubmissionScore"> & {
  * Use `create(SubmissionScoreSchema)` to create a new message.
  */
 export const SubmissionScoreSchema: GenMessage<SubmissionScore> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 21);
+  messageDesc(file_vidscore_v1_submission_service, 23);
 
 /**
  * ListScoresRequest asks for a page of scores.
@@ -735,7 +799,7 @@ export type ListScoresRequest = Message<"vidscore.v1.ListScoresRequest"> & {
  * Use `create(ListScoresRequestSchema)` to create a new message.
  */
 export const ListScoresRequestSchema: GenMessage<ListScoresRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 22);
+  messageDesc(file_vidscore_v1_submission_service, 24);
 
 /**
  * ListScoresResponse is a page of scores.
@@ -763,7 +827,7 @@ export type ListScoresResponse = Message<"vidscore.v1.ListScoresResponse"> & {
  * Use `create(ListScoresResponseSchema)` to create a new message.
  */
 export const ListScoresResponseSchema: GenMessage<ListScoresResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_submission_service, 23);
+  messageDesc(file_vidscore_v1_submission_service, 25);
 
 /**
  * SubmissionState is where a submission stands.
@@ -779,7 +843,7 @@ export enum SubmissionState {
   UNSPECIFIED = 0,
 
   /**
-   * Created; nothing has come.
+   * A draft: created, and nothing has come.
    *
    * @generated from enum value: SUBMISSION_STATE_OPEN = 1;
    */
@@ -848,7 +912,9 @@ export const SubmissionStateSchema: GenEnum<SubmissionState> = /*@__PURE__*/
  */
 export const SubmissionService: GenService<{
   /**
-   * CreateSubmission opens a submission of the caller's team.
+   * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+   * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+   * deleted after the policy's `quiet_timeout`.
    *
    * @generated from rpc vidscore.v1.SubmissionService.CreateSubmission
    */
@@ -868,7 +934,8 @@ export const SubmissionService: GenService<{
     output: typeof GetSubmissionResponseSchema;
   },
   /**
-   * ListSubmissions lists the submissions that the caller may see, newest first.
+   * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+   * first.
    *
    * @generated from rpc vidscore.v1.SubmissionService.ListSubmissions
    */
@@ -909,7 +976,19 @@ export const SubmissionService: GenService<{
     output: typeof AppendBatchResponseSchema;
   },
   /**
-   * SealSubmission ends all streams of a submission; it is scored then.
+   * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+   * those of CreateSubmission and AppendBatch.
+   *
+   * @generated from rpc vidscore.v1.SubmissionService.CheckDetections
+   */
+  checkDetections: {
+    methodKind: "unary";
+    input: typeof CheckDetectionsRequestSchema;
+    output: typeof CheckDetectionsResponseSchema;
+  },
+  /**
+   * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+   * the reason NO_FRAMES where nothing was appended.
    *
    * @generated from rpc vidscore.v1.SubmissionService.SealSubmission
    */

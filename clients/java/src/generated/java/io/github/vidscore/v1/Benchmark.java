@@ -446,6 +446,21 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int TRUTH_COMPLETE_FIELD_NUMBER = 14;
+  private boolean truthComplete_ = false;
+  /**
+   * <pre>
+   * Whether the newest truth is complete, so that nothing waits for more.
+   * </pre>
+   *
+   * <code>bool truth_complete = 14;</code>
+   * @return The truthComplete.
+   */
+  @java.lang.Override
+  public boolean getTruthComplete() {
+    return truthComplete_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -492,6 +507,9 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
+    }
+    if (truthComplete_ != false) {
+      output.writeBool(14, truthComplete_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -543,6 +561,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(11, truthDigest_);
+    }
+    if (truthComplete_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(14, truthComplete_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -597,6 +619,8 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getTruthDigest()
         .equals(other.getTruthDigest())) return false;
+    if (getTruthComplete()
+        != other.getTruthComplete()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -643,6 +667,9 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + TRUTH_DIGEST_FIELD_NUMBER;
     hash = (53 * hash) + getTruthDigest().hashCode();
+    hash = (37 * hash) + TRUTH_COMPLETE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getTruthComplete());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -824,6 +851,7 @@ private static final long serialVersionUID = 0L;
       }
       truthRevision_ = 0L;
       truthDigest_ = "";
+      truthComplete_ = false;
       return this;
     }
 
@@ -909,6 +937,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000400) != 0)) {
         result.truthDigest_ = truthDigest_;
       }
+      if (((from_bitField0_ & 0x00000800) != 0)) {
+        result.truthComplete_ = truthComplete_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -960,6 +991,9 @@ private static final long serialVersionUID = 0L;
         truthDigest_ = other.truthDigest_;
         bitField0_ |= 0x00000400;
         onChanged();
+      }
+      if (other.getTruthComplete() != false) {
+        setTruthComplete(other.getTruthComplete());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1054,6 +1088,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
+            case 112: {
+              truthComplete_ = input.readBool();
+              bitField0_ |= 0x00000800;
+              break;
+            } // case 112
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2393,6 +2432,50 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       truthDigest_ = value;
       bitField0_ |= 0x00000400;
+      onChanged();
+      return this;
+    }
+
+    private boolean truthComplete_ ;
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @return The truthComplete.
+     */
+    @java.lang.Override
+    public boolean getTruthComplete() {
+      return truthComplete_;
+    }
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @param value The truthComplete to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTruthComplete(boolean value) {
+
+      truthComplete_ = value;
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTruthComplete() {
+      bitField0_ = (bitField0_ & ~0x00000800);
+      truthComplete_ = false;
       onChanged();
       return this;
     }

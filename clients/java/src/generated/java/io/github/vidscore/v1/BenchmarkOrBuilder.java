@@ -264,4 +264,14 @@ public interface BenchmarkOrBuilder extends
    */
   com.google.protobuf.ByteString
       getTruthDigestBytes();
+
+  /**
+   * <pre>
+   * Whether the newest truth is complete, so that nothing waits for more.
+   * </pre>
+   *
+   * <code>bool truth_complete = 14;</code>
+   * @return The truthComplete.
+   */
+  boolean getTruthComplete();
 }

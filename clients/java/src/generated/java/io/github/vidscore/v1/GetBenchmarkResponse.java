@@ -32,6 +32,7 @@ private static final long serialVersionUID = 0L;
     super(builder);
   }
   private GetBenchmarkResponse() {
+    quotas_ = java.util.Collections.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -86,6 +87,67 @@ private static final long serialVersionUID = 0L;
     return benchmark_ == null ? io.github.vidscore.v1.Benchmark.getDefaultInstance() : benchmark_;
   }
 
+  public static final int QUOTAS_FIELD_NUMBER = 2;
+  @SuppressWarnings("serial")
+  private java.util.List<io.github.vidscore.v1.Quota> quotas_;
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  @java.lang.Override
+  public java.util.List<io.github.vidscore.v1.Quota> getQuotasList() {
+    return quotas_;
+  }
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  @java.lang.Override
+  public java.util.List<? extends io.github.vidscore.v1.QuotaOrBuilder> 
+      getQuotasOrBuilderList() {
+    return quotas_;
+  }
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  @java.lang.Override
+  public int getQuotasCount() {
+    return quotas_.size();
+  }
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.Quota getQuotas(int index) {
+    return quotas_.get(index);
+  }
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.QuotaOrBuilder getQuotasOrBuilder(
+      int index) {
+    return quotas_.get(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -103,6 +165,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       output.writeMessage(1, getBenchmark());
     }
+    for (int i = 0; i < quotas_.size(); i++) {
+      output.writeMessage(2, quotas_.get(i));
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -115,6 +180,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(1, getBenchmark());
+    }
+    for (int i = 0; i < quotas_.size(); i++) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(2, quotas_.get(i));
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -136,6 +205,8 @@ private static final long serialVersionUID = 0L;
       if (!getBenchmark()
           .equals(other.getBenchmark())) return false;
     }
+    if (!getQuotasList()
+        .equals(other.getQuotasList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -150,6 +221,10 @@ private static final long serialVersionUID = 0L;
     if (hasBenchmark()) {
       hash = (37 * hash) + BENCHMARK_FIELD_NUMBER;
       hash = (53 * hash) + getBenchmark().hashCode();
+    }
+    if (getQuotasCount() > 0) {
+      hash = (37 * hash) + QUOTAS_FIELD_NUMBER;
+      hash = (53 * hash) + getQuotasList().hashCode();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -286,6 +361,7 @@ private static final long serialVersionUID = 0L;
       if (com.google.protobuf.GeneratedMessage
               .alwaysUseFieldBuilders) {
         internalGetBenchmarkFieldBuilder();
+        internalGetQuotasFieldBuilder();
       }
     }
     @java.lang.Override
@@ -297,6 +373,13 @@ private static final long serialVersionUID = 0L;
         benchmarkBuilder_.dispose();
         benchmarkBuilder_ = null;
       }
+      if (quotasBuilder_ == null) {
+        quotas_ = java.util.Collections.emptyList();
+      } else {
+        quotas_ = null;
+        quotasBuilder_.clear();
+      }
+      bitField0_ = (bitField0_ & ~0x00000002);
       return this;
     }
 
@@ -323,9 +406,22 @@ private static final long serialVersionUID = 0L;
     @java.lang.Override
     public io.github.vidscore.v1.GetBenchmarkResponse buildPartial() {
       io.github.vidscore.v1.GetBenchmarkResponse result = new io.github.vidscore.v1.GetBenchmarkResponse(this);
+      buildPartialRepeatedFields(result);
       if (bitField0_ != 0) { buildPartial0(result); }
       onBuilt();
       return result;
+    }
+
+    private void buildPartialRepeatedFields(io.github.vidscore.v1.GetBenchmarkResponse result) {
+      if (quotasBuilder_ == null) {
+        if (((bitField0_ & 0x00000002) != 0)) {
+          quotas_ = java.util.Collections.unmodifiableList(quotas_);
+          bitField0_ = (bitField0_ & ~0x00000002);
+        }
+        result.quotas_ = quotas_;
+      } else {
+        result.quotas_ = quotasBuilder_.build();
+      }
     }
 
     private void buildPartial0(io.github.vidscore.v1.GetBenchmarkResponse result) {
@@ -354,6 +450,32 @@ private static final long serialVersionUID = 0L;
       if (other == io.github.vidscore.v1.GetBenchmarkResponse.getDefaultInstance()) return this;
       if (other.hasBenchmark()) {
         mergeBenchmark(other.getBenchmark());
+      }
+      if (quotasBuilder_ == null) {
+        if (!other.quotas_.isEmpty()) {
+          if (quotas_.isEmpty()) {
+            quotas_ = other.quotas_;
+            bitField0_ = (bitField0_ & ~0x00000002);
+          } else {
+            ensureQuotasIsMutable();
+            quotas_.addAll(other.quotas_);
+          }
+          onChanged();
+        }
+      } else {
+        if (!other.quotas_.isEmpty()) {
+          if (quotasBuilder_.isEmpty()) {
+            quotasBuilder_.dispose();
+            quotasBuilder_ = null;
+            quotas_ = other.quotas_;
+            bitField0_ = (bitField0_ & ~0x00000002);
+            quotasBuilder_ = 
+              com.google.protobuf.GeneratedMessage.alwaysUseFieldBuilders ?
+                 internalGetQuotasFieldBuilder() : null;
+          } else {
+            quotasBuilder_.addAllMessages(other.quotas_);
+          }
+        }
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -388,6 +510,19 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000001;
               break;
             } // case 10
+            case 18: {
+              io.github.vidscore.v1.Quota m =
+                  input.readMessage(
+                      io.github.vidscore.v1.Quota.parser(),
+                      extensionRegistry);
+              if (quotasBuilder_ == null) {
+                ensureQuotasIsMutable();
+                quotas_.add(m);
+              } else {
+                quotasBuilder_.addMessage(m);
+              }
+              break;
+            } // case 18
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -560,6 +695,318 @@ private static final long serialVersionUID = 0L;
         benchmark_ = null;
       }
       return benchmarkBuilder_;
+    }
+
+    private java.util.List<io.github.vidscore.v1.Quota> quotas_ =
+      java.util.Collections.emptyList();
+    private void ensureQuotasIsMutable() {
+      if (!((bitField0_ & 0x00000002) != 0)) {
+        quotas_ = new java.util.ArrayList<io.github.vidscore.v1.Quota>(quotas_);
+        bitField0_ |= 0x00000002;
+       }
+    }
+
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.github.vidscore.v1.Quota, io.github.vidscore.v1.Quota.Builder, io.github.vidscore.v1.QuotaOrBuilder> quotasBuilder_;
+
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public java.util.List<io.github.vidscore.v1.Quota> getQuotasList() {
+      if (quotasBuilder_ == null) {
+        return java.util.Collections.unmodifiableList(quotas_);
+      } else {
+        return quotasBuilder_.getMessageList();
+      }
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public int getQuotasCount() {
+      if (quotasBuilder_ == null) {
+        return quotas_.size();
+      } else {
+        return quotasBuilder_.getCount();
+      }
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public io.github.vidscore.v1.Quota getQuotas(int index) {
+      if (quotasBuilder_ == null) {
+        return quotas_.get(index);
+      } else {
+        return quotasBuilder_.getMessage(index);
+      }
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder setQuotas(
+        int index, io.github.vidscore.v1.Quota value) {
+      if (quotasBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureQuotasIsMutable();
+        quotas_.set(index, value);
+        onChanged();
+      } else {
+        quotasBuilder_.setMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder setQuotas(
+        int index, io.github.vidscore.v1.Quota.Builder builderForValue) {
+      if (quotasBuilder_ == null) {
+        ensureQuotasIsMutable();
+        quotas_.set(index, builderForValue.build());
+        onChanged();
+      } else {
+        quotasBuilder_.setMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder addQuotas(io.github.vidscore.v1.Quota value) {
+      if (quotasBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureQuotasIsMutable();
+        quotas_.add(value);
+        onChanged();
+      } else {
+        quotasBuilder_.addMessage(value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder addQuotas(
+        int index, io.github.vidscore.v1.Quota value) {
+      if (quotasBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        ensureQuotasIsMutable();
+        quotas_.add(index, value);
+        onChanged();
+      } else {
+        quotasBuilder_.addMessage(index, value);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder addQuotas(
+        io.github.vidscore.v1.Quota.Builder builderForValue) {
+      if (quotasBuilder_ == null) {
+        ensureQuotasIsMutable();
+        quotas_.add(builderForValue.build());
+        onChanged();
+      } else {
+        quotasBuilder_.addMessage(builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder addQuotas(
+        int index, io.github.vidscore.v1.Quota.Builder builderForValue) {
+      if (quotasBuilder_ == null) {
+        ensureQuotasIsMutable();
+        quotas_.add(index, builderForValue.build());
+        onChanged();
+      } else {
+        quotasBuilder_.addMessage(index, builderForValue.build());
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder addAllQuotas(
+        java.lang.Iterable<? extends io.github.vidscore.v1.Quota> values) {
+      if (quotasBuilder_ == null) {
+        ensureQuotasIsMutable();
+        com.google.protobuf.AbstractMessageLite.Builder.addAll(
+            values, quotas_);
+        onChanged();
+      } else {
+        quotasBuilder_.addAllMessages(values);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder clearQuotas() {
+      if (quotasBuilder_ == null) {
+        quotas_ = java.util.Collections.emptyList();
+        bitField0_ = (bitField0_ & ~0x00000002);
+        onChanged();
+      } else {
+        quotasBuilder_.clear();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public Builder removeQuotas(int index) {
+      if (quotasBuilder_ == null) {
+        ensureQuotasIsMutable();
+        quotas_.remove(index);
+        onChanged();
+      } else {
+        quotasBuilder_.remove(index);
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public io.github.vidscore.v1.Quota.Builder getQuotasBuilder(
+        int index) {
+      return internalGetQuotasFieldBuilder().getBuilder(index);
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public io.github.vidscore.v1.QuotaOrBuilder getQuotasOrBuilder(
+        int index) {
+      if (quotasBuilder_ == null) {
+        return quotas_.get(index);  } else {
+        return quotasBuilder_.getMessageOrBuilder(index);
+      }
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public java.util.List<? extends io.github.vidscore.v1.QuotaOrBuilder> 
+         getQuotasOrBuilderList() {
+      if (quotasBuilder_ != null) {
+        return quotasBuilder_.getMessageOrBuilderList();
+      } else {
+        return java.util.Collections.unmodifiableList(quotas_);
+      }
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public io.github.vidscore.v1.Quota.Builder addQuotasBuilder() {
+      return internalGetQuotasFieldBuilder().addBuilder(
+          io.github.vidscore.v1.Quota.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public io.github.vidscore.v1.Quota.Builder addQuotasBuilder(
+        int index) {
+      return internalGetQuotasFieldBuilder().addBuilder(
+          index, io.github.vidscore.v1.Quota.getDefaultInstance());
+    }
+    /**
+     * <pre>
+     * Limits on the submissions of the caller's team.
+     * </pre>
+     *
+     * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+     */
+    public java.util.List<io.github.vidscore.v1.Quota.Builder> 
+         getQuotasBuilderList() {
+      return internalGetQuotasFieldBuilder().getBuilderList();
+    }
+    private com.google.protobuf.RepeatedFieldBuilder<
+        io.github.vidscore.v1.Quota, io.github.vidscore.v1.Quota.Builder, io.github.vidscore.v1.QuotaOrBuilder> 
+        internalGetQuotasFieldBuilder() {
+      if (quotasBuilder_ == null) {
+        quotasBuilder_ = new com.google.protobuf.RepeatedFieldBuilder<
+            io.github.vidscore.v1.Quota, io.github.vidscore.v1.Quota.Builder, io.github.vidscore.v1.QuotaOrBuilder>(
+                quotas_,
+                ((bitField0_ & 0x00000002) != 0),
+                getParentForChildren(),
+                isClean());
+        quotas_ = null;
+      }
+      return quotasBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.GetBenchmarkResponse)

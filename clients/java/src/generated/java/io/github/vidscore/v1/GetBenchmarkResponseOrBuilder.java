@@ -36,4 +36,48 @@ public interface GetBenchmarkResponseOrBuilder extends
    * <code>.vidscore.v1.Benchmark benchmark = 1;</code>
    */
   io.github.vidscore.v1.BenchmarkOrBuilder getBenchmarkOrBuilder();
+
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  java.util.List<io.github.vidscore.v1.Quota> 
+      getQuotasList();
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  io.github.vidscore.v1.Quota getQuotas(int index);
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  int getQuotasCount();
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  java.util.List<? extends io.github.vidscore.v1.QuotaOrBuilder> 
+      getQuotasOrBuilderList();
+  /**
+   * <pre>
+   * Limits on the submissions of the caller's team.
+   * </pre>
+   *
+   * <code>repeated .vidscore.v1.Quota quotas = 2;</code>
+   */
+  io.github.vidscore.v1.QuotaOrBuilder getQuotasOrBuilder(
+      int index);
 }

@@ -39,6 +39,7 @@ private static final long serialVersionUID = 0L;
     stateReason_ = "";
     stateMessage_ = "";
     streams_ = java.util.Collections.emptyList();
+    dueReason_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -521,6 +522,91 @@ private static final long serialVersionUID = 0L;
     return revision_;
   }
 
+  public static final int DUE_TIME_FIELD_NUMBER = 14;
+  private com.google.protobuf.Timestamp dueTime_;
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   * @return Whether the dueTime field is set.
+   */
+  @java.lang.Override
+  public boolean hasDueTime() {
+    return ((bitField0_ & 0x00000008) != 0);
+  }
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   * @return The dueTime.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getDueTime() {
+    return dueTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : dueTime_;
+  }
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder() {
+    return dueTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : dueTime_;
+  }
+
+  public static final int DUE_REASON_FIELD_NUMBER = 15;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object dueReason_ = "";
+  /**
+   * <pre>
+   * What happens then: the `state_reason` that follows, or `draft_deleted`.
+   * </pre>
+   *
+   * <code>string due_reason = 15;</code>
+   * @return The dueReason.
+   */
+  @java.lang.Override
+  public java.lang.String getDueReason() {
+    java.lang.Object ref = dueReason_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      dueReason_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * What happens then: the `state_reason` that follows, or `draft_deleted`.
+   * </pre>
+   *
+   * <code>string due_reason = 15;</code>
+   * @return The bytes for dueReason.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getDueReasonBytes() {
+    java.lang.Object ref = dueReason_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      dueReason_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -570,6 +656,12 @@ private static final long serialVersionUID = 0L;
     }
     if (revision_ != 0L) {
       output.writeInt64(12, revision_);
+    }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      output.writeMessage(14, getDueTime());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(dueReason_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 15, dueReason_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -623,6 +715,13 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt64Size(12, revision_);
     }
+    if (((bitField0_ & 0x00000008) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(14, getDueTime());
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(dueReason_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(15, dueReason_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -670,6 +769,13 @@ private static final long serialVersionUID = 0L;
         .equals(other.getStreamsList())) return false;
     if (getRevision()
         != other.getRevision()) return false;
+    if (hasDueTime() != other.hasDueTime()) return false;
+    if (hasDueTime()) {
+      if (!getDueTime()
+          .equals(other.getDueTime())) return false;
+    }
+    if (!getDueReason()
+        .equals(other.getDueReason())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -715,6 +821,12 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + REVISION_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         getRevision());
+    if (hasDueTime()) {
+      hash = (37 * hash) + DUE_TIME_FIELD_NUMBER;
+      hash = (53 * hash) + getDueTime().hashCode();
+    }
+    hash = (37 * hash) + DUE_REASON_FIELD_NUMBER;
+    hash = (53 * hash) + getDueReason().hashCode();
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -853,6 +965,7 @@ private static final long serialVersionUID = 0L;
         internalGetCreateTimeFieldBuilder();
         internalGetSealTimeFieldBuilder();
         internalGetStreamsFieldBuilder();
+        internalGetDueTimeFieldBuilder();
       }
     }
     @java.lang.Override
@@ -889,6 +1002,12 @@ private static final long serialVersionUID = 0L;
       }
       bitField0_ = (bitField0_ & ~0x00000400);
       revision_ = 0L;
+      dueTime_ = null;
+      if (dueTimeBuilder_ != null) {
+        dueTimeBuilder_.dispose();
+        dueTimeBuilder_ = null;
+      }
+      dueReason_ = "";
       return this;
     }
 
@@ -978,6 +1097,15 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000800) != 0)) {
         result.revision_ = revision_;
       }
+      if (((from_bitField0_ & 0x00001000) != 0)) {
+        result.dueTime_ = dueTimeBuilder_ == null
+            ? dueTime_
+            : dueTimeBuilder_.build();
+        to_bitField0_ |= 0x00000008;
+      }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.dueReason_ = dueReason_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1061,6 +1189,14 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getRevision() != 0L) {
         setRevision(other.getRevision());
+      }
+      if (other.hasDueTime()) {
+        mergeDueTime(other.getDueTime());
+      }
+      if (!other.getDueReason().isEmpty()) {
+        dueReason_ = other.dueReason_;
+        bitField0_ |= 0x00002000;
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1162,6 +1298,18 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000800;
               break;
             } // case 96
+            case 114: {
+              input.readMessage(
+                  internalGetDueTimeFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00001000;
+              break;
+            } // case 114
+            case 122: {
+              dueReason_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 122
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2577,6 +2725,255 @@ private static final long serialVersionUID = 0L;
     public Builder clearRevision() {
       bitField0_ = (bitField0_ & ~0x00000800);
       revision_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.Timestamp dueTime_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> dueTimeBuilder_;
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     * @return Whether the dueTime field is set.
+     */
+    public boolean hasDueTime() {
+      return ((bitField0_ & 0x00001000) != 0);
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     * @return The dueTime.
+     */
+    public com.google.protobuf.Timestamp getDueTime() {
+      if (dueTimeBuilder_ == null) {
+        return dueTime_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : dueTime_;
+      } else {
+        return dueTimeBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public Builder setDueTime(com.google.protobuf.Timestamp value) {
+      if (dueTimeBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        dueTime_ = value;
+      } else {
+        dueTimeBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public Builder setDueTime(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (dueTimeBuilder_ == null) {
+        dueTime_ = builderForValue.build();
+      } else {
+        dueTimeBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public Builder mergeDueTime(com.google.protobuf.Timestamp value) {
+      if (dueTimeBuilder_ == null) {
+        if (((bitField0_ & 0x00001000) != 0) &&
+          dueTime_ != null &&
+          dueTime_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getDueTimeBuilder().mergeFrom(value);
+        } else {
+          dueTime_ = value;
+        }
+      } else {
+        dueTimeBuilder_.mergeFrom(value);
+      }
+      if (dueTime_ != null) {
+        bitField0_ |= 0x00001000;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public Builder clearDueTime() {
+      bitField0_ = (bitField0_ & ~0x00001000);
+      dueTime_ = null;
+      if (dueTimeBuilder_ != null) {
+        dueTimeBuilder_.dispose();
+        dueTimeBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getDueTimeBuilder() {
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return internalGetDueTimeFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder() {
+      if (dueTimeBuilder_ != null) {
+        return dueTimeBuilder_.getMessageOrBuilder();
+      } else {
+        return dueTime_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : dueTime_;
+      }
+    }
+    /**
+     * <pre>
+     * When time alone moves it on, if nothing else does before; absent: never.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp due_time = 14;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetDueTimeFieldBuilder() {
+      if (dueTimeBuilder_ == null) {
+        dueTimeBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getDueTime(),
+                getParentForChildren(),
+                isClean());
+        dueTime_ = null;
+      }
+      return dueTimeBuilder_;
+    }
+
+    private java.lang.Object dueReason_ = "";
+    /**
+     * <pre>
+     * What happens then: the `state_reason` that follows, or `draft_deleted`.
+     * </pre>
+     *
+     * <code>string due_reason = 15;</code>
+     * @return The dueReason.
+     */
+    public java.lang.String getDueReason() {
+      java.lang.Object ref = dueReason_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        dueReason_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What happens then: the `state_reason` that follows, or `draft_deleted`.
+     * </pre>
+     *
+     * <code>string due_reason = 15;</code>
+     * @return The bytes for dueReason.
+     */
+    public com.google.protobuf.ByteString
+        getDueReasonBytes() {
+      java.lang.Object ref = dueReason_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        dueReason_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * What happens then: the `state_reason` that follows, or `draft_deleted`.
+     * </pre>
+     *
+     * <code>string due_reason = 15;</code>
+     * @param value The dueReason to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDueReason(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      dueReason_ = value;
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What happens then: the `state_reason` that follows, or `draft_deleted`.
+     * </pre>
+     *
+     * <code>string due_reason = 15;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearDueReason() {
+      dueReason_ = getDefaultInstance().getDueReason();
+      bitField0_ = (bitField0_ & ~0x00002000);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What happens then: the `state_reason` that follows, or `draft_deleted`.
+     * </pre>
+     *
+     * <code>string due_reason = 15;</code>
+     * @param value The bytes for dueReason to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDueReasonBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      dueReason_ = value;
+      bitField0_ |= 0x00002000;
       onChanged();
       return this;
     }

@@ -273,4 +273,51 @@ public interface SubmissionOrBuilder extends
    * @return The revision.
    */
   long getRevision();
+
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   * @return Whether the dueTime field is set.
+   */
+  boolean hasDueTime();
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   * @return The dueTime.
+   */
+  com.google.protobuf.Timestamp getDueTime();
+  /**
+   * <pre>
+   * When time alone moves it on, if nothing else does before; absent: never.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp due_time = 14;</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getDueTimeOrBuilder();
+
+  /**
+   * <pre>
+   * What happens then: the `state_reason` that follows, or `draft_deleted`.
+   * </pre>
+   *
+   * <code>string due_reason = 15;</code>
+   * @return The dueReason.
+   */
+  java.lang.String getDueReason();
+  /**
+   * <pre>
+   * What happens then: the `state_reason` that follows, or `draft_deleted`.
+   * </pre>
+   *
+   * <code>string due_reason = 15;</code>
+   * @return The bytes for dueReason.
+   */
+  com.google.protobuf.ByteString
+      getDueReasonBytes();
 }

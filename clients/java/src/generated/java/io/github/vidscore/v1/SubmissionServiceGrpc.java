@@ -201,6 +201,37 @@ public final class SubmissionServiceGrpc {
     return getAppendBatchMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.github.vidscore.v1.CheckDetectionsRequest,
+      io.github.vidscore.v1.CheckDetectionsResponse> getCheckDetectionsMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "CheckDetections",
+      requestType = io.github.vidscore.v1.CheckDetectionsRequest.class,
+      responseType = io.github.vidscore.v1.CheckDetectionsResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.github.vidscore.v1.CheckDetectionsRequest,
+      io.github.vidscore.v1.CheckDetectionsResponse> getCheckDetectionsMethod() {
+    io.grpc.MethodDescriptor<io.github.vidscore.v1.CheckDetectionsRequest, io.github.vidscore.v1.CheckDetectionsResponse> getCheckDetectionsMethod;
+    if ((getCheckDetectionsMethod = SubmissionServiceGrpc.getCheckDetectionsMethod) == null) {
+      synchronized (SubmissionServiceGrpc.class) {
+        if ((getCheckDetectionsMethod = SubmissionServiceGrpc.getCheckDetectionsMethod) == null) {
+          SubmissionServiceGrpc.getCheckDetectionsMethod = getCheckDetectionsMethod =
+              io.grpc.MethodDescriptor.<io.github.vidscore.v1.CheckDetectionsRequest, io.github.vidscore.v1.CheckDetectionsResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "CheckDetections"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.CheckDetectionsRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.CheckDetectionsResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new SubmissionServiceMethodDescriptorSupplier("CheckDetections"))
+              .build();
+        }
+      }
+    }
+    return getCheckDetectionsMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.github.vidscore.v1.SealSubmissionRequest,
       io.github.vidscore.v1.SealSubmissionResponse> getSealSubmissionMethod;
 
@@ -393,7 +424,9 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * CreateSubmission opens a submission of the caller's team.
+     * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+     * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+     * deleted after the policy's `quiet_timeout`.
      * </pre>
      */
     default void createSubmission(io.github.vidscore.v1.CreateSubmissionRequest request,
@@ -413,7 +446,8 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * ListSubmissions lists the submissions that the caller may see, newest first.
+     * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+     * first.
      * </pre>
      */
     default void listSubmissions(io.github.vidscore.v1.ListSubmissionsRequest request,
@@ -454,7 +488,19 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * SealSubmission ends all streams of a submission; it is scored then.
+     * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+     * those of CreateSubmission and AppendBatch.
+     * </pre>
+     */
+    default void checkDetections(io.github.vidscore.v1.CheckDetectionsRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.CheckDetectionsResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getCheckDetectionsMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+     * the reason NO_FRAMES where nothing was appended.
      * </pre>
      */
     default void sealSubmission(io.github.vidscore.v1.SealSubmissionRequest request,
@@ -528,7 +574,9 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * CreateSubmission opens a submission of the caller's team.
+     * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+     * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+     * deleted after the policy's `quiet_timeout`.
      * </pre>
      */
     public void createSubmission(io.github.vidscore.v1.CreateSubmissionRequest request,
@@ -550,7 +598,8 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * ListSubmissions lists the submissions that the caller may see, newest first.
+     * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+     * first.
      * </pre>
      */
     public void listSubmissions(io.github.vidscore.v1.ListSubmissionsRequest request,
@@ -595,7 +644,20 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * SealSubmission ends all streams of a submission; it is scored then.
+     * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+     * those of CreateSubmission and AppendBatch.
+     * </pre>
+     */
+    public void checkDetections(io.github.vidscore.v1.CheckDetectionsRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.CheckDetectionsResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getCheckDetectionsMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+     * the reason NO_FRAMES where nothing was appended.
      * </pre>
      */
     public void sealSubmission(io.github.vidscore.v1.SealSubmissionRequest request,
@@ -659,7 +721,9 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * CreateSubmission opens a submission of the caller's team.
+     * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+     * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+     * deleted after the policy's `quiet_timeout`.
      * </pre>
      */
     public io.github.vidscore.v1.CreateSubmissionResponse createSubmission(io.github.vidscore.v1.CreateSubmissionRequest request) throws io.grpc.StatusException {
@@ -679,7 +743,8 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * ListSubmissions lists the submissions that the caller may see, newest first.
+     * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+     * first.
      * </pre>
      */
     public io.github.vidscore.v1.ListSubmissionsResponse listSubmissions(io.github.vidscore.v1.ListSubmissionsRequest request) throws io.grpc.StatusException {
@@ -722,7 +787,19 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * SealSubmission ends all streams of a submission; it is scored then.
+     * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+     * those of CreateSubmission and AppendBatch.
+     * </pre>
+     */
+    public io.github.vidscore.v1.CheckDetectionsResponse checkDetections(io.github.vidscore.v1.CheckDetectionsRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getCheckDetectionsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+     * the reason NO_FRAMES where nothing was appended.
      * </pre>
      */
     public io.github.vidscore.v1.SealSubmissionResponse sealSubmission(io.github.vidscore.v1.SealSubmissionRequest request) throws io.grpc.StatusException {
@@ -784,7 +861,9 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * CreateSubmission opens a submission of the caller's team.
+     * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+     * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+     * deleted after the policy's `quiet_timeout`.
      * </pre>
      */
     public io.github.vidscore.v1.CreateSubmissionResponse createSubmission(io.github.vidscore.v1.CreateSubmissionRequest request) {
@@ -804,7 +883,8 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * ListSubmissions lists the submissions that the caller may see, newest first.
+     * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+     * first.
      * </pre>
      */
     public io.github.vidscore.v1.ListSubmissionsResponse listSubmissions(io.github.vidscore.v1.ListSubmissionsRequest request) {
@@ -834,7 +914,19 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * SealSubmission ends all streams of a submission; it is scored then.
+     * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+     * those of CreateSubmission and AppendBatch.
+     * </pre>
+     */
+    public io.github.vidscore.v1.CheckDetectionsResponse checkDetections(io.github.vidscore.v1.CheckDetectionsRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getCheckDetectionsMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+     * the reason NO_FRAMES where nothing was appended.
      * </pre>
      */
     public io.github.vidscore.v1.SealSubmissionResponse sealSubmission(io.github.vidscore.v1.SealSubmissionRequest request) {
@@ -895,7 +987,9 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * CreateSubmission opens a submission of the caller's team.
+     * CreateSubmission opens a submission of the caller's team. It is a draft until its first frames
+     * are appended: it is not listed, cannot be sealed, takes no place in the team's quota and is
+     * deleted after the policy's `quiet_timeout`.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.CreateSubmissionResponse> createSubmission(
@@ -917,7 +1011,8 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * ListSubmissions lists the submissions that the caller may see, newest first.
+     * ListSubmissions lists the submissions that have frames and that the caller may see, newest
+     * first.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.ListSubmissionsResponse> listSubmissions(
@@ -950,7 +1045,20 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
-     * SealSubmission ends all streams of a submission; it is scored then.
+     * CheckDetections says whether detections would be taken, and creates nothing. Its errors are
+     * those of CreateSubmission and AppendBatch.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.CheckDetectionsResponse> checkDetections(
+        io.github.vidscore.v1.CheckDetectionsRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getCheckDetectionsMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
+     * SealSubmission ends all streams of a submission; it is scored then. FAILED_PRECONDITION with
+     * the reason NO_FRAMES where nothing was appended.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.SealSubmissionResponse> sealSubmission(
@@ -987,11 +1095,12 @@ public final class SubmissionServiceGrpc {
   private static final int METHODID_LIST_SUBMISSIONS = 2;
   private static final int METHODID_OPEN_STREAM = 3;
   private static final int METHODID_APPEND_BATCH = 4;
-  private static final int METHODID_SEAL_SUBMISSION = 5;
-  private static final int METHODID_CANCEL_SUBMISSION = 6;
-  private static final int METHODID_WATCH_SUBMISSION = 7;
-  private static final int METHODID_LIST_SCORES = 8;
-  private static final int METHODID_APPEND_FRAMES = 9;
+  private static final int METHODID_CHECK_DETECTIONS = 5;
+  private static final int METHODID_SEAL_SUBMISSION = 6;
+  private static final int METHODID_CANCEL_SUBMISSION = 7;
+  private static final int METHODID_WATCH_SUBMISSION = 8;
+  private static final int METHODID_LIST_SCORES = 9;
+  private static final int METHODID_APPEND_FRAMES = 10;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1029,6 +1138,10 @@ public final class SubmissionServiceGrpc {
         case METHODID_APPEND_BATCH:
           serviceImpl.appendBatch((io.github.vidscore.v1.AppendBatchRequest) request,
               (io.grpc.stub.StreamObserver<io.github.vidscore.v1.AppendBatchResponse>) responseObserver);
+          break;
+        case METHODID_CHECK_DETECTIONS:
+          serviceImpl.checkDetections((io.github.vidscore.v1.CheckDetectionsRequest) request,
+              (io.grpc.stub.StreamObserver<io.github.vidscore.v1.CheckDetectionsResponse>) responseObserver);
           break;
         case METHODID_SEAL_SUBMISSION:
           serviceImpl.sealSubmission((io.github.vidscore.v1.SealSubmissionRequest) request,
@@ -1109,6 +1222,13 @@ public final class SubmissionServiceGrpc {
               io.github.vidscore.v1.AppendBatchRequest,
               io.github.vidscore.v1.AppendBatchResponse>(
                 service, METHODID_APPEND_BATCH)))
+        .addMethod(
+          getCheckDetectionsMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.github.vidscore.v1.CheckDetectionsRequest,
+              io.github.vidscore.v1.CheckDetectionsResponse>(
+                service, METHODID_CHECK_DETECTIONS)))
         .addMethod(
           getSealSubmissionMethod(),
           io.grpc.stub.ServerCalls.asyncUnaryCall(
@@ -1191,6 +1311,7 @@ public final class SubmissionServiceGrpc {
               .addMethod(getOpenStreamMethod())
               .addMethod(getAppendFramesMethod())
               .addMethod(getAppendBatchMethod())
+              .addMethod(getCheckDetectionsMethod())
               .addMethod(getSealSubmissionMethod())
               .addMethod(getCancelSubmissionMethod())
               .addMethod(getWatchSubmissionMethod())

@@ -102,6 +102,16 @@ public final class SubmissionServiceProto {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_AppendBatchResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_CheckDetectionsRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_CheckDetectionsRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_CheckDetectionsResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_CheckDetectionsResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_SealSubmissionRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -158,7 +168,7 @@ public final class SubmissionServiceProto {
       "\n$vidscore/v1/submission_service.proto\022\013" +
       "vidscore.v1\032\037google/protobuf/timestamp.p" +
       "roto\032\035vidscore/v1/annotations.proto\032\030vid" +
-      "score/v1/report.proto\"\362\002\n\nSubmission\022\014\n\004" +
+      "score/v1/report.proto\"\264\003\n\nSubmission\022\014\n\004" +
       "name\030\001 \001(\t\022\014\n\004team\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022" +
       "+\n\005state\030\004 \001(\0162\034.vidscore.v1.SubmissionS" +
       "tate\022\024\n\014state_reason\030\005 \001(\t\022\025\n\rstate_mess" +
@@ -167,85 +177,93 @@ public final class SubmissionServiceProto {
       ".google.protobuf.Timestamp\022-\n\tseal_time\030" +
       "\t \001(\0132\032.google.protobuf.Timestamp\022\023\n\013fra" +
       "me_count\030\n \001(\003\022(\n\007streams\030\013 \003(\0132\027.vidsco" +
-      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\"@\n\nSt" +
-      "reamInfo\022\016\n\006stream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022" +
-      "\023\n\013next_offset\030\003 \001(\003\"f\n\027CreateSubmission" +
-      "Request\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rsubmission" +
-      "_id\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022\022\n\nrequest_id\030\004" +
-      " \001(\t\"G\n\030CreateSubmissionResponse\022+\n\nsubm" +
-      "ission\030\001 \001(\0132\027.vidscore.v1.Submission\"$\n" +
-      "\024GetSubmissionRequest\022\014\n\004name\030\001 \001(\t\"D\n\025G" +
-      "etSubmissionResponse\022+\n\nsubmission\030\001 \001(\013" +
-      "2\027.vidscore.v1.Submission\"R\n\026ListSubmiss" +
-      "ionsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tpage_s" +
-      "ize\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"`\n\027ListSub" +
-      "missionsResponse\022,\n\013submissions\030\001 \003(\0132\027." +
-      "vidscore.v1.Submission\022\027\n\017next_page_toke" +
-      "n\030\002 \001(\t\"7\n\021OpenStreamRequest\022\022\n\nsubmissi" +
-      "on\030\001 \001(\t\022\016\n\006stream\030\002 \001(\t\"=\n\022OpenStreamRe" +
-      "sponse\022\'\n\006stream\030\001 \001(\0132\027.vidscore.v1.Str" +
-      "eamInfo\"i\n\006Append\022\016\n\006stream\030\001 \001(\t\022\r\n\005epo" +
-      "ch\030\002 \001(\003\022\016\n\006offset\030\003 \001(\003\0220\n\ndetections\030\004" +
-      " \001(\0132\034.vidscore.v1.AnnotationBatch\":\n\023Ap" +
-      "pendFramesRequest\022#\n\006append\030\001 \001(\0132\023.vids" +
-      "core.v1.Append\"+\n\024AppendFramesResponse\022\023" +
-      "\n\013next_offset\030\001 \001(\003\"9\n\022AppendBatchReques" +
-      "t\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Append\"*" +
-      "\n\023AppendBatchResponse\022\023\n\013next_offset\030\001 \001" +
-      "(\003\"a\n\025SealSubmissionRequest\022\014\n\004name\030\001 \001(" +
-      "\t\022!\n\024expected_frame_count\030\002 \001(\003H\000\210\001\001B\027\n\025" +
-      "_expected_frame_count\"E\n\026SealSubmissionR" +
-      "esponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v" +
-      "1.Submission\"\'\n\027CancelSubmissionRequest\022" +
-      "\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissionRespons" +
-      "e\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1.Subm" +
-      "ission\"=\n\026WatchSubmissionRequest\022\014\n\004name" +
-      "\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t\n\027WatchSu" +
+      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\022,\n\010du" +
+      "e_time\030\016 \001(\0132\032.google.protobuf.Timestamp" +
+      "\022\022\n\ndue_reason\030\017 \001(\t\"@\n\nStreamInfo\022\016\n\006st" +
+      "ream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\023\n\013next_offset" +
+      "\030\003 \001(\003\"f\n\027CreateSubmissionRequest\022\021\n\tben" +
+      "chmark\030\001 \001(\t\022\025\n\rsubmission_id\030\002 \001(\t\022\r\n\005t" +
+      "itle\030\003 \001(\t\022\022\n\nrequest_id\030\004 \001(\t\"G\n\030Create" +
+      "SubmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027" +
+      ".vidscore.v1.Submission\"$\n\024GetSubmission" +
+      "Request\022\014\n\004name\030\001 \001(\t\"D\n\025GetSubmissionRe" +
+      "sponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1" +
+      ".Submission\"R\n\026ListSubmissionsRequest\022\021\n" +
+      "\tbenchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\np" +
+      "age_token\030\003 \001(\t\"`\n\027ListSubmissionsRespon" +
+      "se\022,\n\013submissions\030\001 \003(\0132\027.vidscore.v1.Su" +
+      "bmission\022\027\n\017next_page_token\030\002 \001(\t\"7\n\021Ope" +
+      "nStreamRequest\022\022\n\nsubmission\030\001 \001(\t\022\016\n\006st" +
+      "ream\030\002 \001(\t\"=\n\022OpenStreamResponse\022\'\n\006stre" +
+      "am\030\001 \001(\0132\027.vidscore.v1.StreamInfo\"i\n\006App" +
+      "end\022\016\n\006stream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\016\n\006of" +
+      "fset\030\003 \001(\003\0220\n\ndetections\030\004 \001(\0132\034.vidscor" +
+      "e.v1.AnnotationBatch\":\n\023AppendFramesRequ" +
+      "est\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Append" +
+      "\"+\n\024AppendFramesResponse\022\023\n\013next_offset\030" +
+      "\001 \001(\003\"9\n\022AppendBatchRequest\022#\n\006append\030\001 " +
+      "\001(\0132\023.vidscore.v1.Append\"*\n\023AppendBatchR" +
+      "esponse\022\023\n\013next_offset\030\001 \001(\003\"]\n\026CheckDet" +
+      "ectionsRequest\022\021\n\tbenchmark\030\001 \001(\t\0220\n\ndet" +
+      "ections\030\002 \001(\0132\034.vidscore.v1.AnnotationBa" +
+      "tch\".\n\027CheckDetectionsResponse\022\023\n\013frame_" +
+      "count\030\001 \001(\003\"a\n\025SealSubmissionRequest\022\014\n\004" +
+      "name\030\001 \001(\t\022!\n\024expected_frame_count\030\002 \001(\003" +
+      "H\000\210\001\001B\027\n\025_expected_frame_count\"E\n\026SealSu" +
       "bmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027.v" +
-      "idscore.v1.Submission\022,\n\006scores\030\002 \003(\0132\034." +
-      "vidscore.v1.SubmissionScore\"\257\001\n\017Submissi" +
-      "onScore\022\014\n\004name\030\001 \001(\t\022/\n\013create_time\030\002 \001" +
-      "(\0132\032.google.protobuf.Timestamp\022\026\n\016truth_" +
-      "revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132\023.vidscor" +
-      "e.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n\007current\030" +
-      "\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\nsubmission" +
-      "\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_token\030" +
-      "\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006scores\030\001 " +
-      "\003(\0132\034.vidscore.v1.SubmissionScore\022\027\n\017nex" +
-      "t_page_token\030\002 \001(\t*\253\002\n\017SubmissionState\022 " +
-      "\n\034SUBMISSION_STATE_UNSPECIFIED\020\000\022\031\n\025SUBM" +
-      "ISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSION_STATE_" +
-      "RECEIVING\020\002\022\033\n\027SUBMISSION_STATE_SEALED\020\003" +
-      "\022&\n\"SUBMISSION_STATE_WAITING_FOR_TRUTH\020\004" +
-      "\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022\033\n\027SUBMIS" +
-      "SION_STATE_SCORED\020\006\022\033\n\027SUBMISSION_STATE_" +
-      "FAILED\020\007\022\036\n\032SUBMISSION_STATE_CANCELLED\020\010" +
-      "2\217\007\n\021SubmissionService\022_\n\020CreateSubmissi" +
-      "on\022$.vidscore.v1.CreateSubmissionRequest" +
-      "\032%.vidscore.v1.CreateSubmissionResponse\022" +
-      "V\n\rGetSubmission\022!.vidscore.v1.GetSubmis" +
-      "sionRequest\032\".vidscore.v1.GetSubmissionR" +
-      "esponse\022\\\n\017ListSubmissions\022#.vidscore.v1" +
-      ".ListSubmissionsRequest\032$.vidscore.v1.Li" +
-      "stSubmissionsResponse\022M\n\nOpenStream\022\036.vi" +
-      "dscore.v1.OpenStreamRequest\032\037.vidscore.v" +
-      "1.OpenStreamResponse\022W\n\014AppendFrames\022 .v" +
-      "idscore.v1.AppendFramesRequest\032!.vidscor" +
-      "e.v1.AppendFramesResponse(\0010\001\022P\n\013AppendB" +
-      "atch\022\037.vidscore.v1.AppendBatchRequest\032 ." +
-      "vidscore.v1.AppendBatchResponse\022Y\n\016SealS" +
-      "ubmission\022\".vidscore.v1.SealSubmissionRe" +
-      "quest\032#.vidscore.v1.SealSubmissionRespon" +
-      "se\022_\n\020CancelSubmission\022$.vidscore.v1.Can" +
-      "celSubmissionRequest\032%.vidscore.v1.Cance" +
-      "lSubmissionResponse\022^\n\017WatchSubmission\022#" +
-      ".vidscore.v1.WatchSubmissionRequest\032$.vi" +
-      "dscore.v1.WatchSubmissionResponse0\001\022M\n\nL" +
-      "istScores\022\036.vidscore.v1.ListScoresReques" +
-      "t\032\037.vidscore.v1.ListScoresResponseBq\n\025io" +
-      ".github.vidscore.v1B\026SubmissionServicePr" +
-      "otoP\001Z>github.com/vidscore/vidscore/clie" +
-      "nts/go/vidscore/v1;vidscorev1b\006proto3"
+      "idscore.v1.Submission\"\'\n\027CancelSubmissio" +
+      "nRequest\022\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissi" +
+      "onResponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscor" +
+      "e.v1.Submission\"=\n\026WatchSubmissionReques" +
+      "t\022\014\n\004name\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t" +
+      "\n\027WatchSubmissionResponse\022+\n\nsubmission\030" +
+      "\001 \001(\0132\027.vidscore.v1.Submission\022,\n\006scores" +
+      "\030\002 \003(\0132\034.vidscore.v1.SubmissionScore\"\257\001\n" +
+      "\017SubmissionScore\022\014\n\004name\030\001 \001(\t\022/\n\013create" +
+      "_time\030\002 \001(\0132\032.google.protobuf.Timestamp\022" +
+      "\026\n\016truth_revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132" +
+      "\023.vidscore.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n" +
+      "\007current\030\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\ns" +
+      "ubmission\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npa" +
+      "ge_token\030\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006" +
+      "scores\030\001 \003(\0132\034.vidscore.v1.SubmissionSco" +
+      "re\022\027\n\017next_page_token\030\002 \001(\t*\253\002\n\017Submissi" +
+      "onState\022 \n\034SUBMISSION_STATE_UNSPECIFIED\020" +
+      "\000\022\031\n\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSI" +
+      "ON_STATE_RECEIVING\020\002\022\033\n\027SUBMISSION_STATE" +
+      "_SEALED\020\003\022&\n\"SUBMISSION_STATE_WAITING_FO" +
+      "R_TRUTH\020\004\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022" +
+      "\033\n\027SUBMISSION_STATE_SCORED\020\006\022\033\n\027SUBMISSI" +
+      "ON_STATE_FAILED\020\007\022\036\n\032SUBMISSION_STATE_CA" +
+      "NCELLED\020\0102\355\007\n\021SubmissionService\022_\n\020Creat" +
+      "eSubmission\022$.vidscore.v1.CreateSubmissi" +
+      "onRequest\032%.vidscore.v1.CreateSubmission" +
+      "Response\022V\n\rGetSubmission\022!.vidscore.v1." +
+      "GetSubmissionRequest\032\".vidscore.v1.GetSu" +
+      "bmissionResponse\022\\\n\017ListSubmissions\022#.vi" +
+      "dscore.v1.ListSubmissionsRequest\032$.vidsc" +
+      "ore.v1.ListSubmissionsResponse\022M\n\nOpenSt" +
+      "ream\022\036.vidscore.v1.OpenStreamRequest\032\037.v" +
+      "idscore.v1.OpenStreamResponse\022W\n\014AppendF" +
+      "rames\022 .vidscore.v1.AppendFramesRequest\032" +
+      "!.vidscore.v1.AppendFramesResponse(\0010\001\022P" +
+      "\n\013AppendBatch\022\037.vidscore.v1.AppendBatchR" +
+      "equest\032 .vidscore.v1.AppendBatchResponse" +
+      "\022\\\n\017CheckDetections\022#.vidscore.v1.CheckD" +
+      "etectionsRequest\032$.vidscore.v1.CheckDete" +
+      "ctionsResponse\022Y\n\016SealSubmission\022\".vidsc" +
+      "ore.v1.SealSubmissionRequest\032#.vidscore." +
+      "v1.SealSubmissionResponse\022_\n\020CancelSubmi" +
+      "ssion\022$.vidscore.v1.CancelSubmissionRequ" +
+      "est\032%.vidscore.v1.CancelSubmissionRespon" +
+      "se\022^\n\017WatchSubmission\022#.vidscore.v1.Watc" +
+      "hSubmissionRequest\032$.vidscore.v1.WatchSu" +
+      "bmissionResponse0\001\022M\n\nListScores\022\036.vidsc" +
+      "ore.v1.ListScoresRequest\032\037.vidscore.v1.L" +
+      "istScoresResponseBq\n\025io.github.vidscore." +
+      "v1B\026SubmissionServiceProtoP\001Z>github.com" +
+      "/vidscore/vidscore/clients/go/vidscore/v" +
+      "1;vidscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -259,7 +277,7 @@ public final class SubmissionServiceProto {
     internal_static_vidscore_v1_Submission_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Submission_descriptor,
-        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", });
+        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", "DueTime", "DueReason", });
     internal_static_vidscore_v1_StreamInfo_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_vidscore_v1_StreamInfo_fieldAccessorTable = new
@@ -344,56 +362,68 @@ public final class SubmissionServiceProto {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_AppendBatchResponse_descriptor,
         new java.lang.String[] { "NextOffset", });
-    internal_static_vidscore_v1_SealSubmissionRequest_descriptor =
+    internal_static_vidscore_v1_CheckDetectionsRequest_descriptor =
       getDescriptor().getMessageTypes().get(15);
+    internal_static_vidscore_v1_CheckDetectionsRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_CheckDetectionsRequest_descriptor,
+        new java.lang.String[] { "Benchmark", "Detections", });
+    internal_static_vidscore_v1_CheckDetectionsResponse_descriptor =
+      getDescriptor().getMessageTypes().get(16);
+    internal_static_vidscore_v1_CheckDetectionsResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_CheckDetectionsResponse_descriptor,
+        new java.lang.String[] { "FrameCount", });
+    internal_static_vidscore_v1_SealSubmissionRequest_descriptor =
+      getDescriptor().getMessageTypes().get(17);
     internal_static_vidscore_v1_SealSubmissionRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_SealSubmissionRequest_descriptor,
         new java.lang.String[] { "Name", "ExpectedFrameCount", });
     internal_static_vidscore_v1_SealSubmissionResponse_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_vidscore_v1_SealSubmissionResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_SealSubmissionResponse_descriptor,
         new java.lang.String[] { "Submission", });
     internal_static_vidscore_v1_CancelSubmissionRequest_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_vidscore_v1_CancelSubmissionRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CancelSubmissionRequest_descriptor,
         new java.lang.String[] { "Name", });
     internal_static_vidscore_v1_CancelSubmissionResponse_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_vidscore_v1_CancelSubmissionResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CancelSubmissionResponse_descriptor,
         new java.lang.String[] { "Submission", });
     internal_static_vidscore_v1_WatchSubmissionRequest_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_vidscore_v1_WatchSubmissionRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_WatchSubmissionRequest_descriptor,
         new java.lang.String[] { "Name", "FromRevision", });
     internal_static_vidscore_v1_WatchSubmissionResponse_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_vidscore_v1_WatchSubmissionResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_WatchSubmissionResponse_descriptor,
         new java.lang.String[] { "Submission", "Scores", });
     internal_static_vidscore_v1_SubmissionScore_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_vidscore_v1_SubmissionScore_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_SubmissionScore_descriptor,
         new java.lang.String[] { "Name", "CreateTime", "TruthRevision", "Report", "Partial", "Current", });
     internal_static_vidscore_v1_ListScoresRequest_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_vidscore_v1_ListScoresRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListScoresRequest_descriptor,
         new java.lang.String[] { "Submission", "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListScoresResponse_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_vidscore_v1_ListScoresResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListScoresResponse_descriptor,

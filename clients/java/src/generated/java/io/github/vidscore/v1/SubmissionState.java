@@ -25,7 +25,7 @@ public enum SubmissionState
   SUBMISSION_STATE_UNSPECIFIED(0),
   /**
    * <pre>
-   * Created; nothing has come.
+   * A draft: created, and nothing has come.
    * </pre>
    *
    * <code>SUBMISSION_STATE_OPEN = 1;</code>
@@ -109,7 +109,7 @@ public enum SubmissionState
   public static final int SUBMISSION_STATE_UNSPECIFIED_VALUE = 0;
   /**
    * <pre>
-   * Created; nothing has come.
+   * A draft: created, and nothing has come.
    * </pre>
    *
    * <code>SUBMISSION_STATE_OPEN = 1;</code>

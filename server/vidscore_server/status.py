@@ -45,6 +45,7 @@ from vidscore_server.errors import (
     PermissionDeniedError,
     QuotaError,
     RequestReusedError,
+    RescoringRunsError,
     StateError,
     SubmissionEndedError,
     UnauthenticatedError,
@@ -100,6 +101,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     StoreError: grpc.StatusCode.UNAVAILABLE,
     StoreFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     OperationRunsError: grpc.StatusCode.FAILED_PRECONDITION,
+    RescoringRunsError: grpc.StatusCode.FAILED_PRECONDITION,
     AnalysisRunsError: grpc.StatusCode.FAILED_PRECONDITION,
 }
 

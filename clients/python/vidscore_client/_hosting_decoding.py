@@ -44,6 +44,7 @@ def decode_benchmark(message: benchmark_service_pb2.Benchmark) -> Benchmark:
         update_time=decode_time(message, "update_time"),
         truth_revision=message.truth_revision,
         truth_digest=message.truth_digest,
+        submissions_to_rescore=message.submissions_to_rescore,
     )
 
 
@@ -56,6 +57,7 @@ def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> Truth
         frame_count=message.frame_count,
         complete=message.complete,
         comment=message.comment,
+        submissions_to_rescore=message.submissions_to_rescore,
     )
 
 
@@ -124,6 +126,9 @@ def decode_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
         title=message.title,
         seal_time=decode_time(message, "seal_time"),
         scores={score.measure: _present(score, "value") for score in message.scores},
+        truth_revision=message.truth_revision,
+        evaluator_version=message.evaluator_version,
+        apart=message.apart,
     )
 
 

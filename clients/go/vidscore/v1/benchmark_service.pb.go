@@ -191,6 +191,59 @@ func (Selection) EnumDescriptor() ([]byte, []int) {
 	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
+// Rescore is how a board moves once what stands on it was scored again.
+type Rescore int32
+
+const (
+	// Not said: RESCORE_AUTOMATIC.
+	Rescore_RESCORE_UNSPECIFIED Rescore = 0
+	// By itself.
+	Rescore_RESCORE_AUTOMATIC Rescore = 1
+	// When an organiser, who sees the differences, publishes it.
+	Rescore_RESCORE_REVIEW Rescore = 2
+)
+
+// Enum value maps for Rescore.
+var (
+	Rescore_name = map[int32]string{
+		0: "RESCORE_UNSPECIFIED",
+		1: "RESCORE_AUTOMATIC",
+		2: "RESCORE_REVIEW",
+	}
+	Rescore_value = map[string]int32{
+		"RESCORE_UNSPECIFIED": 0,
+		"RESCORE_AUTOMATIC":   1,
+		"RESCORE_REVIEW":      2,
+	}
+)
+
+func (x Rescore) Enum() *Rescore {
+	p := new(Rescore)
+	*p = x
+	return p
+}
+
+func (x Rescore) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Rescore) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[3].Descriptor()
+}
+
+func (Rescore) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[3]
+}
+
+func (x Rescore) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Rescore.Descriptor instead.
+func (Rescore) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
+}
+
 // Benchmark is a specification, truth and a policy, hosted.
 type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -217,9 +270,11 @@ type Benchmark struct {
 	TruthRevision int64 `protobuf:"varint,10,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Digest of the newest truth, keyed with a secret of the server so that nobody can test guesses
 	// against it.
-	TruthDigest   string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	// Scored submissions that are to be scored again before the board moves. Organisers only.
+	SubmissionsToRescore int64 `protobuf:"varint,12,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Benchmark) Reset() {
@@ -329,6 +384,13 @@ func (x *Benchmark) GetTruthDigest() string {
 	return ""
 }
 
+func (x *Benchmark) GetSubmissionsToRescore() int64 {
+	if x != nil {
+		return x.SubmissionsToRescore
+	}
+	return 0
+}
+
 // Policy is what is shown, allowed and ranked.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -360,7 +422,9 @@ type Policy struct {
 	// Whether of equal scores the submission that was sealed first ranks first.
 	EarlierFirst bool `protobuf:"varint,12,opt,name=earlier_first,json=earlierFirst,proto3" json:"earlier_first,omitempty"`
 	// Whether viewers and performers see the board. Absent: they do.
-	PublicBoard   *bool `protobuf:"varint,13,opt,name=public_board,json=publicBoard,proto3,oneof" json:"public_board,omitempty"`
+	PublicBoard *bool `protobuf:"varint,13,opt,name=public_board,json=publicBoard,proto3,oneof" json:"public_board,omitempty"`
+	// How the board moves once what stands on it was scored again.
+	Rescore       Rescore `protobuf:"varint,14,opt,name=rescore,proto3,enum=vidscore.v1.Rescore" json:"rescore,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -484,6 +548,13 @@ func (x *Policy) GetPublicBoard() bool {
 		return *x.PublicBoard
 	}
 	return false
+}
+
+func (x *Policy) GetRescore() Rescore {
+	if x != nil {
+		return x.Rescore
+	}
+	return Rescore_RESCORE_UNSPECIFIED
 }
 
 // CreateBenchmarkRequest creates a benchmark.
@@ -1284,9 +1355,12 @@ type TruthRevision struct {
 	// Whether it is complete.
 	Complete bool `protobuf:"varint,5,opt,name=complete,proto3" json:"complete,omitempty"`
 	// Why it came.
-	Comment       string `protobuf:"bytes,6,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Comment string `protobuf:"bytes,6,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+	// that the board is to stand on.
+	SubmissionsToRescore int64 `protobuf:"varint,7,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *TruthRevision) Reset() {
@@ -1359,6 +1433,13 @@ func (x *TruthRevision) GetComment() string {
 		return x.Comment
 	}
 	return ""
+}
+
+func (x *TruthRevision) GetSubmissionsToRescore() int64 {
+	if x != nil {
+		return x.SubmissionsToRescore
+	}
+	return 0
 }
 
 // ListTruthRevisionsRequest asks for a page of revisions.
@@ -1861,10 +1942,16 @@ type GetLeaderboardResponse struct {
 	Rows []*LeaderboardRow `protobuf:"bytes,1,rep,name=rows,proto3" json:"rows,omitempty"`
 	// Measures that rank, first one first.
 	Ranking []string `protobuf:"bytes,2,rep,name=ranking,proto3" json:"ranking,omitempty"`
-	// Revision of the truth that the scores are under. Organisers only.
+	// Revision of the truth that the ranked scores are under; 0: nothing is scored.
 	TruthRevision int64 `protobuf:"varint,3,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Token of the next page, empty on the last.
 	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Newest revision of the truth that is complete; 0: none is.
+	NewestTruthRevision int64 `protobuf:"varint,5,opt,name=newest_truth_revision,json=newestTruthRevision,proto3" json:"newest_truth_revision,omitempty"`
+	// Scored submissions that are to be scored again before the board moves. Organisers only.
+	SubmissionsToRescore int64 `protobuf:"varint,6,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	// Whether the board can be moved by PublishLeaderboard. Organisers only.
+	Publishable   bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1927,10 +2014,31 @@ func (x *GetLeaderboardResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *GetLeaderboardResponse) GetNewestTruthRevision() int64 {
+	if x != nil {
+		return x.NewestTruthRevision
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSubmissionsToRescore() int64 {
+	if x != nil {
+		return x.SubmissionsToRescore
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetPublishable() bool {
+	if x != nil {
+		return x.Publishable
+	}
+	return false
+}
+
 // LeaderboardRow is one submission on the board.
 type LeaderboardRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rank from 1 on; equal scores share one.
+	// Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
 	Rank int32 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
 	// Team.
 	Team string `protobuf:"bytes,2,opt,name=team,proto3" json:"team,omitempty"`
@@ -1941,7 +2049,14 @@ type LeaderboardRow struct {
 	// When it was sealed.
 	SealTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=seal_time,json=sealTime,proto3" json:"seal_time,omitempty"`
 	// Released measures.
-	Scores        []*LeaderboardScore `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	Scores []*LeaderboardScore `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	// Revision of the truth that the scores are under.
+	TruthRevision int64 `protobuf:"varint,7,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
+	// Version of the evaluator that they are by.
+	EvaluatorVersion string `protobuf:"bytes,8,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
+	// Whether they cannot be compared with those of the ranked rows: the submission could not be
+	// scored again under the same truth, evaluator and parameters.
+	Apart         bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2018,6 +2133,27 @@ func (x *LeaderboardRow) GetScores() []*LeaderboardScore {
 	return nil
 }
 
+func (x *LeaderboardRow) GetTruthRevision() int64 {
+	if x != nil {
+		return x.TruthRevision
+	}
+	return 0
+}
+
+func (x *LeaderboardRow) GetEvaluatorVersion() string {
+	if x != nil {
+		return x.EvaluatorVersion
+	}
+	return ""
+}
+
+func (x *LeaderboardRow) GetApart() bool {
+	if x != nil {
+		return x.Apart
+	}
+	return false
+}
+
 // LeaderboardScore is a released measure.
 type LeaderboardScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2073,11 +2209,121 @@ func (x *LeaderboardScore) GetValue() float64 {
 	return 0
 }
 
+// PublishLeaderboardRequest asks for the board to move.
+type PublishLeaderboardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name: `benchmarks/{benchmark}`.
+	Benchmark string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Whether only the differences are wanted, and nothing is to be moved.
+	ValidateOnly  bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishLeaderboardRequest) Reset() {
+	*x = PublishLeaderboardRequest{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishLeaderboardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishLeaderboardRequest) ProtoMessage() {}
+
+func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishLeaderboardRequest.ProtoReflect.Descriptor instead.
+func (*PublishLeaderboardRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *PublishLeaderboardRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+func (x *PublishLeaderboardRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// PublishLeaderboardResponse is what changes on the board.
+type PublishLeaderboardResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Differences of the submissions that are on the board, without those of new ones.
+	Differences []*ScoreDifference `protobuf:"bytes,1,rep,name=differences,proto3" json:"differences,omitempty"`
+	// Revision of the truth that the scores are under.
+	TruthRevision int64 `protobuf:"varint,2,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishLeaderboardResponse) Reset() {
+	*x = PublishLeaderboardResponse{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishLeaderboardResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishLeaderboardResponse) ProtoMessage() {}
+
+func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishLeaderboardResponse.ProtoReflect.Descriptor instead.
+func (*PublishLeaderboardResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PublishLeaderboardResponse) GetDifferences() []*ScoreDifference {
+	if x != nil {
+		return x.Differences
+	}
+	return nil
+}
+
+func (x *PublishLeaderboardResponse) GetTruthRevision() int64 {
+	if x != nil {
+		return x.TruthRevision
+	}
+	return 0
+}
+
 var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xca\x04\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x80\x05\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2093,7 +2339,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"updateTime\x12%\n" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
-	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\"\xbb\x05\n" +
+	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x124\n" +
+	"\x16submissions_to_rescore\x18\f \x01(\x03R\x14submissionsToRescore\"\xeb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2111,7 +2358,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	" \x01(\tR\x0erankingMeasure\x124\n" +
 	"\tselection\x18\v \x01(\x0e2\x16.vidscore.v1.SelectionR\tselection\x12#\n" +
 	"\rearlier_first\x18\f \x01(\bR\fearlierFirst\x12&\n" +
-	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01B\x0e\n" +
+	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
+	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescoreB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board\"\x90\x01\n" +
@@ -2161,7 +2409,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\vframe_count\x18\x01 \x01(\x03R\n" +
 	"frameCount\"M\n" +
 	"\x13UploadTruthResponse\x126\n" +
-	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\xd7\x01\n" +
+	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\x8d\x02\n" +
 	"\rTruthRevision\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12;\n" +
@@ -2170,7 +2418,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\vframe_count\x18\x04 \x01(\x03R\n" +
 	"frameCount\x12\x1a\n" +
 	"\bcomplete\x18\x05 \x01(\bR\bcomplete\x12\x18\n" +
-	"\acomment\x18\x06 \x01(\tR\acomment\"u\n" +
+	"\acomment\x18\x06 \x01(\tR\acomment\x124\n" +
+	"\x16submissions_to_rescore\x18\a \x01(\x03R\x14submissionsToRescore\"u\n" +
 	"\x19ListTruthRevisionsRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -2218,12 +2467,15 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tR\tpageTokenB\t\n" +
 	"\a_domainB\r\n" +
-	"\v_class_name\"\xb2\x01\n" +
+	"\v_class_name\"\xbe\x02\n" +
 	"\x16GetLeaderboardResponse\x12/\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.vidscore.v1.LeaderboardRowR\x04rows\x12\x18\n" +
 	"\aranking\x18\x02 \x03(\tR\aranking\x12%\n" +
 	"\x0etruth_revision\x18\x03 \x01(\x03R\rtruthRevision\x12&\n" +
-	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\"\xde\x01\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\x122\n" +
+	"\x15newest_truth_revision\x18\x05 \x01(\x03R\x13newestTruthRevision\x124\n" +
+	"\x16submissions_to_rescore\x18\x06 \x01(\x03R\x14submissionsToRescore\x12 \n" +
+	"\vpublishable\x18\a \x01(\bR\vpublishable\"\xc8\x02\n" +
 	"\x0eLeaderboardRow\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12\x12\n" +
 	"\x04team\x18\x02 \x01(\tR\x04team\x12\x1e\n" +
@@ -2232,11 +2484,20 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"submission\x12\x14\n" +
 	"\x05title\x18\x04 \x01(\tR\x05title\x127\n" +
 	"\tseal_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bsealTime\x125\n" +
-	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\"Q\n" +
+	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\x12%\n" +
+	"\x0etruth_revision\x18\a \x01(\x03R\rtruthRevision\x12+\n" +
+	"\x11evaluator_version\x18\b \x01(\tR\x10evaluatorVersion\x12\x14\n" +
+	"\x05apart\x18\t \x01(\bR\x05apart\"Q\n" +
 	"\x10LeaderboardScore\x12\x18\n" +
 	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
 	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
-	"\x06_value*j\n" +
+	"\x06_value\"^\n" +
+	"\x19PublishLeaderboardRequest\x12\x1c\n" +
+	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12#\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\"\x83\x01\n" +
+	"\x1aPublishLeaderboardResponse\x12>\n" +
+	"\vdifferences\x18\x01 \x03(\v2\x1c.vidscore.v1.ScoreDifferenceR\vdifferences\x12%\n" +
+	"\x0etruth_revision\x18\x02 \x01(\x03R\rtruthRevision*j\n" +
 	"\n" +
 	"Visibility\x12\x1a\n" +
 	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -2250,7 +2511,11 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\tSelection\x12\x19\n" +
 	"\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSELECTION_BEST\x10\x01\x12\x14\n" +
-	"\x10SELECTION_LATEST\x10\x022\xf7\x06\n" +
+	"\x10SELECTION_LATEST\x10\x02*M\n" +
+	"\aRescore\x12\x17\n" +
+	"\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n" +
+	"\x0eRESCORE_REVIEW\x10\x022\xde\a\n" +
 	"\x10BenchmarkService\x12\\\n" +
 	"\x0fCreateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n" +
 	"\fGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n" +
@@ -2261,7 +2526,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a'.vidscore.v1.ListTruthRevisionsResponse\x12\x82\x01\n" +
 	"\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\x1d.google.longrunning.Operation\"%\xcaA\"\n" +
 	"\x0fRescoreResponse\x12\x0fRescoreMetadata\x12Y\n" +
-	"\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponseBp\n" +
+	"\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12e\n" +
+	"\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a'.vidscore.v1.PublishLeaderboardResponseBp\n" +
 	"\x15io.github.vidscore.v1B\x15BenchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -2276,102 +2542,109 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_service_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(Visibility)(0),                    // 0: vidscore.v1.Visibility
 	(QuietAction)(0),                   // 1: vidscore.v1.QuietAction
 	(Selection)(0),                     // 2: vidscore.v1.Selection
-	(*Benchmark)(nil),                  // 3: vidscore.v1.Benchmark
-	(*Policy)(nil),                     // 4: vidscore.v1.Policy
-	(*CreateBenchmarkRequest)(nil),     // 5: vidscore.v1.CreateBenchmarkRequest
-	(*CreateBenchmarkResponse)(nil),    // 6: vidscore.v1.CreateBenchmarkResponse
-	(*GetBenchmarkRequest)(nil),        // 7: vidscore.v1.GetBenchmarkRequest
-	(*GetBenchmarkResponse)(nil),       // 8: vidscore.v1.GetBenchmarkResponse
-	(*ListBenchmarksRequest)(nil),      // 9: vidscore.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),     // 10: vidscore.v1.ListBenchmarksResponse
-	(*UpdateBenchmarkRequest)(nil),     // 11: vidscore.v1.UpdateBenchmarkRequest
-	(*UpdateBenchmarkResponse)(nil),    // 12: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkRequest)(nil),     // 13: vidscore.v1.DeleteBenchmarkRequest
-	(*DeleteBenchmarkResponse)(nil),    // 14: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthHeader)(nil),          // 15: vidscore.v1.UploadTruthHeader
-	(*UploadTruthRequest)(nil),         // 16: vidscore.v1.UploadTruthRequest
-	(*UploadTruthEnd)(nil),             // 17: vidscore.v1.UploadTruthEnd
-	(*UploadTruthResponse)(nil),        // 18: vidscore.v1.UploadTruthResponse
-	(*TruthRevision)(nil),              // 19: vidscore.v1.TruthRevision
-	(*ListTruthRevisionsRequest)(nil),  // 20: vidscore.v1.ListTruthRevisionsRequest
-	(*ListTruthRevisionsResponse)(nil), // 21: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsRequest)(nil),  // 22: vidscore.v1.RescoreSubmissionsRequest
-	(*RescoreMetadata)(nil),            // 23: vidscore.v1.RescoreMetadata
-	(*RescoreResponse)(nil),            // 24: vidscore.v1.RescoreResponse
-	(*ScoreDifference)(nil),            // 25: vidscore.v1.ScoreDifference
-	(*GetLeaderboardRequest)(nil),      // 26: vidscore.v1.GetLeaderboardRequest
-	(*GetLeaderboardResponse)(nil),     // 27: vidscore.v1.GetLeaderboardResponse
-	(*LeaderboardRow)(nil),             // 28: vidscore.v1.LeaderboardRow
-	(*LeaderboardScore)(nil),           // 29: vidscore.v1.LeaderboardScore
-	(*BenchmarkSpec)(nil),              // 30: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                      // 31: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),        // 33: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),      // 34: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 35: vidscore.v1.AnnotationBatch
-	(*longrunningpb.Operation)(nil),    // 36: google.longrunning.Operation
+	(Rescore)(0),                       // 3: vidscore.v1.Rescore
+	(*Benchmark)(nil),                  // 4: vidscore.v1.Benchmark
+	(*Policy)(nil),                     // 5: vidscore.v1.Policy
+	(*CreateBenchmarkRequest)(nil),     // 6: vidscore.v1.CreateBenchmarkRequest
+	(*CreateBenchmarkResponse)(nil),    // 7: vidscore.v1.CreateBenchmarkResponse
+	(*GetBenchmarkRequest)(nil),        // 8: vidscore.v1.GetBenchmarkRequest
+	(*GetBenchmarkResponse)(nil),       // 9: vidscore.v1.GetBenchmarkResponse
+	(*ListBenchmarksRequest)(nil),      // 10: vidscore.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),     // 11: vidscore.v1.ListBenchmarksResponse
+	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
+	(*UpdateBenchmarkResponse)(nil),    // 13: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkRequest)(nil),     // 14: vidscore.v1.DeleteBenchmarkRequest
+	(*DeleteBenchmarkResponse)(nil),    // 15: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthHeader)(nil),          // 16: vidscore.v1.UploadTruthHeader
+	(*UploadTruthRequest)(nil),         // 17: vidscore.v1.UploadTruthRequest
+	(*UploadTruthEnd)(nil),             // 18: vidscore.v1.UploadTruthEnd
+	(*UploadTruthResponse)(nil),        // 19: vidscore.v1.UploadTruthResponse
+	(*TruthRevision)(nil),              // 20: vidscore.v1.TruthRevision
+	(*ListTruthRevisionsRequest)(nil),  // 21: vidscore.v1.ListTruthRevisionsRequest
+	(*ListTruthRevisionsResponse)(nil), // 22: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsRequest)(nil),  // 23: vidscore.v1.RescoreSubmissionsRequest
+	(*RescoreMetadata)(nil),            // 24: vidscore.v1.RescoreMetadata
+	(*RescoreResponse)(nil),            // 25: vidscore.v1.RescoreResponse
+	(*ScoreDifference)(nil),            // 26: vidscore.v1.ScoreDifference
+	(*GetLeaderboardRequest)(nil),      // 27: vidscore.v1.GetLeaderboardRequest
+	(*GetLeaderboardResponse)(nil),     // 28: vidscore.v1.GetLeaderboardResponse
+	(*LeaderboardRow)(nil),             // 29: vidscore.v1.LeaderboardRow
+	(*LeaderboardScore)(nil),           // 30: vidscore.v1.LeaderboardScore
+	(*PublishLeaderboardRequest)(nil),  // 31: vidscore.v1.PublishLeaderboardRequest
+	(*PublishLeaderboardResponse)(nil), // 32: vidscore.v1.PublishLeaderboardResponse
+	(*BenchmarkSpec)(nil),              // 33: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                      // 34: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),        // 36: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil),      // 37: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 38: vidscore.v1.AnnotationBatch
+	(*longrunningpb.Operation)(nil),    // 39: google.longrunning.Operation
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	30, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	31, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	31, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	32, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	32, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	4,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	32, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	32, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	33, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	34, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	34, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	35, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	35, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	5,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	35, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	35, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 8: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	33, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	36, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
 	1,  // 10: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	33, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	36, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
 	2,  // 12: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
-	3,  // 13: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 14: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 15: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 16: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
-	3,  // 17: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	34, // 18: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 19: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	15, // 20: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	35, // 21: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	17, // 22: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	19, // 23: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	32, // 24: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	19, // 25: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	32, // 26: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	25, // 27: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	28, // 28: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	32, // 29: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
-	29, // 30: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	5,  // 31: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	7,  // 32: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	9,  // 33: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	11, // 34: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	13, // 35: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	16, // 36: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	20, // 37: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	22, // 38: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	26, // 39: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	6,  // 40: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	8,  // 41: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	10, // 42: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	12, // 43: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	14, // 44: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	18, // 45: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	21, // 46: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	36, // 47: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
-	27, // 48: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	40, // [40:49] is the sub-list for method output_type
-	31, // [31:40] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	3,  // 13: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
+	4,  // 14: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 15: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 16: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 17: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	4,  // 18: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	37, // 19: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	4,  // 20: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	16, // 21: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	38, // 22: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	18, // 23: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	20, // 24: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	35, // 25: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	20, // 26: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	35, // 27: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	26, // 28: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	29, // 29: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
+	35, // 30: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	30, // 31: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
+	26, // 32: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	6,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	8,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	10, // 35: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	12, // 36: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	14, // 37: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	17, // 38: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	21, // 39: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	23, // 40: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	27, // 41: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	31, // 42: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	7,  // 43: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	9,  // 44: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	11, // 45: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	13, // 46: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	15, // 47: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	19, // 48: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	22, // 49: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	39, // 50: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
+	28, // 51: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	32, // 52: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	43, // [43:53] is the sub-list for method output_type
+	33, // [33:43] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -2395,8 +2668,8 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   27,
+			NumEnums:      4,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -446,6 +446,21 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 12;
+  private long submissionsToRescore_ = 0L;
+  /**
+   * <pre>
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 12;</code>
+   * @return The submissionsToRescore.
+   */
+  @java.lang.Override
+  public long getSubmissionsToRescore() {
+    return submissionsToRescore_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -492,6 +507,9 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
+    }
+    if (submissionsToRescore_ != 0L) {
+      output.writeInt64(12, submissionsToRescore_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -543,6 +561,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(11, truthDigest_);
+    }
+    if (submissionsToRescore_ != 0L) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt64Size(12, submissionsToRescore_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -597,6 +619,8 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getTruthDigest()
         .equals(other.getTruthDigest())) return false;
+    if (getSubmissionsToRescore()
+        != other.getSubmissionsToRescore()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -643,6 +667,9 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + TRUTH_DIGEST_FIELD_NUMBER;
     hash = (53 * hash) + getTruthDigest().hashCode();
+    hash = (37 * hash) + SUBMISSIONS_TO_RESCORE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getSubmissionsToRescore());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -824,6 +851,7 @@ private static final long serialVersionUID = 0L;
       }
       truthRevision_ = 0L;
       truthDigest_ = "";
+      submissionsToRescore_ = 0L;
       return this;
     }
 
@@ -909,6 +937,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000400) != 0)) {
         result.truthDigest_ = truthDigest_;
       }
+      if (((from_bitField0_ & 0x00000800) != 0)) {
+        result.submissionsToRescore_ = submissionsToRescore_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -960,6 +991,9 @@ private static final long serialVersionUID = 0L;
         truthDigest_ = other.truthDigest_;
         bitField0_ |= 0x00000400;
         onChanged();
+      }
+      if (other.getSubmissionsToRescore() != 0L) {
+        setSubmissionsToRescore(other.getSubmissionsToRescore());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1054,6 +1088,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
+            case 96: {
+              submissionsToRescore_ = input.readInt64();
+              bitField0_ |= 0x00000800;
+              break;
+            } // case 96
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2393,6 +2432,50 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       truthDigest_ = value;
       bitField0_ |= 0x00000400;
+      onChanged();
+      return this;
+    }
+
+    private long submissionsToRescore_ ;
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 12;</code>
+     * @return The submissionsToRescore.
+     */
+    @java.lang.Override
+    public long getSubmissionsToRescore() {
+      return submissionsToRescore_;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 12;</code>
+     * @param value The submissionsToRescore to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSubmissionsToRescore(long value) {
+
+      submissionsToRescore_ = value;
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 12;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSubmissionsToRescore() {
+      bitField0_ = (bitField0_ & ~0x00000800);
+      submissionsToRescore_ = 0L;
       onChanged();
       return this;
     }

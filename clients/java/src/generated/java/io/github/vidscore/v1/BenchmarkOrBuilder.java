@@ -264,4 +264,14 @@ public interface BenchmarkOrBuilder extends
    */
   com.google.protobuf.ByteString
       getTruthDigestBytes();
+
+  /**
+   * <pre>
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 12;</code>
+   * @return The submissionsToRescore.
+   */
+  long getSubmissionsToRescore();
 }

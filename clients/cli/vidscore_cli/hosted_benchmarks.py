@@ -22,7 +22,7 @@ from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
 
 BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
-BASIS_COLUMNS = ("truth_revision", "evaluator_version")
+BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
 REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
 DIFFERENCE_COLUMNS = (
     "submission",
@@ -198,7 +198,8 @@ def show_board(typed: BoardQuery) -> None:
             typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, class_=typed.class_
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
-    columns = ("rank", "team", "title", *measures, *BASIS_COLUMNS, "seal_time", "submission")
+    basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
+    columns = ("rank", "team", "title", *measures, *basis, "seal_time", "submission")
     missing = UNDEFINED if typed.format_ == "table" else None
     records: list[Record] = [
         {

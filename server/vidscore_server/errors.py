@@ -140,6 +140,12 @@ class OperationRunsError(StateError):
     reason: ClassVar[str] = "OPERATION_RUNS"
 
 
+class RescoringRunsError(StateError):
+    """A board cannot be published before all that stands on it was scored again."""
+
+    reason: ClassVar[str] = "RESCORING_RUNS"
+
+
 class AnalysisRunsError(StateError):
     """Another analysis of the same kind and benchmark runs, or waits for its turn."""
 

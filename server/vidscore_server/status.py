@@ -46,6 +46,7 @@ from vidscore_server.errors import (
     PermissionDeniedError,
     QuotaError,
     RequestReusedError,
+    RescoringRunsError,
     StateError,
     SubmissionEndedError,
     UnauthenticatedError,
@@ -103,6 +104,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     StoreDamagedError: grpc.StatusCode.DATA_LOSS,
     StoreFullError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     OperationRunsError: grpc.StatusCode.FAILED_PRECONDITION,
+    RescoringRunsError: grpc.StatusCode.FAILED_PRECONDITION,
     AnalysisRunsError: grpc.StatusCode.FAILED_PRECONDITION,
 }
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,13 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.waiting import benchmark_waits_for, quotas_left
-from vidscore_client import Benchmark, Client, RescoreProgress
+from vidscore_client import Benchmark, Leaderboard, RescoreProgress
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
 
 BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
+BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
 REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
 DIFFERENCE_COLUMNS = (
     "submission",
@@ -62,6 +63,17 @@ class Rescore:
 
 
 @dataclass(frozen=True)
+class Publishing:
+    """What is typed after `vidscore benchmark publish`; the names are those of the options."""
+
+    server: ServerChoice
+    benchmark: str
+    check: bool
+    format_: str
+    output: str
+
+
+@dataclass(frozen=True)
 class BoardQuery:
     """What is typed after `vidscore leaderboard`; the names are those of the options."""
 
@@ -86,11 +98,10 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says."""
     definition = read_document(Path(file))
     with open_client(server) as client:
-        before = client.benchmarks.get(benchmark)
         changed = client.benchmarks.update(benchmark, definition, replace=True)
-        stale = _scored_by(before) != _scored_by(changed) and _has_scores(client, changed)
-    advice = "; vidscore benchmark rescore moves its board" if stale else ""
-    click.echo(f"{changed.name} is changed{advice}")
+    click.echo(f"{changed.name} is changed")
+    if changed.submissions_to_rescore:
+        click.echo(_what_happens(changed, "the new rules"))
 
 
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -138,11 +149,16 @@ def upload_truth(typed: TruthUpload) -> None:
             complete=typed.complete,
             comment=typed.comment,
         )
+        waiting = revision.submissions_to_rescore
+        hosted = client.benchmarks.get(typed.benchmark) if waiting else None
     complete = "complete" if revision.complete else "not complete yet"
     click.echo(
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
+    if hosted is not None:
+        hosted = replace(hosted, submissions_to_rescore=waiting)
+        click.echo(_what_happens(hosted, f"revision {revision.revision}"))
 
 
 def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -176,6 +192,19 @@ def rescore(typed: Rescore) -> None:
     )
 
 
+def publish(wanted: Publishing) -> None:
+    """Move a board to the scores that wait for it, or only list what that would change."""
+    check_output(wanted.output)
+    with open_client(wanted.server) as client:
+        differences = client.benchmarks.publish_leaderboard(
+            wanted.benchmark, validate_only=wanted.check
+        )
+    if not differences:
+        click.echo("no score on the board changes", err=True)
+    lines = [asdict(difference) for difference in differences]
+    write_records(lines, DIFFERENCE_COLUMNS, wanted.format_, wanted.output)
+
+
 def show_board(typed: BoardQuery) -> None:
     """Show the submissions in rank order."""
     with open_client(typed.server) as client:
@@ -183,13 +212,54 @@ def show_board(typed: BoardQuery) -> None:
             typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, class_=typed.class_
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
-    columns = ("rank", "team", "title", *measures, "seal_time", "submission")
+    basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
+    columns = ("rank", "team", "title", *measures, *basis, "seal_time", "submission")
     missing = UNDEFINED if typed.format_ == "table" else None
     records: list[Record] = [
-        {**asdict(row), **{name: _shown(row.scores.get(name), missing) for name in measures}}
+        {
+            **asdict(row),
+            "rank": missing if row.apart else row.rank,
+            **{name: _shown(row.scores.get(name), missing) for name in measures},
+        }
         for row in board.rows
     ]
     write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
+    for line in _about_board(board):
+        click.echo(line, err=True)
+
+
+def _about_board(board: Leaderboard) -> Iterator[str]:
+    """What a reader should know of a board beside its rows."""
+    apart = sum(row.apart for row in board.rows)
+    if apart:
+        yield (
+            f"{_counted(apart, 'row')} without a rank: could not be scored again under revision "
+            f"{board.truth_revision} of the truth and the present rules"
+        )
+    if board.submissions_to_rescore:
+        yield f"{_counted(board.submissions_to_rescore, 'submission')} still to be scored again"
+    if board.publishable:
+        yield "the board can be moved: vidscore benchmark publish"
+    if board.newest_truth_revision > board.truth_revision > 0:
+        yield (
+            f"the board shows revision {board.truth_revision} of the truth until all is scored "
+            f"under revision {board.newest_truth_revision}"
+        )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _what_happens(benchmark: Benchmark, to: str) -> str:
+    """What becomes of the board of a benchmark whose truth or rules have changed."""
+    waiting = _counted(benchmark.submissions_to_rescore, "scored submission")
+    if benchmark.definition.get("policy", {}).get("rescore") == "review":
+        name = short_names(benchmark.name)
+        moves = f"vidscore benchmark publish {name} then shows what changes"
+    else:
+        moves = "the board moves when that is done"
+    return f"{waiting} will be scored again under {to}; {moves}"
 
 
 def _all_about(found: Benchmark, format_: str) -> Record:
@@ -231,16 +301,6 @@ def _line_of(found: Benchmark) -> Record:
 
 def _evaluators(found: Benchmark) -> str:
     return ", ".join(entry["name"] for entry in found.definition.get("evaluators", []))
-
-
-def _scored_by(benchmark: Benchmark) -> Record:
-    """As much of a benchmark as its scores depend on."""
-    apart = ("title", "policy", "open_time", "close_time")
-    return {name: value for name, value in benchmark.definition.items() if name not in apart}
-
-
-def _has_scores(client: Client, benchmark: Benchmark) -> bool:
-    return bool(client.benchmarks.leaderboard(benchmark.name).rows)
 
 
 def _measures(scores: Any) -> Sequence[str]:

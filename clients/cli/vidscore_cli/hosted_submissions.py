@@ -10,7 +10,7 @@ import click
 from vidscore_cli.failures import NotScoredError
 from vidscore_cli.names import short_names
 from vidscore_cli.output import check_output
-from vidscore_cli.records import Record, time_text, write_record, write_records
+from vidscore_cli.records import time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_reports
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.reporting import Presentation, write_reports
@@ -34,7 +34,8 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
     """Show a submission."""
     with open_client(server) as client:
         found = client.submissions.get(submission)
-    record: Record = asdict(found)
+    record = asdict(found)
+    record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
     if format_ == "table":
         streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
         record = {**record, "streams": ", ".join(streams), "waits_for": submission_waits_for(found)}

@@ -21,6 +21,7 @@ from vidscore_client._benchmark_operations import (
     get_leaderboard,
     list_benchmarks,
     list_truth_revisions,
+    publish_leaderboard,
     rescore_submissions,
     truth_requests,
     update_benchmark,
@@ -45,6 +46,7 @@ OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Any]
 """Starts a call of UploadTruth: takes the requests and the seconds it may take."""
 
 TruthRevisions = list[TruthRevision]
+ScoreDifferences = list[ScoreDifference]
 
 
 class AsyncBenchmarks:
@@ -123,6 +125,12 @@ class AsyncBenchmarks:
     ) -> Leaderboard:
         """Submissions in rank order; see `vidscore_client.Benchmarks.leaderboard`."""
         return await self._run(get_leaderboard(benchmark, evaluator, domain, class_))
+
+    async def publish_leaderboard(
+        self, benchmark: str, *, validate_only: bool = False
+    ) -> ScoreDifferences:
+        """Move a board; see `vidscore_client.Benchmarks.publish_leaderboard`."""
+        return await self._run(publish_leaderboard(benchmark, validate_only=validate_only))
 
     async def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""

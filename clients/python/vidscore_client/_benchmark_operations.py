@@ -148,8 +148,27 @@ def get_leaderboard(
         ),
         wire.GetLeaderboardResponse,
     )
-    rows = tuple(decode_row(row) for page in pages for row in page.rows)
-    return Leaderboard(rows, tuple(pages[-1].ranking), pages[-1].truth_revision)
+    last = pages[-1]
+    return Leaderboard(
+        rows=tuple(decode_row(row) for page in pages for row in page.rows),
+        ranking=tuple(last.ranking),
+        truth_revision=last.truth_revision,
+        newest_truth_revision=last.newest_truth_revision,
+        submissions_to_rescore=last.submissions_to_rescore,
+        publishable=last.publishable,
+    )
+
+
+def publish_leaderboard(benchmark: str, *, validate_only: bool) -> Operation[list[ScoreDifference]]:
+    """Move a board, or only see what that would change."""
+    response = yield UnaryRequest(
+        _BENCHMARKS + "PublishLeaderboard",
+        wire.PublishLeaderboardRequest(
+            benchmark=benchmark_name(benchmark), validate_only=validate_only
+        ),
+        wire.PublishLeaderboardResponse,
+    )
+    return [decode_difference(entry) for entry in response.differences]
 
 
 RESCORING = LongKind(

@@ -136,6 +136,7 @@ _POLICY: Mapping[str, tuple[Fill, Show]] = {
     "selection": _choice("SELECTION_", dict(wire.Selection.items())),
     "earlier_first": (_TRUTH_VALUE, getattr),
     "public_board": (_TRUTH_VALUE, _shown_present),
+    "rescore": _choice("RESCORE_", dict(wire.Rescore.items())),
 }
 
 

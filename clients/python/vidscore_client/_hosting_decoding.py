@@ -50,6 +50,7 @@ def decode_benchmark(
         truth_digest=message.truth_digest,
         truth_complete=message.truth_complete,
         quotas=tuple(decode_quota(quota) for quota in quotas),
+        submissions_to_rescore=message.submissions_to_rescore,
     )
 
 
@@ -67,6 +68,7 @@ def decode_truth_revision(message: benchmark_service_pb2.TruthRevision) -> Truth
         frame_count=message.frame_count,
         complete=message.complete,
         comment=message.comment,
+        submissions_to_rescore=message.submissions_to_rescore,
     )
 
 
@@ -137,6 +139,9 @@ def decode_row(message: benchmark_service_pb2.LeaderboardRow) -> LeaderboardRow:
         title=message.title,
         seal_time=decode_time(message, "seal_time"),
         scores={score.measure: _present(score, "value") for score in message.scores},
+        truth_revision=message.truth_revision,
+        evaluator_version=message.evaluator_version,
+        apart=message.apart,
     )
 
 

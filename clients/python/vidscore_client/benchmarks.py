@@ -16,6 +16,7 @@ from vidscore_client._benchmark_operations import (
     get_leaderboard,
     list_benchmarks,
     list_truth_revisions,
+    publish_leaderboard,
     rescore_submissions,
     truth_requests,
     update_benchmark,
@@ -90,7 +91,10 @@ class Benchmarks:
         return self._run(list_benchmarks())
 
     def update(self, benchmark: str, definition: Definition, *, replace: bool = False) -> Benchmark:
-        """Change a benchmark. For organisers. Re-scores nothing by itself: see `rescore`.
+        """Change a benchmark. For organisers.
+
+        Where evaluators or specification change, the server scores what is stored again:
+        ``submissions_to_rescore`` says how much.
 
         Args:
             benchmark: The benchmark.
@@ -180,10 +184,27 @@ class Benchmarks:
         """
         return self._run(get_leaderboard(benchmark, evaluator, domain, class_))
 
+    def publish_leaderboard(
+        self, benchmark: str, *, validate_only: bool = False
+    ) -> ScoreDifferences:
+        """Move a board to the scores that wait for it. For organisers, where they review it.
+
+        Args:
+            benchmark: The benchmark.
+            validate_only: Whether only the differences are wanted, and nothing is to be moved.
+
+        Raises:
+            ConflictError: While submissions are still to be scored again.
+            VidscoreError: If the call fails.
+        """
+        return self._run(publish_leaderboard(benchmark, validate_only=validate_only))
+
     def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
     ) -> Rescoring:
         """Begin to score stored detections again, beside the scores there are. For organisers.
+
+        What a board needs is scored again without it; this is to try once more what could not be.
 
         Args:
             benchmark: The benchmark.
@@ -207,6 +228,7 @@ class Benchmarks:
 
 
 TruthRevisions = list[TruthRevision]
+ScoreDifferences = list[ScoreDifference]
 
 
 class Rescoring(LongWork[RescoreProgress, list[ScoreDifference]]):

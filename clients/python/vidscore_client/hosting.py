@@ -44,6 +44,8 @@ class Benchmark:
         truth_digest: Digest of it, keyed with a secret of the server.
         truth_complete: Whether it is complete, so that nothing waits for more.
         quotas: Limits on the submissions of the caller's team, where one benchmark was asked for.
+        submissions_to_rescore: Scored submissions that are to be scored again before the board
+            moves, which organisers alone are told.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Benchmark:
     truth_digest: str
     truth_complete: bool = False
     quotas: tuple[Quota, ...] = ()
+    submissions_to_rescore: int = 0
 
     @property
     def title(self) -> str:
@@ -84,6 +87,8 @@ class TruthRevision:
         frame_count: Frames that it has.
         complete: Whether it is complete, so that nothing waits for more.
         comment: Why it came.
+        submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
+            for all revisions but the one that the board is to stand on.
     """
 
     revision: int
@@ -92,6 +97,7 @@ class TruthRevision:
     frame_count: int
     complete: bool
     comment: str
+    submissions_to_rescore: int = 0
 
 
 class SubmissionState(StrEnum):
@@ -204,7 +210,7 @@ class SubmissionUpdate:
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """A score before and after a re-scoring.
+    """A score before and after it was made again.
 
     Attributes:
         submission: Full name of the submission.
@@ -280,12 +286,16 @@ class LeaderboardRow:
     """One submission on the board.
 
     Attributes:
-        rank: Rank from 1 on; equal scores share one.
+        rank: Rank from 1 on; equal scores share one. 0 where the row stands apart.
         team: Team.
         submission: Full name of the submission, where it may be seen; otherwise empty.
         title: Its title.
         seal_time: When it was sealed.
         scores: Released measures by name; None where one is undefined.
+        truth_revision: Revision of the truth that the scores are under.
+        evaluator_version: Version of the evaluator that they are by.
+        apart: Whether they cannot be compared with those of the ranked rows: the submission could
+            not be scored again under the same truth, evaluator and parameters.
     """
 
     rank: int
@@ -294,6 +304,9 @@ class LeaderboardRow:
     title: str
     seal_time: datetime | None
     scores: Mapping[str, float | None]
+    truth_revision: int = 0
+    evaluator_version: str = ""
+    apart: bool = False
 
 
 @dataclass(frozen=True)
@@ -301,14 +314,21 @@ class Leaderboard:
     """Submissions in rank order.
 
     Attributes:
-        rows: The rows, best rank first.
+        rows: The rows, best rank first, and after them those that stand apart.
         ranking: Measures that rank, first one first.
-        truth_revision: Revision of the truth, which organisers alone are told; otherwise 0.
+        truth_revision: Revision of the truth that the ranked scores are under; 0 for none.
+        newest_truth_revision: Newest revision of the truth that is complete; 0 for none.
+        submissions_to_rescore: Scored submissions that are to be scored again before the board
+            moves, which organisers alone are told.
+        publishable: Whether an organiser may move the board with `publish_leaderboard`.
     """
 
     rows: tuple[LeaderboardRow, ...]
     ranking: tuple[str, ...]
     truth_revision: int
+    newest_truth_revision: int = 0
+    submissions_to_rescore: int = 0
+    publishable: bool = False
 
 
 class Role(StrEnum):

@@ -27,11 +27,13 @@ _VISIBILITIES = {"ladder": pb.VISIBILITY_LADDER, "final": pb.VISIBILITY_FINAL,
                  "live": pb.VISIBILITY_LIVE}  # fmt: skip
 _QUIET_ACTIONS = {"seal": pb.QUIET_ACTION_SEAL, "cancel": pb.QUIET_ACTION_CANCEL}
 _SELECTIONS = {"best": pb.SELECTION_BEST, "latest": pb.SELECTION_LATEST}
+_RESCORES = {"automatic": pb.RESCORE_AUTOMATIC, "review": pb.RESCORE_REVIEW}
 
 _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
     "visibility": _VISIBILITIES,
     "quiet_action": _QUIET_ACTIONS,
     "selection": _SELECTIONS,
+    "rescore": _RESCORES,
 }
 _DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
 _OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
@@ -96,15 +98,19 @@ def write_policy(policy: Policy) -> pb.Policy:
         selection=_SELECTIONS[policy.selection],
         earlier_first=policy.earlier_first,
         public_board=policy.public_board,
+        rescore=_RESCORES[policy.rescore],
     )
 
 
-def write_truth_revision(record: TruthRevisionRecord, keyed_digest: str) -> pb.TruthRevision:
+def write_truth_revision(
+    record: TruthRevisionRecord, keyed_digest: str, to_rescore: int
+) -> pb.TruthRevision:
     """A revision of the truth as a message.
 
     Args:
         record: The revision.
         keyed_digest: Its digest, keyed.
+        to_rescore: Submissions that are to be scored again under it.
     """
     return pb.TruthRevision(
         revision=record.revision,
@@ -113,6 +119,7 @@ def write_truth_revision(record: TruthRevisionRecord, keyed_digest: str) -> pb.T
         frame_count=record.frame_count,
         complete=record.complete,
         comment=record.comment,
+        submissions_to_rescore=to_rescore,
     )
 
 

@@ -7,13 +7,16 @@ from dataclasses import replace
 import orjson
 
 from vidscore_server.errors import HasSubmissionsError, NameTakenError, NotFoundError
+from vidscore_server.hosting.basis import board_state
 from vidscore_server.hosting.definition import (
     Definition,
     definition_from_dict,
     definition_to_dict,
 )
 from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.release import releases_differ
 from vidscore_server.hosting.requests import Request
+from vidscore_server.hosting.scores import publish_anew
 from vidscore_server.hosting.site import Site
 from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord
@@ -77,14 +80,19 @@ class Benchmarks:
 
     async def update(
         self, request: Request, record: BenchmarkRecord, definition: Definition
-    ) -> BenchmarkRecord:
+    ) -> tuple[BenchmarkRecord, int]:
         """Put a new definition in the place of the one of `record`.
+
+        What the board releases follows the new policy at once.
+
+        Returns:
+            The benchmark, and how many submissions are to be scored again by its new rules.
 
         Raises:
             NotFoundError: If there is no such benchmark.
         """
 
-        def command(transaction: Transaction) -> BenchmarkRecord:
+        def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
             present = required_benchmark(transaction, record.benchmark)
             changed = replace(
                 present,
@@ -95,8 +103,10 @@ class Benchmarks:
                 revision=present.revision + 1,
             )
             transaction.update_benchmark(changed)
+            if releases_differ(self.definition(present).policy, definition.policy):
+                publish_anew(transaction, definition, changed, request.time)
             request.audit(transaction, benchmark_name(record.benchmark))
-            return changed
+            return changed, len(board_state(transaction, definition, changed).waiting)
 
         return await self._site.write(command)
 

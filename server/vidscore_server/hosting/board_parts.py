@@ -33,7 +33,7 @@ def refuse_unknown_part(
     domains = {entry.name for entry in definition.specification.domains}
     classes = {name for entry in definition.specification.domains for name in entry.classes or ()}
     team, looked_at = team_seen(caller), False
-    for score in reader.current_scores(board.benchmark, board.evaluator.name):
+    for score in reader.published_scores(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, score.submission)
         if submission is not None and team in {None, submission.team}:
             rows, looked_at = unpack_report(score).rows(), True

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.report import Number, Report
 from vidscore_server.access.caller import Caller
+from vidscore_server.hosting.basis import shown_basis, version_of
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.drafts import is_draft
-from vidscore_server.hosting.leaderboards import BoardRules, Entry, RankedEntry, Selection, rank
-from vidscore_server.hosting.policy import Visibility
+from vidscore_server.hosting.leaderboards import (
+    BoardRules,
+    Entry,
+    RankedEntry,
+    Selection,
+    rank,
+    rank_apart,
+)
+from vidscore_server.hosting.policy import Policy, Visibility
 from vidscore_server.hosting.release import values_from_json
-from vidscore_server.hosting.scores import unpack_report
+from vidscore_server.hosting.scores import ranking_values, unpack_report
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState
 
@@ -48,8 +57,9 @@ def ranked_entries(
 ) -> list[RankedEntry]:
     """The entries of a board in rank order, as the caller may see them.
 
-    Others than organisers see under ``ladder`` what was released; everyone else sees the newest
-    scores of an evaluator.
+    Only scores of what the board shows are compared. Submissions that were on an earlier board and
+    have no such score stand apart, after all others. Others than organisers see under ``ladder``
+    what was released.
 
     Args:
         reader: A state of the store.
@@ -58,60 +68,94 @@ def ranked_entries(
         caller: Who asks.
     """
     directions = definition.ranking(board.evaluator)
-    if not directions:
+    record = reader.benchmark(board.benchmark)
+    shown = None if record is None else shown_basis(record)
+    key = None if shown is None else shown.key(board.evaluator.name)
+    if not directions or key is None:
         return []
     policy = definition.policy
-    rules = BoardRules(
-        tuple(directions.values()), Selection(policy.selection), policy.earlier_first
-    )
-    if policy.shown is Visibility.LADDER and not caller.is_organiser:
-        found = _released(reader, board)
+    released = policy.shown is Visibility.LADDER and not caller.is_organiser
+    view = BoardView(reader, board, tuple(directions), released)
+    comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
+    names = {score.submission for score in comparable}
+    others = [
+        score
+        for score in reader.published_scores(board.benchmark, board.evaluator.name)
+        if score.submission not in names
+    ]
+    if view.released:
+        entries = view.releases({score.submission: score for score in comparable})
     else:
-        found = _current(reader, board, tuple(directions))
-    entries = [
-        Entry(
+        entries = view.entries(comparable)
+    ranked = rank(entries, board_rules(policy, directions))
+    return [*ranked, *rank_apart(view.entries(others))]
+
+
+def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
+    """How a board orders by some measures under a policy."""
+    return BoardRules(tuple(directions.values()), Selection(policy.selection), policy.earlier_first)
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """What is seen of the scores of a board.
+
+    Attributes:
+        reader: A state of the store.
+        board: The board.
+        names: Ranking measures.
+        released: Whether no more is seen than what was released.
+    """
+
+    reader: Reader
+    board: Board
+    names: tuple[str, ...]
+    released: bool = False
+
+    def releases(self, scores: Mapping[str, ScoreRecord]) -> list[Entry]:
+        """What was last released to each team, by what it stands on."""
+        if not self.board.of_everything:
+            return []
+        return [
+            self._entry(score, submission, values_from_json(release.values))
+            for release in self.reader.releases(self.board.benchmark, self.board.evaluator.name)
+            if (score := scores.get(release.submission)) is not None
+            and (submission := self._submission(score)) is not None
+        ]
+
+    def entries(self, scores: Iterable[ScoreRecord]) -> list[Entry]:
+        """Scores of the submissions that are scored, each as far as it is seen."""
+        found = []
+        for score in scores:
+            submission, values = self._submission(score), self._values(score)
+            if submission is not None and values is not None:
+                found.append(self._entry(score, submission, values))
+        return found
+
+    def _submission(self, score: ScoreRecord) -> SubmissionRecord | None:
+        found = self.reader.submission(self.board.benchmark, score.submission)
+        if found is None or found.state is not SubmissionState.SCORED or is_draft(found):
+            return None
+        return found
+
+    def _values(self, score: ScoreRecord) -> Scores | None:
+        """Ranking measures of a score; None where it has, or shows, none for the board."""
+        if self.released:
+            return values_from_json(score.released) or None
+        if self.board.of_everything:
+            return ranking_values(score, self.names)
+        return part_values(unpack_report(score), self.board, self.names)
+
+    def _entry(self, score: ScoreRecord, submission: SubmissionRecord, values: Scores) -> Entry:
+        return Entry(
             team=submission.team,
             submission=submission.submission,
             title=submission.title,
             seal_time=submission.seal_time or submission.create_time,
-            values=tuple(values.get(name) for name in directions),
+            values=tuple(values.get(name) for name in self.names),
+            truth_revision=score.truth_revision,
+            evaluator_version=version_of(score.configuration),
         )
-        for submission, values in found
-    ]
-    return rank(entries, rules)
-
-
-def _released(reader: Reader, board: Board) -> list[tuple[SubmissionRecord, Scores]]:
-    found: list[tuple[SubmissionRecord, Scores]] = []
-    for release in reader.releases(board.benchmark, board.evaluator.name):
-        submission = reader.submission(board.benchmark, release.submission)
-        if submission is not None and not is_draft(submission) and board.of_everything:
-            found.append((submission, values_from_json(release.values)))
-    return found
-
-
-def _current(
-    reader: Reader, board: Board, names: tuple[str, ...]
-) -> list[tuple[SubmissionRecord, Scores]]:
-    found = []
-    for score in reader.current_scores(board.benchmark, board.evaluator.name):
-        submission = reader.submission(board.benchmark, score.submission)
-        values = _values(score, board, names)
-        if (
-            submission is not None
-            and submission.state is SubmissionState.SCORED
-            and values is not None
-        ):
-            found.append((submission, values))
-    return found
-
-
-def _values(score: ScoreRecord, board: Board, names: tuple[str, ...]) -> Scores | None:
-    """Ranking measures of a score; None where its report has no such domain or class."""
-    kept = values_from_json(score.values)
-    if board.of_everything and set(names) <= kept.keys():
-        return kept
-    return part_values(unpack_report(score), board, names)
 
 
 def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores | None:

@@ -66,6 +66,15 @@ class Definition:
             for entry in self.specification.evaluators
         )
 
+    @cached_property
+    def configurations(self) -> dict[str, str]:
+        """By evaluator all that its scores follow from but the data: the title is no part of it."""
+        untitled = dataclasses.replace(self.specification, title="")
+        return {
+            evaluator.name: type(evaluator)(evaluator.parameters, untitled).identity
+            for evaluator in self.evaluators
+        }
+
     def ranking(self, evaluator: Evaluator[Any]) -> dict[str, Direction]:
         """Measures that rank under an evaluator, first one first, each with its better side."""
         directions = {measure.name: measure.direction for measure in evaluator.measures}

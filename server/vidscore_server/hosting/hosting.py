@@ -8,6 +8,7 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from vidscore_server.hosting.benchmarks import Benchmarks
+from vidscore_server.hosting.board_keeping import BoardKeeper
 from vidscore_server.hosting.changes import Follower
 from vidscore_server.hosting.heartbeat import Heartbeat, Told
 from vidscore_server.hosting.intake import Intake
@@ -42,7 +43,8 @@ class Hosting:
         scorer: Who scores.
         scheduler: Who brings sealed submissions to their end.
         live: Scores of submissions that still receive.
-        rescoring: Who scores again.
+        boards: Who keeps boards on the newest truth and rules.
+        rescoring: Who scores again for those who ask.
         trust: Who finds out how far rankings and criteria can be relied on.
         heartbeat: Says that the site serves.
         sweeper: Who ends the waiting on people.
@@ -60,6 +62,7 @@ class Hosting:
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)
+        self.boards = BoardKeeper(site, self.benchmarks, self.scorer, self.leases)
         self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
         self.trust = TrustAnalyses(site, self.benchmarks, self.scorer, self.leases)
         self.sweeper = Sweeper(site, self.benchmarks, self.submissions, self.heartbeat)
@@ -85,6 +88,7 @@ class Hosting:
             task.cancel()
         await asyncio.gather(*self._own_work, return_exceptions=True)
         await self.scheduler.stop()
+        await self.boards.stop()
         await self.rescoring.stop()
         await self.trust.stop()
 
@@ -98,6 +102,7 @@ class Hosting:
         await self.sweeper.sweep()
         await self.scheduler.advance()
         await self.rescoring.advance()
+        await self.boards.advance()
         await self.trust.advance()
 
     async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:

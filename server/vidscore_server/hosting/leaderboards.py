@@ -27,6 +27,8 @@ class Entry:
         title: For people.
         seal_time: When it was sealed.
         values: Ranking measures, first one first; None where undefined.
+        truth_revision: Revision of the truth that they are under.
+        evaluator_version: Version of the evaluator that they are by.
     """
 
     team: str
@@ -34,6 +36,12 @@ class Entry:
     title: str
     seal_time: datetime
     values: tuple[float | None, ...]
+    truth_revision: int = 0
+    evaluator_version: str = ""
+
+
+APART = 0
+"""In place of the rank of an entry that cannot be compared with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,12 @@ def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
         tied = ranked and _key(ranked[-1].entry, rules) == _key(entry, rules)
         ranked.append(RankedEntry(ranked[-1].rank if tied else place, entry))
     return ranked
+
+
+def rank_apart(entries: Sequence[Entry]) -> list[RankedEntry]:
+    """Entries that cannot be compared: without ranks, of each team the one that was sealed last."""
+    newest = {entry.team: entry for entry in sorted(entries, key=_settled)}
+    return [RankedEntry(APART, entry) for entry in sorted(newest.values(), key=_settled)]
 
 
 def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from vidscore_server.hosting.leases import LeaseLostError, Leases
@@ -37,13 +37,19 @@ class LeasedOperations:
 
     def waiting(self, reader: Reader) -> list[OperationRecord]:
         """Operations that are not done and that nobody works on, oldest first."""
+        records = [
+            record for record in reader.unfinished_operations() if record.kind in self._kinds
+        ]
+        free = self.free(reader, [record.operation for record in records])
+        return [record for record in records if record.operation in free]
+
+    def free(self, reader: Reader, operations: Iterable[str]) -> list[str]:
+        """Those of some operations that nobody works on."""
         elsewhere = self._leases.elsewhere(reader)
         return [
-            record
-            for record in reader.unfinished_operations()
-            if record.kind in self._kinds
-            and record.operation not in self._running
-            and _work(record.operation) not in elsewhere
+            name
+            for name in operations
+            if name not in self._running and _work(name) not in elsewhere
         ]
 
     async def begin(self, operation: str, job: Job) -> None:

@@ -26,6 +26,14 @@ class Visibility(StrEnum):
     """Live scores on completed sequences, then the whole report."""
 
 
+class Rescore(StrEnum):
+    """How a board moves once what stands on it was scored again."""
+
+    AUTOMATIC = "automatic"
+    REVIEW = "review"
+    """An organiser looks at the differences and publishes them."""
+
+
 class QuietAction(StrEnum):
     """What becomes of a submission that nobody continues, and of an open one at closing."""
 
@@ -84,6 +92,10 @@ class Policy:
         False, "Whether of equal scores the submission that was sealed first ranks first."
     )
     public_board: bool = parameter(True, "Whether viewers and performers see the board.")
+    rescore: Literal["automatic", "review"] = parameter(
+        "automatic",
+        "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
+    )
 
     @property
     def shown(self) -> Visibility:

@@ -69,6 +69,12 @@ def released_values(
     return dict(best) if values is None else dict(zip(directions, values, strict=True))
 
 
+def releases_differ(before: Policy, after: Policy) -> bool:
+    """Whether the same scores release something else under another policy."""
+    names = ("visibility", "ladder_step", "ranking_measure")
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
 def released_report(
     caller: Caller,
     definition: Definition,

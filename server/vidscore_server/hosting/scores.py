@@ -1,17 +1,33 @@
-"""Scores as they are kept: written once, never changed; what each releases is fixed with it."""
+"""Scores as they are kept: written once, and published when they come to stand on the board.
+
+A score that is under what the board shows is published at once, and releases what the policy
+permits. Any other waits, seen by organisers alone, until the board moves to what it is under; then
+what the Ladder releases is worked out anew, as if there had been no other board.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_json
+from vidscore_server.hosting.basis import (
+    Basis,
+    BoardState,
+    Key,
+    board_state,
+    sealing_order,
+    shown_basis,
+)
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.policy import Rescore
 from vidscore_server.hosting.release import (
     Values,
     released_values,
@@ -19,8 +35,17 @@ from vidscore_server.hosting.release import (
     values_of,
     values_to_json,
 )
+from vidscore_server.hosting.requests import audit_server
 from vidscore_server.store.contract import Reader, Transaction
-from vidscore_server.store.records import ReleaseRecord, ScoreRecord, SubmissionRecord
+from vidscore_server.store.records import (
+    BenchmarkRecord,
+    ReleaseRecord,
+    ScoreRecord,
+    SubmissionRecord,
+)
+
+MAXIMUM_SCORES = 10_000
+"""Most scores of a submission that are looked through."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +57,7 @@ class Result:
         report: Its report, as it is kept.
         values: Its ranking measures.
         truth_revision: Revision of the truth that it is under.
+        configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
     """
 
@@ -39,6 +65,7 @@ class Result:
     report: bytes
     values: dict[str, float | None]
     truth_revision: int
+    configuration: str
     partial: bool
 
 
@@ -53,7 +80,8 @@ def make_result(
     """Prepare a report for keeping."""
     values = values_of(report, list(definition.ranking(evaluator)))
     packed = zlib.compress(report_to_json(report, indent=None).encode())
-    return Result(evaluator, packed, values, revision, partial)
+    configuration = definition.configurations[evaluator.name]
+    return Result(evaluator, packed, values, revision, configuration, partial)
 
 
 def unpack_report(record: ScoreRecord) -> Report:
@@ -61,14 +89,22 @@ def unpack_report(record: ScoreRecord) -> Report:
     return report_from_dict(json.loads(zlib.decompress(record.report)))
 
 
-def insert_result(
+def ranking_values(score: ScoreRecord, names: Sequence[str]) -> dict[str, float | None]:
+    """Ranking measures of a score over everything, also where others ranked when it was made."""
+    kept = values_from_json(score.values)
+    if not set(names) <= kept.keys():
+        kept = values_of(unpack_report(score), names)
+    return {name: kept[name] for name in names}
+
+
+def keep_result(
     transaction: Transaction,
     definition: Definition,
     submission: SubmissionRecord,
     result: Result,
     now: datetime,
-) -> ScoreRecord:
-    """Keep a score, and note what it releases to its team.
+) -> None:
+    """Keep a score; one that is under what the board shows is published.
 
     Args:
         transaction: Where.
@@ -77,74 +113,133 @@ def insert_result(
         result: The score.
         now: The time.
     """
+    benchmark = transaction.benchmark(submission.benchmark)
+    shown = None if benchmark is None else shown_basis(benchmark)
     name = result.evaluator.name
-    directions = definition.ranking(result.evaluator)
-    best = team_release(transaction, submission.benchmark, name, submission.team)
-    released = released_values(definition.policy, best, result.values, directions)
-    if released != best:
-        _put_release(transaction, submission, name, released, now)
-    return insert_score(transaction, submission, result, released, now)
-
-
-def insert_score(
-    transaction: Transaction,
-    submission: SubmissionRecord,
-    result: Result,
-    released: Values,
-    now: datetime,
-) -> ScoreRecord:
-    """Keep a score with what it releases.
-
-    Args:
-        transaction: Where.
-        submission: The submission.
-        result: The score.
-        released: The team's released values once the score is there.
-        now: The time.
-    """
-    return transaction.insert_score(
-        ScoreRecord(
-            benchmark=submission.benchmark,
-            submission=submission.submission,
-            number=0,
-            evaluator=result.evaluator.name,
-            truth_revision=result.truth_revision,
-            partial=result.partial,
-            create_time=now,
-            configuration=result.evaluator.identity,
-            values=values_to_json(result.values),
-            released=values_to_json(released) if released else "",
-            report=result.report,
-        )
+    key = (result.truth_revision, result.configuration)
+    record = ScoreRecord(
+        benchmark=submission.benchmark,
+        submission=submission.submission,
+        number=0,
+        evaluator=name,
+        truth_revision=result.truth_revision,
+        partial=result.partial,
+        create_time=now,
+        configuration=result.configuration,
+        values=values_to_json(result.values),
+        released="",
+        report=result.report,
+        published=False,
     )
+    if shown is not None and shown.key(name) == key:
+        released = _released_with(transaction, definition, submission, result, now)
+        record = replace(record, released=released, published=True)
+    transaction.insert_score(record)
 
 
-def replay_releases(
-    transaction: Transaction, definition: Definition, benchmark: str, now: datetime
-) -> None:
-    """Work out anew what is released to every team, from the newest scores.
+def settle(
+    transaction: Transaction,
+    definition: Definition,
+    benchmark: str,
+    now: datetime,
+    *,
+    wanted: Basis | None = None,
+    publishing: bool = False,
+) -> BoardState | None:
+    """Move the board of a benchmark where it may move: in this transaction, all of it.
 
     Args:
         transaction: Where.
         definition: The benchmark.
         benchmark: Its name.
         now: The time.
+        wanted: What its scores are to be under; None for what follows from the benchmark.
+        publishing: Whether an organiser wants it, who has seen the differences.
+
+    Returns:
+        Where it stands then; None where there is no such benchmark.
     """
+    record = transaction.benchmark(benchmark)
+    if record is None:
+        return None
+    state = board_state(transaction, definition, record, wanted)
+    reviewed = Rescore(definition.policy.rescore) is Rescore.REVIEW and state.shown is not None
+    if state.wanted is None or not state.is_ready or (reviewed and not publishing):
+        return state
     for evaluator in definition.evaluators:
-        directions = definition.ranking(evaluator)
-        scored = [
-            (submission, score)
-            for score in transaction.current_scores(benchmark, evaluator.name)
-            if (submission := transaction.submission(benchmark, score.submission)) is not None
-        ]
-        best: dict[str, Values] = {}
-        for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
-            before = best.get(submission.team, {})
-            values = values_from_json(score.values)
-            released = released_values(definition.policy, before, values, directions)
-            if released != before:
-                best[submission.team] = released
-                _put_release(transaction, submission, evaluator.name, released, now)
+        key = state.wanted.key(evaluator.name)
+        if key is not None and (state.shown is None or state.shown.key(evaluator.name) != key):
+            _publish(transaction, definition, evaluator, benchmark, key, now)
+    moved = replace(record, board=state.wanted.to_json(), revision=record.revision + 1)
+    transaction.update_benchmark(moved)
+    before = "" if state.shown is None else f"{state.shown.truth_revision} -> "
+    detail = f"truth revision {before}{state.wanted.truth_revision}"
+    audit_server(transaction, now, "board moved", benchmark_name(benchmark), detail)
+    return replace(state, shown=state.wanted)
+
+
+def publish_anew(
+    transaction: Transaction, definition: Definition, record: BenchmarkRecord, now: datetime
+) -> None:
+    """Work out anew what the scores on a benchmark's board release, by another policy."""
+    shown = shown_basis(record)
+    for evaluator in definition.evaluators:
+        key = None if shown is None else shown.key(evaluator.name)
+        if key is not None:
+            _publish(transaction, definition, evaluator, record.benchmark, key, now)
+
+
+def _publish(
+    transaction: Transaction,
+    definition: Definition,
+    evaluator: Evaluator[Any],
+    benchmark: str,
+    key: Key,
+    now: datetime,
+) -> None:
+    """Publish the scores of an evaluator, in the order in which submissions were sealed."""
+    transaction.delete_releases(benchmark, evaluator.name)
+    directions = definition.ranking(evaluator)
+    scored = [
+        (submission, score)
+        for score in transaction.scores_under(benchmark, evaluator.name, *key)
+        if (submission := transaction.submission(benchmark, score.submission)) is not None
+    ]
+    best: dict[str, Values] = {}
+    for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
+        before = best.get(submission.team, {})
+        values = ranking_values(score, list(directions))
+        released = released_values(definition.policy, before, values, directions)
+        if released != before:
+            best[submission.team] = released
+            _put_release(transaction, submission, evaluator.name, released, now)
+        transaction.publish_score(replace(score, released=_released_text(released)))
+
+
+def _released_with(
+    transaction: Transaction,
+    definition: Definition,
+    submission: SubmissionRecord,
+    result: Result,
+    now: datetime,
+) -> str:
+    """What a score on the board releases; one that was there already releases nothing more."""
+    name = result.evaluator.name
+    key = (result.truth_revision, result.configuration)
+    place = (submission.benchmark, submission.submission)
+    for score in transaction.scores(*place, None, MAXIMUM_SCORES, published_only=True):
+        if score.evaluator == name and (score.truth_revision, score.configuration) == key:
+            return score.released
+    directions = definition.ranking(result.evaluator)
+    best = team_release(transaction, submission.benchmark, name, submission.team)
+    released = released_values(definition.policy, best, result.values, directions)
+    if released != best:
+        _put_release(transaction, submission, name, released, now)
+    return _released_text(released)
+
+
+def _released_text(released: Values) -> str:
+    return values_to_json(released) if released else ""
 
 
 def _put_release(
@@ -164,11 +259,6 @@ def _put_release(
             release_time=now,
         )
     )
-
-
-def sealing_order(record: SubmissionRecord) -> tuple[datetime, str]:
-    """Sorts submissions in the order in which they were sealed."""
-    return (record.seal_time or record.create_time, record.submission)
 
 
 def team_release(reader: Reader, benchmark: str, evaluator: str, team: str) -> Values:

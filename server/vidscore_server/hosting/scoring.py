@@ -39,7 +39,7 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.payloads import unpack_all
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.requests import audit_server
-from vidscore_server.hosting.scores import Result, insert_result, make_result
+from vidscore_server.hosting.scores import Result, keep_result, make_result, settle
 from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import UNFINISHED, Event, move
@@ -367,10 +367,11 @@ class Scheduler:
         now = self._site.clock()
         definition = self._benchmarks.definition(benchmark)
         for result in results:
-            insert_result(transaction, definition, record, result, now)
+            keep_result(transaction, definition, record, result, now)
         left_out = any(result.partial for result in results)
         event = Event.SCORED_WITHOUT_ALL_TRUTH if left_out else Event.SCORED
         self._ended(transaction, record, event)
+        settle(transaction, definition, name.benchmark, now)
 
     def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
         record = transaction.submission(*name)

@@ -15,6 +15,7 @@ from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch, write_batch
+from vidscore_server.hosting.basis import board_state
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
@@ -93,6 +94,11 @@ class TruthUpload:
         self._fingerprint = Fingerprint()
 
     @property
+    def definition(self) -> Definition:
+        """The benchmark."""
+        return self._definition
+
+    @property
     def frames(self) -> set[FrameName]:
         """Frames that have come."""
         return self._frames
@@ -158,7 +164,7 @@ class TruthKeeper:
 
     async def commit(
         self, request: Request, plan: UploadPlan, upload: TruthUpload, arity: int
-    ) -> TruthRevisionRecord:
+    ) -> tuple[TruthRevisionRecord, int]:
         """Make a revision of an upload, or find the one that the same upload has made.
 
         Args:
@@ -166,6 +172,9 @@ class TruthKeeper:
             plan: What the upload is for.
             upload: Its frames.
             arity: Coordinates that an object of the truth has.
+
+        Returns:
+            The revision, and how many scored submissions are to be scored again under it.
 
         Raises:
             LimitError: If the merged truth has too many frames.
@@ -175,7 +184,13 @@ class TruthKeeper:
             merged = await self._site.read(lambda reader: self._merge(reader, plan, upload, arity))
             try:
                 return await self._site.write(
-                    lambda transaction: self._commit(transaction, request, plan, merged)  # noqa: B023 - it has run when the loop goes on
+                    lambda transaction: self._commit(
+                        transaction,
+                        request,
+                        plan,
+                        merged,  # noqa: B023 - it has run when the loop goes on
+                        upload.definition,
+                    )
                 )
             except _BaseMovedError:
                 continue  # another upload was faster: merge with what it has made
@@ -196,8 +211,13 @@ class TruthKeeper:
         return _MergedUpload(base, payloads, frames, str(digest))
 
     def _commit(
-        self, transaction: Transaction, request: Request, plan: UploadPlan, merged: _MergedUpload
-    ) -> TruthRevisionRecord:
+        self,
+        transaction: Transaction,
+        request: Request,
+        plan: UploadPlan,
+        merged: _MergedUpload,
+        definition: Definition,
+    ) -> tuple[TruthRevisionRecord, int]:
         def make() -> str:
             benchmark = required_benchmark(transaction, plan.benchmark)
             if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
@@ -223,7 +243,10 @@ class TruthKeeper:
             return str(number)
 
         number = int(request.once(transaction, make))
-        return required_revision(transaction, plan.benchmark, number)
+        revision = required_revision(transaction, plan.benchmark, number)
+        benchmark = required_benchmark(transaction, plan.benchmark)
+        state = board_state(transaction, definition, benchmark)
+        return revision, len(state.waiting) if state.is_under(number) else 0
 
     def load(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         """The columns of a revision.

@@ -26,12 +26,13 @@ from vidscore_server.codec.benchmark_codec import (
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.times import write_time
 from vidscore_server.errors import NotReleasedError, message_order
+from vidscore_server.hosting.basis import board_state, newest_complete, shown_basis
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.board_parts import refuse_unknown_part
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.leaderboards import RankedEntry
+from vidscore_server.hosting.leaderboards import APART, RankedEntry
 from vidscore_server.hosting.names import (
     SubmissionName,
     benchmark_name,
@@ -124,9 +125,11 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._site)
-        changed = await self._hosting.benchmarks.update(made, record, definition)
+        changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
         self._hosting.wake()
-        return pb.UpdateBenchmarkResponse(benchmark=await self._written(changed))
+        written = await self._written(changed)
+        written.submissions_to_rescore = to_rescore
+        return pb.UpdateBenchmarkResponse(benchmark=written)
 
     async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.DeleteBenchmarkRequest, responses: Responses[Any]
@@ -155,10 +158,12 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 await aside(batch_size(batch), upload.add, batch)
             made = replace(request_of(header, "UploadTruth", self._site), digest=digest.hexdigest())
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
-            revision = await self._hosting.truth.commit(made, plan, upload, definition.truth_arity)
+            revision, to_rescore = await self._hosting.truth.commit(
+                made, plan, upload, definition.truth_arity
+            )
         self._hosting.wake()
         keyed = self._site.keyed(revision.digest)
-        return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed))
+        return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListTruthRevisionsRequest, responses: Responses[Any]
@@ -170,9 +175,15 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         key = read_page_token(request, int) or (None,)
 
         def read(reader: Reader) -> list[pb.TruthRevision]:
-            required_benchmark(reader, name)
+            parent = required_benchmark(reader, name)
+            definition = self._hosting.benchmarks.definition(parent)
+            state = board_state(reader, definition, parent)
             return [
-                write_truth_revision(record, self._site.keyed(record.digest))
+                write_truth_revision(
+                    record,
+                    self._site.keyed(record.digest),
+                    len(state.waiting) if state.is_under(record.revision) else 0,
+                )
                 for record in reader.truth_revisions(name, key[0], size + 1)
             ]
 
@@ -217,17 +228,39 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 refuse_unknown_part(reader, definition, board, caller)
             ranking = tuple(definition.ranking(board.evaluator))
             more = start + size < len(entries)
-            return pb.GetLeaderboardResponse(
+            shown = shown_basis(record)
+            response = pb.GetLeaderboardResponse(
                 rows=[
                     _write_row(name, entry, ranking, caller)
                     for entry in entries[start : start + size]
                 ],
                 ranking=ranking,
-                truth_revision=record.truth_revision if caller.is_organiser else 0,
+                truth_revision=0 if shown is None else shown.truth_revision,
+                newest_truth_revision=newest_complete(reader, record),
                 next_page_token=write_page_token(start + size) if more else "",
             )
+            if caller.is_organiser:
+                state = board_state(reader, definition, record)
+                response.submissions_to_rescore = len(state.waiting)
+                response.publishable = state.is_ready
+            return response
 
         return await self._site.read(read)
+
+    async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.PublishLeaderboardRequest, responses: Responses[Any]
+    ) -> pb.PublishLeaderboardResponse:
+        """Move a board, or show what that would change."""
+        del responses
+        name = read_benchmark(request.benchmark, "benchmark")
+        made = request_of(request, "PublishLeaderboard", self._site)
+        changed, revision = await self._hosting.boards.publish(
+            made, name, validate_only=request.validate_only
+        )
+        return pb.PublishLeaderboardResponse(
+            differences=[pb.ScoreDifference(**entry) for entry in changed],
+            truth_revision=revision,
+        )
 
     async def _written(self, record: BenchmarkRecord) -> pb.Benchmark:
         """As much of a benchmark as the caller may see."""
@@ -242,7 +275,10 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             if revision is not None:
                 message.truth_digest = self._site.keyed(revision.digest)
                 message.truth_complete = revision.complete
-        if not caller.is_organiser:
+        if caller.is_organiser:
+            state = await self._site.read(lambda reader: board_state(reader, definition, record))
+            message.submissions_to_rescore = len(state.waiting)
+        else:
             message.ClearField("truth_revision")
         return message
 
@@ -332,4 +368,7 @@ def _write_row(
             pb.LeaderboardScore(measure=name, value=value)
             for name, value in zip(ranking, entry.values, strict=True)
         ],
+        truth_revision=entry.truth_revision,
+        evaluator_version=entry.evaluator_version,
+        apart=ranked.rank == APART,
     )

@@ -14,12 +14,9 @@ from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.release import released_report, values_from_json
-from vidscore_server.hosting.scores import unpack_report
+from vidscore_server.hosting.scores import MAXIMUM_SCORES, unpack_report
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import ScoreRecord
-
-MAXIMUM_SCORES = 10_000
-"""Most scores of a submission that are looked through for the newest of each evaluator."""
 
 
 class ScoreWriter:
@@ -45,7 +42,7 @@ class ScoreWriter:
             caller: Who asks.
         """
         definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
-        newest = self.newest(reader, name)
+        newest = self.newest(reader, name, caller)
         return [
             self._write(record, definition, caller, current=newest[record.evaluator] == record)
             for record in records
@@ -63,10 +60,13 @@ class ScoreWriter:
             for report in live.reports
         ]
 
-    def newest(self, reader: Reader, name: SubmissionName) -> dict[str, ScoreRecord]:
-        """The newest score of each evaluator of a submission."""
+    def newest(
+        self, reader: Reader, name: SubmissionName, caller: Caller
+    ) -> dict[str, ScoreRecord]:
+        """The newest score of each evaluator of a submission, of those that the caller may see."""
         newest: dict[str, ScoreRecord] = {}
-        for record in reader.scores(*name, None, MAXIMUM_SCORES):
+        published_only = not caller.is_organiser
+        for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
             newest.setdefault(record.evaluator, record)
         return newest
 

@@ -198,7 +198,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
         def read(reader: Reader) -> pb.ListScoresResponse:
             visible(reader, name, caller)
-            records = reader.scores(*name, before, size + 1)
+            records = reader.scores(*name, before, size + 1, published_only=not caller.is_organiser)
             shown = records[:size]
             return pb.ListScoresResponse(
                 scores=self._scores.write(reader, name, shown, caller),

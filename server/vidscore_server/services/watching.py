@@ -73,7 +73,7 @@ class Watcher:
         self, reader: Reader, name: SubmissionName
     ) -> tuple[pb.WatchSubmissionResponse, bool]:
         found = self._hosting.submissions.view(reader, name, self._caller)
-        newest = self._scores.newest(reader, name).values()
+        newest = self._scores.newest(reader, name, self._caller).values()
         message = pb.WatchSubmissionResponse(
             submission=write_submission(found),
             scores=self._scores.write(reader, name, list(newest), self._caller),

@@ -46,6 +46,7 @@ from vidscore_server.store.records import (
     LeaseRecord,
     OperationRecord,
     ReleaseRecord,
+    ScoreBasis,
     ScoreRecord,
     ServingRecord,
     StreamRecord,
@@ -137,6 +138,10 @@ class Reader(ABC):
         """Benchmarks whose names come after `after`, by name."""
 
     @abstractmethod
+    def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
+        """When each benchmark was created, and its record's revision, by its name."""
+
+    @abstractmethod
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """One revision of a benchmark's truth."""
 
@@ -216,13 +221,33 @@ class Reader(ABC):
 
     @abstractmethod
     def scores(
-        self, benchmark: str, submission: str, before: int | None, limit: int
+        self,
+        benchmark: str,
+        submission: str,
+        before: int | None,
+        limit: int,
+        *,
+        published_only: bool = False,
     ) -> list[ScoreRecord]:
         """Scores of a submission with numbers below `before` (None: all), newest first."""
 
     @abstractmethod
-    def current_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
-        """The newest score of each submission that has frames under an evaluator, by submission."""
+    def score_bases(self, benchmark: str) -> list[ScoreBasis]:
+        """What the scores of a benchmark's submissions are under, each once."""
+
+    @abstractmethod
+    def scores_under(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> list[ScoreRecord]:
+        """The newest score of each submission that has one under all this, by submission."""
+
+    @abstractmethod
+    def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """The newest published score of each submission under an evaluator, by submission."""
+
+    @abstractmethod
+    def failed_rescorings(self, benchmark: str) -> dict[str, str]:
+        """By submission what it could not be scored again under, in the caller's form."""
 
     @abstractmethod
     def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
@@ -335,8 +360,20 @@ class Transaction(Reader):
         """Add a score under the submission's next number, which the returned record has."""
 
     @abstractmethod
+    def publish_score(self, record: ScoreRecord) -> None:
+        """Note what a score releases, and that it is published; all else of it stays."""
+
+    @abstractmethod
+    def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
+        """Note what a submission could not be scored again under, in the place of what was."""
+
+    @abstractmethod
     def put_release(self, record: ReleaseRecord) -> None:
         """Note what was released to a team, in the place of what was before."""
+
+    @abstractmethod
+    def delete_releases(self, benchmark: str, evaluator: str) -> None:
+        """Forget what was released of an evaluator to any team."""
 
     @abstractmethod
     def insert_token(self, record: TokenRecord) -> None:

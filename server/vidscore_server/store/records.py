@@ -57,6 +57,8 @@ class BenchmarkRecord:
         update_time: When it was last changed.
         revision: Goes up with every change of the record.
         truth_revision: Newest revision of the truth, 0 for none.
+        board: What the scores on its board are under, in the JSON form of the hosting layer;
+            empty while there is no board.
     """
 
     benchmark: str
@@ -67,6 +69,7 @@ class BenchmarkRecord:
     update_time: datetime
     revision: int = 1
     truth_revision: int = 0
+    board: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,7 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """A score; it never changes.
+    """A score; it never changes, but is published later where its board is.
 
     Attributes:
         benchmark: The benchmark.
@@ -169,10 +172,11 @@ class ScoreRecord:
         truth_revision: Revision of the truth that it is under.
         partial: Whether frames without truth were left out.
         create_time: When it was made.
-        configuration: Digest of evaluator, version, parameters and specification.
+        configuration: Evaluator, version, and a digest of parameters and specification.
         values: Ranking measures by name as JSON, first one first.
         released: What the team learnt by it, in the same form; empty where nothing.
         report: The report as JSON, compressed by the caller.
+        published: Whether it was on the board, or may have been.
     """
 
     benchmark: str
@@ -186,6 +190,17 @@ class ScoreRecord:
     values: str
     released: str
     report: bytes
+    published: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBasis:
+    """What a score of a submission is under."""
+
+    submission: str
+    evaluator: str
+    truth_revision: int
+    configuration: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
     examples("vidscore submission cancel", "vidscore submission show", "vidscore submission list")
     examples("vidscore submission seal", "vidscore submission watch", "vidscore submission scores")
     examples("vidscore submit", "vidscore leaderboard", "vidscore benchmark rescore")
+    examples("vidscore benchmark publish")
     examples("vidscore trust ranking")
     examples("vidscore backup", "vidscore audit", "vidscore benchmark delete", "vidscore restore")
     [revoke] = left
@@ -534,8 +535,11 @@ def test_the_board_ranks_teams_and_hides_the_submissions_of_others(
     assert second["submission"].startswith(f"benchmarks/{hosted}/submissions/")
     table = well(falcon("leaderboard", hosted))
     assert table.splitlines()[0].split() == [
-        "rank", "team", "title", "f1", "mse", "seal_time", "submission",
+        "rank", "team", "title", "f1", "mse", "truth_revision", "seal_time", "submission",
     ]  # fmt: skip
+    assert (first["truth_revision"], first["evaluator_version"]) == ("1", "1.0.0")
+    document = json.loads(well(falcon("leaderboard", hosted, "--format", "json")))
+    assert [(row["truth_revision"], row["apart"]) for row in document] == [(1, False)] * 2
 
 
 def test_a_rescoring_lists_what_changed(hosted: str, organiser: Call, falcon: Call) -> None:
@@ -543,11 +547,90 @@ def test_a_rescoring_lists_what_changed(hosted: str, organiser: Call, falcon: Ca
     well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
     nothing = organiser("benchmark", "rescore", hosted)
     assert "no score has changed" in nothing.stderr
-    well(organiser("benchmark", "truth", hosted, "--truth", "detections.json", "--complete"))
+    under_review(hosted, organiser)
+    new = organiser("benchmark", "truth", hosted, "--truth", "detections.json", "--complete")
+    assert "1 scored submission will be scored again under revision 2" in well(new)
+    assert f"vidscore benchmark publish {hosted} then shows what changes" in new.stdout
     text = well(organiser("benchmark", "rescore", hosted, "mine", "--format", "csv"))
     changes = {row["measure"]: row for row in csv.DictReader(io.StringIO(text))}
     assert (float(changes["f1"]["before"]), float(changes["f1"]["after"])) == (2 / 3, 1.0)
     assert changes["f1"]["submission"] == f"benchmarks/{hosted}/submissions/mine"
+
+
+def under_review(hosted: str, organiser: Call) -> None:
+    """Let an organiser publish what moves the board."""
+    Path("review.toml").write_text(f'{BENCHMARK}rescore = "review"\n')
+    text = well(organiser("benchmark", "update", hosted, "review.toml"))
+    assert text == f"{hosted} is changed\n"
+
+
+def test_new_truth_never_puts_scores_of_two_revisions_on_one_board(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """Of two objects falcon finds both and the organiser one; then four more are added.
+
+    By 2 * hits / (objects + detections) falcon has 1 and then 4/8, the organiser 2/3 and then 2/7:
+    falcon leads on either truth, and would not on a board that has scored falcon alone again.
+    """
+    objects = [(100 * number, 100) for number in range(1, 7)]
+    for name, count in {"old": 2, "new": 6, "falcon": 2, "other": 1}.items():
+        entries = [spotgeo_entry(1, *objects[:count])]
+        (folder / f"{name}.json").write_text(json.dumps(entries))
+    well(organiser("benchmark", "truth", hosted, "--truth", "old.json", "--complete"))
+    well(falcon("submit", hosted, "--detections", "falcon.json", "--name", "falcon"))
+    well(organiser("submit", hosted, "--detections", "other.json", "--name", "other"))
+    well(organiser("benchmark", "truth", hosted, "--truth", "new.json", "--complete"))
+    well(organiser("benchmark", "rescore", hosted, "falcon"))
+    boards = {"2": [1.0, 2 / 3], "3": [4 / 8, 2 / 7]}
+    revisions = {""}
+    while revisions != {"3"}:
+        text = well(falcon("leaderboard", hosted, "--format", "csv"))
+        shown = list(csv.DictReader(io.StringIO(text)))
+        assert [row["team"] for row in shown] == ["falcon", "organiser"]
+        revisions = {row["truth_revision"] for row in shown}
+        [revision] = revisions
+        assert [float(row["f1"]) for row in shown] == pytest.approx(boards[revision])
+
+
+def test_an_organiser_publishes_what_was_reviewed(
+    hosted: str, organiser: Call, falcon: Call
+) -> None:
+    well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
+    under_review(hosted, organiser)
+    well(organiser("benchmark", "truth", hosted, "--truth", "detections.json", "--complete"))
+    while "still to be scored" in organiser("leaderboard", hosted).stderr:
+        pass
+    shown = organiser("leaderboard", hosted)
+    assert "the board can be moved: vidscore benchmark publish" in shown.stderr
+    assert "the board shows revision 1 of the truth until" in shown.stderr
+    for extra in (("--check",), ()):
+        text = well(organiser("benchmark", "publish", hosted, *extra, "--format", "csv"))
+        changes = {row["measure"]: row for row in csv.DictReader(io.StringIO(text))}
+        assert (float(changes["f1"]["before"]), float(changes["f1"]["after"])) == (2 / 3, 1.0)
+    assert "no score on the board changes" in organiser("benchmark", "publish", hosted).stderr
+    [row] = csv.DictReader(io.StringIO(well(falcon("leaderboard", hosted, "--format", "csv"))))
+    assert (row["f1"], row["truth_revision"]) == ("1.0", "2")
+
+
+def test_other_parameters_are_said_to_move_the_board_and_a_quota_is_not(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    well(falcon("submit", hosted, "--detections", "detections.json"))
+    file = folder / "changed.toml"
+    file.write_text(f"{BENCHMARK}submissions_per_day = 7\n")
+    assert well(organiser("benchmark", "update", hosted, str(file))) == f"{hosted} is changed\n"
+    narrow = 'name = "spotgeo"\nparameters = { tau = 5.0 }'
+    file.write_text(BENCHMARK.replace('name = "spotgeo"', narrow))
+    text = well(organiser("benchmark", "update", hosted, str(file)))
+    assert "1 scored submission will be scored again under the new rules; the board moves" in text
+
+
+def test_the_changes_of_a_submission_are_not_called_a_revision(hosted: str, falcon: Call) -> None:
+    """Revisions are those of the truth."""
+    well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
+    shown = json.loads(well(falcon("submission", "show", f"{hosted}/mine", "--format", "json")))
+    assert "revision" not in shown
+    assert shown["changes"] > 1
 
 
 def test_truth_that_is_merged_keeps_the_other_frames(

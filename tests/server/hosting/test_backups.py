@@ -360,7 +360,7 @@ def made(tmp_path: Path, rows: list[Row], **header: str) -> tuple[Path, Path]:
 def benchmark_row(**changed: object) -> Row:
     values = {
         "id": 7, "benchmark": "dots", "definition": "{}", "open_time": None, "close_time": None,
-        "create_time": 1, "update_time": 1, "revision": 1, "truth_revision": 0,
+        "create_time": 1, "update_time": 1, "revision": 1, "truth_revision": 0, "board": "",
     }  # fmt: skip
     return "benchmarks", {**values, **changed}
 

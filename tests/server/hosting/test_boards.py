@@ -117,10 +117,11 @@ async def test_a_board_comes_in_pages(hosted: Hosted) -> None:
     assert second.next_page_token == ""
 
 
-async def test_corrected_truth_moves_the_board_and_keeps_the_scores_that_were(
+async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
     hosted: Hosted,
 ) -> None:
-    await hosted.organiser.create_benchmark(ladder_step=0.1)
+    review = pb.RESCORE_REVIEW
+    await hosted.organiser.create_benchmark(ladder_step=0.1, rescore=review)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1, 2, 3)
     await _submit(hosted.blue, "b1", 1)
@@ -132,6 +133,10 @@ async def test_corrected_truth_moves_the_board_and_keeps_the_scores_that_were(
     metadata = pb.RescoreMetadata()
     assert operation.metadata.Unpack(metadata)
     assert (metadata.submissions_done, metadata.submissions_in_all) == (2, 2)
+    assert await _rows(hosted.viewer) == [(1, "red", 1.0), (2, "blue", 0.5)]
+    await hosted.organiser.benchmarks.PublishLeaderboard(
+        pb.PublishLeaderboardRequest(benchmark=BENCHMARK), metadata=hosted.organiser.metadata
+    )
     assert await _rows(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
     f1 = {
         change.submission.rpartition("/")[2]: (
@@ -144,7 +149,7 @@ async def test_corrected_truth_moves_the_board_and_keeps_the_scores_that_were(
         if change.measure == "f1"
     }
     assert f1 == {"r1": (1.0, 0.5, 1, 2), "b1": (0.5, 1.0, 2, 1)}
-    newer, older = await hosted.organiser.scores("r1")
+    newer, *_, older = await hosted.organiser.scores("r1")
     assert [score.current for score in (newer, older)] == [True, False]
     assert [score.truth_revision for score in (newer, older)] == [2, 1]
     assert [values(score.report)["f1"] for score in (newer, older)] == [0.5, 1.0]
@@ -159,10 +164,10 @@ async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) ->
     request = pb.UpdateBenchmarkRequest(
         benchmark=created, update_mask=FieldMask(paths=["specification"])
     )
-    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
     [before] = await hosted.organiser.scores("r1")
+    await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
     await _waited(hosted.organiser, (await _rescore(hosted.organiser, "r1")).name)
-    after, _ = await hosted.organiser.scores("r1")
+    after, *_ = await hosted.organiser.scores("r1")
     parameters = {entry.name: entry.number for entry in after.report.parameters}
     assert parameters["tau"] == 5.0
     assert values(after.report)["mse"] == values(before.report)["mse"] / 4

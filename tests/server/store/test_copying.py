@@ -51,6 +51,7 @@ def fill(store: Store) -> None:
         append(2, 3),
         lambda t: t.insert_truth_revision(r.truth_revision(), [b"one", b"\0two"]),
         lambda t: t.insert_score(r.score()),
+        lambda t: t.put_failed_rescoring("b", "s", "basis"),
         lambda t: t.put_release(r.release()),
         lambda t: t.insert_token(r.token()),
         lambda t: t.insert_operation(r.operation()),

@@ -14,12 +14,13 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, text
 
-from vidscore_server.store.contract import StoreError
+from vidscore_server.hosting.basis import Basis, shown_basis
+from vidscore_server.store.contract import Reader, StoreError
 from vidscore_server.store.opening import open_store
 from vidscore_server.store.sql.migrating import migration_config, upgrade
 from vidscore_server.store.sql.tables import metadata
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every revision but the newest; a new one adds the one before it."""
 
 FIRST_ROWS = (
@@ -34,6 +35,11 @@ FIRST_ROWS = (
     "INSERT INTO frames VALUES (4, 2)",
     "INSERT INTO operations VALUES ('o', 'rescore', '{{}}', 1, '{{}}', false, false, NULL, NULL)",
     "INSERT INTO responses VALUES ('t', 'id', 'digest', {payload}, 1)",
+    "INSERT INTO submissions VALUES (10, 7, 'u', 'blue', '', 'scored', '', '', 1, 1, 1, 2, 2, 4,0)",
+    "INSERT INTO scores VALUES (10, 1, 'f1', 1, false, 1, 'f1 1 a', '{{}}', '{{}}', {payload})",
+    "INSERT INTO scores VALUES (10, 2, 'f1', 2, false, 2, 'f1 1 b', '{{}}', '{{}}', {payload})",
+    "INSERT INTO scores VALUES (10, 3, 'map', 2, false, 3, 'map 1 a', '{{}}', '', {payload})",
+    "INSERT INTO scores VALUES (10, 4, 'f1', 1, false, 4, 'f1 1 a', '{{}}', '{{}}', {payload})",
 )
 """What a store of the first schema holds; bytes are written otherwise in each database."""
 
@@ -85,6 +91,16 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
         assert [o.operation for o in reader.unfinished_operations()] == ["o"]
         assert reader.response("t", "id") == ("digest", b"payload")
         assert reader.leases() == []
+        _check_board(reader)
+
+
+def _check_board(reader: Reader) -> None:
+    """The board is that of the newest truth among the scores, and they are all published."""
+    benchmark = reader.benchmark("b")
+    assert benchmark is not None
+    assert shown_basis(benchmark) == Basis(2, {"f1": "f1 1 b", "map": "map 1 a"})
+    published = reader.scores("b", "u", None, 9, published_only=True)
+    assert [score.number for score in published] == [4, 3, 2, 1]
 
 
 def test_the_migrations_lead_to_the_tables(database: Database) -> None:

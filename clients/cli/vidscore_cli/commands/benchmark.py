@@ -30,6 +30,7 @@ SECTIONS = {
         "truth": f"{HERE}:truth",
         "revisions": f"{HERE}:revisions",
         "rescore": f"{HERE}:rescore",
+        "publish": f"{HERE}:publish",
     },
 }
 
@@ -87,6 +88,8 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says.
 
     What the file does not name goes back to its default. The shapes of objects cannot change.
+    Where evaluators or specification change, what is stored is scored again, and the board moves
+    when that is done.
     """
     from vidscore_cli import hosted_benchmarks
 
@@ -139,9 +142,29 @@ def revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -
 def rescore(**choices: Any) -> None:
     """Score stored detections again, beside the scores there are, and list what changed.
 
-    Without a SUBMISSION, all that have a score. Interrupted, it goes on on the server.
+    The server does so by itself for a newer truth or other rules; this is to try once more, and to
+    wait. Without a SUBMISSION, all that have a score. Interrupted, it goes on on the server.
     """
     from vidscore_cli.hosted_benchmarks import Rescore
     from vidscore_cli.hosted_benchmarks import rescore as score_again
 
     score_again(Rescore(**choices))
+
+
+@command(
+    "publish",
+    examples=("vidscore benchmark publish sky --check", "vidscore benchmark publish sky"),
+)
+@click.argument("benchmark", metavar="BENCHMARK")
+@click.option("--check", is_flag=True, help="Only list what would change; move nothing.")
+@server_options()
+@records_options()
+def publish(**choices: Any) -> None:
+    """Move a board to the new scores that wait for it, and list what that changes.
+
+    With rescore = "review" in its policy a board moves only so.
+    """
+    from vidscore_cli.hosted_benchmarks import Publishing
+    from vidscore_cli.hosted_benchmarks import publish as move_board
+
+    move_board(Publishing(**choices))

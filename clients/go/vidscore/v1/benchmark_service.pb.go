@@ -191,6 +191,59 @@ func (Selection) EnumDescriptor() ([]byte, []int) {
 	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
+// Rescore is how a board moves once what stands on it was scored again.
+type Rescore int32
+
+const (
+	// Not said: RESCORE_AUTOMATIC.
+	Rescore_RESCORE_UNSPECIFIED Rescore = 0
+	// By itself.
+	Rescore_RESCORE_AUTOMATIC Rescore = 1
+	// When an organiser, who sees the differences, publishes it.
+	Rescore_RESCORE_REVIEW Rescore = 2
+)
+
+// Enum value maps for Rescore.
+var (
+	Rescore_name = map[int32]string{
+		0: "RESCORE_UNSPECIFIED",
+		1: "RESCORE_AUTOMATIC",
+		2: "RESCORE_REVIEW",
+	}
+	Rescore_value = map[string]int32{
+		"RESCORE_UNSPECIFIED": 0,
+		"RESCORE_AUTOMATIC":   1,
+		"RESCORE_REVIEW":      2,
+	}
+)
+
+func (x Rescore) Enum() *Rescore {
+	p := new(Rescore)
+	*p = x
+	return p
+}
+
+func (x Rescore) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Rescore) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[3].Descriptor()
+}
+
+func (Rescore) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[3]
+}
+
+func (x Rescore) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Rescore.Descriptor instead.
+func (Rescore) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
+}
+
 // Benchmark is a specification, truth and a policy, hosted.
 type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -218,10 +271,10 @@ type Benchmark struct {
 	// Digest of the newest truth, keyed with a secret of the server so that nobody can test guesses
 	// against it.
 	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
-	// Whether the newest truth is complete, so that nothing waits for more.
-	TruthComplete bool `protobuf:"varint,14,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Scored submissions that are to be scored again before the board moves. Organisers only.
+	SubmissionsToRescore int64 `protobuf:"varint,12,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Benchmark) Reset() {
@@ -331,11 +384,11 @@ func (x *Benchmark) GetTruthDigest() string {
 	return ""
 }
 
-func (x *Benchmark) GetTruthComplete() bool {
+func (x *Benchmark) GetSubmissionsToRescore() int64 {
 	if x != nil {
-		return x.TruthComplete
+		return x.SubmissionsToRescore
 	}
-	return false
+	return 0
 }
 
 // Policy is what is shown, allowed and ranked.
@@ -369,7 +422,9 @@ type Policy struct {
 	// Whether of equal scores the submission that was sealed first ranks first.
 	EarlierFirst bool `protobuf:"varint,12,opt,name=earlier_first,json=earlierFirst,proto3" json:"earlier_first,omitempty"`
 	// Whether viewers and performers see the board. Absent: they do.
-	PublicBoard   *bool `protobuf:"varint,13,opt,name=public_board,json=publicBoard,proto3,oneof" json:"public_board,omitempty"`
+	PublicBoard *bool `protobuf:"varint,13,opt,name=public_board,json=publicBoard,proto3,oneof" json:"public_board,omitempty"`
+	// How the board moves once what stands on it was scored again.
+	Rescore       Rescore `protobuf:"varint,14,opt,name=rescore,proto3,enum=vidscore.v1.Rescore" json:"rescore,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -493,6 +548,13 @@ func (x *Policy) GetPublicBoard() bool {
 		return *x.PublicBoard
 	}
 	return false
+}
+
+func (x *Policy) GetRescore() Rescore {
+	if x != nil {
+		return x.Rescore
+	}
+	return Rescore_RESCORE_UNSPECIFIED
 }
 
 // CreateBenchmarkRequest creates a benchmark.
@@ -655,9 +717,7 @@ func (x *GetBenchmarkRequest) GetName() string {
 type GetBenchmarkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark.
-	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// Limits on the submissions of the caller's team.
-	Quotas        []*Quota `protobuf:"bytes,2,rep,name=quotas,proto3" json:"quotas,omitempty"`
+	Benchmark     *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -699,86 +759,6 @@ func (x *GetBenchmarkResponse) GetBenchmark() *Benchmark {
 	return nil
 }
 
-func (x *GetBenchmarkResponse) GetQuotas() []*Quota {
-	if x != nil {
-		return x.Quotas
-	}
-	return nil
-}
-
-// Quota is a limit on a team's submissions.
-type Quota struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field of the policy that sets it.
-	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Most submissions.
-	Maximum int32 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
-	// Submissions that the team may still have.
-	Left int32 `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`
-	// When it is whole again; absent: never.
-	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Quota) Reset() {
-	*x = Quota{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Quota) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Quota) ProtoMessage() {}
-
-func (x *Quota) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
-func (*Quota) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *Quota) GetName() string {
-	if x != nil {
-		return x.Name
-	}
-	return ""
-}
-
-func (x *Quota) GetMaximum() int32 {
-	if x != nil {
-		return x.Maximum
-	}
-	return 0
-}
-
-func (x *Quota) GetLeft() int32 {
-	if x != nil {
-		return x.Left
-	}
-	return 0
-}
-
-func (x *Quota) GetRenewTime() *timestamppb.Timestamp {
-	if x != nil {
-		return x.RenewTime
-	}
-	return nil
-}
-
 // ListBenchmarksRequest asks for a page of benchmarks.
 type ListBenchmarksRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -792,7 +772,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +784,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +797,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListBenchmarksRequest) GetPageSize() int32 {
@@ -847,7 +827,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -859,7 +839,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -872,7 +852,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -902,7 +882,7 @@ type UpdateBenchmarkRequest struct {
 
 func (x *UpdateBenchmarkRequest) Reset() {
 	*x = UpdateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +894,7 @@ func (x *UpdateBenchmarkRequest) String() string {
 func (*UpdateBenchmarkRequest) ProtoMessage() {}
 
 func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +907,7 @@ func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateBenchmarkRequest) GetBenchmark() *Benchmark {
@@ -955,7 +935,7 @@ type UpdateBenchmarkResponse struct {
 
 func (x *UpdateBenchmarkResponse) Reset() {
 	*x = UpdateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +947,7 @@ func (x *UpdateBenchmarkResponse) String() string {
 func (*UpdateBenchmarkResponse) ProtoMessage() {}
 
 func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +960,7 @@ func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -1003,7 +983,7 @@ type DeleteBenchmarkRequest struct {
 
 func (x *DeleteBenchmarkRequest) Reset() {
 	*x = DeleteBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +995,7 @@ func (x *DeleteBenchmarkRequest) String() string {
 func (*DeleteBenchmarkRequest) ProtoMessage() {}
 
 func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1008,7 @@ func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteBenchmarkRequest) GetName() string {
@@ -1054,7 +1034,7 @@ type DeleteBenchmarkResponse struct {
 
 func (x *DeleteBenchmarkResponse) Reset() {
 	*x = DeleteBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +1046,7 @@ func (x *DeleteBenchmarkResponse) String() string {
 func (*DeleteBenchmarkResponse) ProtoMessage() {}
 
 func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +1059,7 @@ func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
 }
 
 // UploadTruthHeader says what an upload of truth is for.
@@ -1102,7 +1082,7 @@ type UploadTruthHeader struct {
 
 func (x *UploadTruthHeader) Reset() {
 	*x = UploadTruthHeader{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1094,7 @@ func (x *UploadTruthHeader) String() string {
 func (*UploadTruthHeader) ProtoMessage() {}
 
 func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1107,7 @@ func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthHeader.ProtoReflect.Descriptor instead.
 func (*UploadTruthHeader) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UploadTruthHeader) GetBenchmark() string {
@@ -1182,7 +1162,7 @@ type UploadTruthRequest struct {
 
 func (x *UploadTruthRequest) Reset() {
 	*x = UploadTruthRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1174,7 @@ func (x *UploadTruthRequest) String() string {
 func (*UploadTruthRequest) ProtoMessage() {}
 
 func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1187,7 @@ func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthRequest.ProtoReflect.Descriptor instead.
 func (*UploadTruthRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadTruthRequest) GetMessage() isUploadTruthRequest_Message {
@@ -1280,7 +1260,7 @@ type UploadTruthEnd struct {
 
 func (x *UploadTruthEnd) Reset() {
 	*x = UploadTruthEnd{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1292,7 +1272,7 @@ func (x *UploadTruthEnd) String() string {
 func (*UploadTruthEnd) ProtoMessage() {}
 
 func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1305,7 +1285,7 @@ func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthEnd.ProtoReflect.Descriptor instead.
 func (*UploadTruthEnd) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadTruthEnd) GetFrameCount() int64 {
@@ -1326,7 +1306,7 @@ type UploadTruthResponse struct {
 
 func (x *UploadTruthResponse) Reset() {
 	*x = UploadTruthResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1318,7 @@ func (x *UploadTruthResponse) String() string {
 func (*UploadTruthResponse) ProtoMessage() {}
 
 func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1331,7 @@ func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthResponse.ProtoReflect.Descriptor instead.
 func (*UploadTruthResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadTruthResponse) GetRevision() *TruthRevision {
@@ -1375,14 +1355,17 @@ type TruthRevision struct {
 	// Whether it is complete.
 	Complete bool `protobuf:"varint,5,opt,name=complete,proto3" json:"complete,omitempty"`
 	// Why it came.
-	Comment       string `protobuf:"bytes,6,opt,name=comment,proto3" json:"comment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Comment string `protobuf:"bytes,6,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+	// that the board is to stand on.
+	SubmissionsToRescore int64 `protobuf:"varint,7,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *TruthRevision) Reset() {
 	*x = TruthRevision{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1394,7 +1377,7 @@ func (x *TruthRevision) String() string {
 func (*TruthRevision) ProtoMessage() {}
 
 func (x *TruthRevision) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1407,7 +1390,7 @@ func (x *TruthRevision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruthRevision.ProtoReflect.Descriptor instead.
 func (*TruthRevision) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TruthRevision) GetRevision() int64 {
@@ -1452,6 +1435,13 @@ func (x *TruthRevision) GetComment() string {
 	return ""
 }
 
+func (x *TruthRevision) GetSubmissionsToRescore() int64 {
+	if x != nil {
+		return x.SubmissionsToRescore
+	}
+	return 0
+}
+
 // ListTruthRevisionsRequest asks for a page of revisions.
 type ListTruthRevisionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1467,7 +1457,7 @@ type ListTruthRevisionsRequest struct {
 
 func (x *ListTruthRevisionsRequest) Reset() {
 	*x = ListTruthRevisionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1479,7 +1469,7 @@ func (x *ListTruthRevisionsRequest) String() string {
 func (*ListTruthRevisionsRequest) ProtoMessage() {}
 
 func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1492,7 +1482,7 @@ func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListTruthRevisionsRequest) GetBenchmark() string {
@@ -1529,7 +1519,7 @@ type ListTruthRevisionsResponse struct {
 
 func (x *ListTruthRevisionsResponse) Reset() {
 	*x = ListTruthRevisionsResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1531,7 @@ func (x *ListTruthRevisionsResponse) String() string {
 func (*ListTruthRevisionsResponse) ProtoMessage() {}
 
 func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1544,7 @@ func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListTruthRevisionsResponse) GetRevisions() []*TruthRevision {
@@ -1588,7 +1578,7 @@ type RescoreSubmissionsRequest struct {
 
 func (x *RescoreSubmissionsRequest) Reset() {
 	*x = RescoreSubmissionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1590,7 @@ func (x *RescoreSubmissionsRequest) String() string {
 func (*RescoreSubmissionsRequest) ProtoMessage() {}
 
 func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1603,7 @@ func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RescoreSubmissionsRequest) GetBenchmark() string {
@@ -1659,7 +1649,7 @@ type RescoreMetadata struct {
 
 func (x *RescoreMetadata) Reset() {
 	*x = RescoreMetadata{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1671,7 +1661,7 @@ func (x *RescoreMetadata) String() string {
 func (*RescoreMetadata) ProtoMessage() {}
 
 func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1684,7 +1674,7 @@ func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreMetadata.ProtoReflect.Descriptor instead.
 func (*RescoreMetadata) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RescoreMetadata) GetSubmissionsInAll() int64 {
@@ -1719,7 +1709,7 @@ type RescoreResponse struct {
 
 func (x *RescoreResponse) Reset() {
 	*x = RescoreResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1721,7 @@ func (x *RescoreResponse) String() string {
 func (*RescoreResponse) ProtoMessage() {}
 
 func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1734,7 @@ func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreResponse.ProtoReflect.Descriptor instead.
 func (*RescoreResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescoreResponse) GetDifferences() []*ScoreDifference {
@@ -1777,7 +1767,7 @@ type ScoreDifference struct {
 
 func (x *ScoreDifference) Reset() {
 	*x = ScoreDifference{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1789,7 +1779,7 @@ func (x *ScoreDifference) String() string {
 func (*ScoreDifference) ProtoMessage() {}
 
 func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1802,7 +1792,7 @@ func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreDifference.ProtoReflect.Descriptor instead.
 func (*ScoreDifference) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ScoreDifference) GetSubmission() string {
@@ -1875,7 +1865,7 @@ type GetLeaderboardRequest struct {
 
 func (x *GetLeaderboardRequest) Reset() {
 	*x = GetLeaderboardRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +1877,7 @@ func (x *GetLeaderboardRequest) String() string {
 func (*GetLeaderboardRequest) ProtoMessage() {}
 
 func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1900,7 +1890,7 @@ func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetLeaderboardRequest) GetBenchmark() string {
@@ -1952,17 +1942,23 @@ type GetLeaderboardResponse struct {
 	Rows []*LeaderboardRow `protobuf:"bytes,1,rep,name=rows,proto3" json:"rows,omitempty"`
 	// Measures that rank, first one first.
 	Ranking []string `protobuf:"bytes,2,rep,name=ranking,proto3" json:"ranking,omitempty"`
-	// Revision of the truth that the scores are under. Organisers only.
+	// Revision of the truth that the ranked scores are under; 0: nothing is scored.
 	TruthRevision int64 `protobuf:"varint,3,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Token of the next page, empty on the last.
 	NextPageToken string `protobuf:"bytes,4,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Newest revision of the truth that is complete; 0: none is.
+	NewestTruthRevision int64 `protobuf:"varint,5,opt,name=newest_truth_revision,json=newestTruthRevision,proto3" json:"newest_truth_revision,omitempty"`
+	// Scored submissions that are to be scored again before the board moves. Organisers only.
+	SubmissionsToRescore int64 `protobuf:"varint,6,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	// Whether the board can be moved by PublishLeaderboard. Organisers only.
+	Publishable   bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetLeaderboardResponse) Reset() {
 	*x = GetLeaderboardResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1974,7 +1970,7 @@ func (x *GetLeaderboardResponse) String() string {
 func (*GetLeaderboardResponse) ProtoMessage() {}
 
 func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1987,7 +1983,7 @@ func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetLeaderboardResponse) GetRows() []*LeaderboardRow {
@@ -2018,10 +2014,31 @@ func (x *GetLeaderboardResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *GetLeaderboardResponse) GetNewestTruthRevision() int64 {
+	if x != nil {
+		return x.NewestTruthRevision
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetSubmissionsToRescore() int64 {
+	if x != nil {
+		return x.SubmissionsToRescore
+	}
+	return 0
+}
+
+func (x *GetLeaderboardResponse) GetPublishable() bool {
+	if x != nil {
+		return x.Publishable
+	}
+	return false
+}
+
 // LeaderboardRow is one submission on the board.
 type LeaderboardRow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Rank from 1 on; equal scores share one.
+	// Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
 	Rank int32 `protobuf:"varint,1,opt,name=rank,proto3" json:"rank,omitempty"`
 	// Team.
 	Team string `protobuf:"bytes,2,opt,name=team,proto3" json:"team,omitempty"`
@@ -2032,14 +2049,21 @@ type LeaderboardRow struct {
 	// When it was sealed.
 	SealTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=seal_time,json=sealTime,proto3" json:"seal_time,omitempty"`
 	// Released measures.
-	Scores        []*LeaderboardScore `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	Scores []*LeaderboardScore `protobuf:"bytes,6,rep,name=scores,proto3" json:"scores,omitempty"`
+	// Revision of the truth that the scores are under.
+	TruthRevision int64 `protobuf:"varint,7,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
+	// Version of the evaluator that they are by.
+	EvaluatorVersion string `protobuf:"bytes,8,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
+	// Whether they cannot be compared with those of the ranked rows: the submission could not be
+	// scored again under the same truth, evaluator and parameters.
+	Apart         bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaderboardRow) Reset() {
 	*x = LeaderboardRow{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2075,7 @@ func (x *LeaderboardRow) String() string {
 func (*LeaderboardRow) ProtoMessage() {}
 
 func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2088,7 @@ func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardRow.ProtoReflect.Descriptor instead.
 func (*LeaderboardRow) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LeaderboardRow) GetRank() int32 {
@@ -2109,6 +2133,27 @@ func (x *LeaderboardRow) GetScores() []*LeaderboardScore {
 	return nil
 }
 
+func (x *LeaderboardRow) GetTruthRevision() int64 {
+	if x != nil {
+		return x.TruthRevision
+	}
+	return 0
+}
+
+func (x *LeaderboardRow) GetEvaluatorVersion() string {
+	if x != nil {
+		return x.EvaluatorVersion
+	}
+	return ""
+}
+
+func (x *LeaderboardRow) GetApart() bool {
+	if x != nil {
+		return x.Apart
+	}
+	return false
+}
+
 // LeaderboardScore is a released measure.
 type LeaderboardScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2122,7 +2167,7 @@ type LeaderboardScore struct {
 
 func (x *LeaderboardScore) Reset() {
 	*x = LeaderboardScore{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2179,7 @@ func (x *LeaderboardScore) String() string {
 func (*LeaderboardScore) ProtoMessage() {}
 
 func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2192,7 @@ func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardScore.ProtoReflect.Descriptor instead.
 func (*LeaderboardScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LeaderboardScore) GetMeasure() string {
@@ -2164,11 +2209,121 @@ func (x *LeaderboardScore) GetValue() float64 {
 	return 0
 }
 
+// PublishLeaderboardRequest asks for the board to move.
+type PublishLeaderboardRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name: `benchmarks/{benchmark}`.
+	Benchmark string `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Whether only the differences are wanted, and nothing is to be moved.
+	ValidateOnly  bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishLeaderboardRequest) Reset() {
+	*x = PublishLeaderboardRequest{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishLeaderboardRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishLeaderboardRequest) ProtoMessage() {}
+
+func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishLeaderboardRequest.ProtoReflect.Descriptor instead.
+func (*PublishLeaderboardRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *PublishLeaderboardRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+func (x *PublishLeaderboardRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
+}
+
+// PublishLeaderboardResponse is what changes on the board.
+type PublishLeaderboardResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Differences of the submissions that are on the board, without those of new ones.
+	Differences []*ScoreDifference `protobuf:"bytes,1,rep,name=differences,proto3" json:"differences,omitempty"`
+	// Revision of the truth that the scores are under.
+	TruthRevision int64 `protobuf:"varint,2,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublishLeaderboardResponse) Reset() {
+	*x = PublishLeaderboardResponse{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublishLeaderboardResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublishLeaderboardResponse) ProtoMessage() {}
+
+func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublishLeaderboardResponse.ProtoReflect.Descriptor instead.
+func (*PublishLeaderboardResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PublishLeaderboardResponse) GetDifferences() []*ScoreDifference {
+	if x != nil {
+		return x.Differences
+	}
+	return nil
+}
+
+func (x *PublishLeaderboardResponse) GetTruthRevision() int64 {
+	if x != nil {
+		return x.TruthRevision
+	}
+	return 0
+}
+
 var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xf1\x04\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x80\x05\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2184,8 +2339,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"updateTime\x12%\n" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
-	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12%\n" +
-	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\"\xbb\x05\n" +
+	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x124\n" +
+	"\x16submissions_to_rescore\x18\f \x01(\x03R\x14submissionsToRescore\"\xeb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2203,7 +2358,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	" \x01(\tR\x0erankingMeasure\x124\n" +
 	"\tselection\x18\v \x01(\x0e2\x16.vidscore.v1.SelectionR\tselection\x12#\n" +
 	"\rearlier_first\x18\f \x01(\bR\fearlierFirst\x12&\n" +
-	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01B\x0e\n" +
+	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
+	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescoreB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board\"\x90\x01\n" +
@@ -2215,16 +2371,9 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x17CreateBenchmarkResponse\x124\n" +
 	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\")\n" +
 	"\x13GetBenchmarkRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"x\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"L\n" +
 	"\x14GetBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\x12*\n" +
-	"\x06quotas\x18\x02 \x03(\v2\x12.vidscore.v1.QuotaR\x06quotas\"\x84\x01\n" +
-	"\x05Quota\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\amaximum\x18\x02 \x01(\x05R\amaximum\x12\x12\n" +
-	"\x04left\x18\x03 \x01(\x05R\x04left\x129\n" +
-	"\n" +
-	"renew_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"S\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"S\n" +
 	"\x15ListBenchmarksRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2260,7 +2409,7 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\vframe_count\x18\x01 \x01(\x03R\n" +
 	"frameCount\"M\n" +
 	"\x13UploadTruthResponse\x126\n" +
-	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\xd7\x01\n" +
+	"\brevision\x18\x01 \x01(\v2\x1a.vidscore.v1.TruthRevisionR\brevision\"\x8d\x02\n" +
 	"\rTruthRevision\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12;\n" +
@@ -2269,7 +2418,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\vframe_count\x18\x04 \x01(\x03R\n" +
 	"frameCount\x12\x1a\n" +
 	"\bcomplete\x18\x05 \x01(\bR\bcomplete\x12\x18\n" +
-	"\acomment\x18\x06 \x01(\tR\acomment\"u\n" +
+	"\acomment\x18\x06 \x01(\tR\acomment\x124\n" +
+	"\x16submissions_to_rescore\x18\a \x01(\x03R\x14submissionsToRescore\"u\n" +
 	"\x19ListTruthRevisionsRequest\x12\x1c\n" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
@@ -2317,12 +2467,15 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tR\tpageTokenB\t\n" +
 	"\a_domainB\r\n" +
-	"\v_class_name\"\xb2\x01\n" +
+	"\v_class_name\"\xbe\x02\n" +
 	"\x16GetLeaderboardResponse\x12/\n" +
 	"\x04rows\x18\x01 \x03(\v2\x1b.vidscore.v1.LeaderboardRowR\x04rows\x12\x18\n" +
 	"\aranking\x18\x02 \x03(\tR\aranking\x12%\n" +
 	"\x0etruth_revision\x18\x03 \x01(\x03R\rtruthRevision\x12&\n" +
-	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\"\xde\x01\n" +
+	"\x0fnext_page_token\x18\x04 \x01(\tR\rnextPageToken\x122\n" +
+	"\x15newest_truth_revision\x18\x05 \x01(\x03R\x13newestTruthRevision\x124\n" +
+	"\x16submissions_to_rescore\x18\x06 \x01(\x03R\x14submissionsToRescore\x12 \n" +
+	"\vpublishable\x18\a \x01(\bR\vpublishable\"\xc8\x02\n" +
 	"\x0eLeaderboardRow\x12\x12\n" +
 	"\x04rank\x18\x01 \x01(\x05R\x04rank\x12\x12\n" +
 	"\x04team\x18\x02 \x01(\tR\x04team\x12\x1e\n" +
@@ -2331,11 +2484,20 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"submission\x12\x14\n" +
 	"\x05title\x18\x04 \x01(\tR\x05title\x127\n" +
 	"\tseal_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bsealTime\x125\n" +
-	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\"Q\n" +
+	"\x06scores\x18\x06 \x03(\v2\x1d.vidscore.v1.LeaderboardScoreR\x06scores\x12%\n" +
+	"\x0etruth_revision\x18\a \x01(\x03R\rtruthRevision\x12+\n" +
+	"\x11evaluator_version\x18\b \x01(\tR\x10evaluatorVersion\x12\x14\n" +
+	"\x05apart\x18\t \x01(\bR\x05apart\"Q\n" +
 	"\x10LeaderboardScore\x12\x18\n" +
 	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
 	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
-	"\x06_value*j\n" +
+	"\x06_value\"^\n" +
+	"\x19PublishLeaderboardRequest\x12\x1c\n" +
+	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12#\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\"\x83\x01\n" +
+	"\x1aPublishLeaderboardResponse\x12>\n" +
+	"\vdifferences\x18\x01 \x03(\v2\x1c.vidscore.v1.ScoreDifferenceR\vdifferences\x12%\n" +
+	"\x0etruth_revision\x18\x02 \x01(\x03R\rtruthRevision*j\n" +
 	"\n" +
 	"Visibility\x12\x1a\n" +
 	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -2349,7 +2511,11 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\tSelection\x12\x19\n" +
 	"\x15SELECTION_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSELECTION_BEST\x10\x01\x12\x14\n" +
-	"\x10SELECTION_LATEST\x10\x022\xf7\x06\n" +
+	"\x10SELECTION_LATEST\x10\x02*M\n" +
+	"\aRescore\x12\x17\n" +
+	"\x13RESCORE_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11RESCORE_AUTOMATIC\x10\x01\x12\x12\n" +
+	"\x0eRESCORE_REVIEW\x10\x022\xde\a\n" +
 	"\x10BenchmarkService\x12\\\n" +
 	"\x0fCreateBenchmark\x12#.vidscore.v1.CreateBenchmarkRequest\x1a$.vidscore.v1.CreateBenchmarkResponse\x12S\n" +
 	"\fGetBenchmark\x12 .vidscore.v1.GetBenchmarkRequest\x1a!.vidscore.v1.GetBenchmarkResponse\x12Y\n" +
@@ -2360,7 +2526,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x12ListTruthRevisions\x12&.vidscore.v1.ListTruthRevisionsRequest\x1a'.vidscore.v1.ListTruthRevisionsResponse\x12\x82\x01\n" +
 	"\x12RescoreSubmissions\x12&.vidscore.v1.RescoreSubmissionsRequest\x1a\x1d.google.longrunning.Operation\"%\xcaA\"\n" +
 	"\x0fRescoreResponse\x12\x0fRescoreMetadata\x12Y\n" +
-	"\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponseBp\n" +
+	"\x0eGetLeaderboard\x12\".vidscore.v1.GetLeaderboardRequest\x1a#.vidscore.v1.GetLeaderboardResponse\x12e\n" +
+	"\x12PublishLeaderboard\x12&.vidscore.v1.PublishLeaderboardRequest\x1a'.vidscore.v1.PublishLeaderboardResponseBp\n" +
 	"\x15io.github.vidscore.v1B\x15BenchmarkServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3"
 
 var (
@@ -2375,19 +2542,19 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_service_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(Visibility)(0),                    // 0: vidscore.v1.Visibility
 	(QuietAction)(0),                   // 1: vidscore.v1.QuietAction
 	(Selection)(0),                     // 2: vidscore.v1.Selection
-	(*Benchmark)(nil),                  // 3: vidscore.v1.Benchmark
-	(*Policy)(nil),                     // 4: vidscore.v1.Policy
-	(*CreateBenchmarkRequest)(nil),     // 5: vidscore.v1.CreateBenchmarkRequest
-	(*CreateBenchmarkResponse)(nil),    // 6: vidscore.v1.CreateBenchmarkResponse
-	(*GetBenchmarkRequest)(nil),        // 7: vidscore.v1.GetBenchmarkRequest
-	(*GetBenchmarkResponse)(nil),       // 8: vidscore.v1.GetBenchmarkResponse
-	(*Quota)(nil),                      // 9: vidscore.v1.Quota
+	(Rescore)(0),                       // 3: vidscore.v1.Rescore
+	(*Benchmark)(nil),                  // 4: vidscore.v1.Benchmark
+	(*Policy)(nil),                     // 5: vidscore.v1.Policy
+	(*CreateBenchmarkRequest)(nil),     // 6: vidscore.v1.CreateBenchmarkRequest
+	(*CreateBenchmarkResponse)(nil),    // 7: vidscore.v1.CreateBenchmarkResponse
+	(*GetBenchmarkRequest)(nil),        // 8: vidscore.v1.GetBenchmarkRequest
+	(*GetBenchmarkResponse)(nil),       // 9: vidscore.v1.GetBenchmarkResponse
 	(*ListBenchmarksRequest)(nil),      // 10: vidscore.v1.ListBenchmarksRequest
 	(*ListBenchmarksResponse)(nil),     // 11: vidscore.v1.ListBenchmarksResponse
 	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
@@ -2409,50 +2576,52 @@ var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
 	(*GetLeaderboardResponse)(nil),     // 28: vidscore.v1.GetLeaderboardResponse
 	(*LeaderboardRow)(nil),             // 29: vidscore.v1.LeaderboardRow
 	(*LeaderboardScore)(nil),           // 30: vidscore.v1.LeaderboardScore
-	(*BenchmarkSpec)(nil),              // 31: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                      // 32: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil),      // 33: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),        // 34: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),      // 35: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 36: vidscore.v1.AnnotationBatch
-	(*longrunningpb.Operation)(nil),    // 37: google.longrunning.Operation
+	(*PublishLeaderboardRequest)(nil),  // 31: vidscore.v1.PublishLeaderboardRequest
+	(*PublishLeaderboardResponse)(nil), // 32: vidscore.v1.PublishLeaderboardResponse
+	(*BenchmarkSpec)(nil),              // 33: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                      // 34: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),        // 36: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil),      // 37: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 38: vidscore.v1.AnnotationBatch
+	(*longrunningpb.Operation)(nil),    // 39: google.longrunning.Operation
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	31, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	32, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	32, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	33, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	33, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	4,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	33, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	33, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	33, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	34, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	34, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	35, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	35, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	5,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	35, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	35, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 8: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	34, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	36, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
 	1,  // 10: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	34, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	36, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
 	2,  // 12: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
-	3,  // 13: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 14: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 15: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	9,  // 16: vidscore.v1.GetBenchmarkResponse.quotas:type_name -> vidscore.v1.Quota
-	33, // 17: vidscore.v1.Quota.renew_time:type_name -> google.protobuf.Timestamp
-	3,  // 18: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
-	3,  // 19: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	35, // 20: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 21: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	16, // 22: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	36, // 23: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	18, // 24: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	20, // 25: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	33, // 26: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	20, // 27: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	33, // 28: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	26, // 29: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	29, // 30: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	33, // 31: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
-	30, // 32: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	5,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	7,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	3,  // 13: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
+	4,  // 14: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 15: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 16: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 17: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	4,  // 18: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	37, // 19: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	4,  // 20: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	16, // 21: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	38, // 22: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	18, // 23: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	20, // 24: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	35, // 25: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	20, // 26: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	35, // 27: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	26, // 28: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	29, // 29: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
+	35, // 30: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	30, // 31: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
+	26, // 32: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	6,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	8,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
 	10, // 35: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
 	12, // 36: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
 	14, // 37: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
@@ -2460,17 +2629,19 @@ var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
 	21, // 39: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
 	23, // 40: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
 	27, // 41: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	6,  // 42: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	8,  // 43: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	11, // 44: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	13, // 45: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	15, // 46: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	19, // 47: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	22, // 48: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	37, // 49: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
-	28, // 50: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	42, // [42:51] is the sub-list for method output_type
-	33, // [33:42] is the sub-list for method input_type
+	31, // 42: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	7,  // 43: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	9,  // 44: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	11, // 45: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	13, // 46: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	15, // 47: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	19, // 48: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	22, // 49: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	39, // 50: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
+	28, // 51: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	32, // 52: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	43, // [43:53] is the sub-list for method output_type
+	33, // [33:43] is the sub-list for method input_type
 	33, // [33:33] is the sub-list for extension type_name
 	33, // [33:33] is the sub-list for extension extendee
 	0,  // [0:33] is the sub-list for field type_name
@@ -2484,21 +2655,21 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_specification_proto_init()
 	file_vidscore_v1_benchmark_service_proto_msgTypes[1].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[14].OneofWrappers = []any{
+	file_vidscore_v1_benchmark_service_proto_msgTypes[13].OneofWrappers = []any{
 		(*UploadTruthRequest_Header)(nil),
 		(*UploadTruthRequest_Truth)(nil),
 		(*UploadTruthRequest_End)(nil),
 	}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[22].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[23].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[24].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[27].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   28,
+			NumEnums:      4,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

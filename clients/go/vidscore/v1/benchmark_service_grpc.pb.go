@@ -31,6 +31,7 @@ const (
 	BenchmarkService_ListTruthRevisions_FullMethodName = "/vidscore.v1.BenchmarkService/ListTruthRevisions"
 	BenchmarkService_RescoreSubmissions_FullMethodName = "/vidscore.v1.BenchmarkService/RescoreSubmissions"
 	BenchmarkService_GetLeaderboard_FullMethodName     = "/vidscore.v1.BenchmarkService/GetLeaderboard"
+	BenchmarkService_PublishLeaderboard_FullMethodName = "/vidscore.v1.BenchmarkService/PublishLeaderboard"
 )
 
 // BenchmarkServiceClient is the client API for BenchmarkService service.
@@ -45,8 +46,8 @@ type BenchmarkServiceClient interface {
 	GetBenchmark(ctx context.Context, in *GetBenchmarkRequest, opts ...grpc.CallOption) (*GetBenchmarkResponse, error)
 	// ListBenchmarks lists benchmarks in the order of their names.
 	ListBenchmarks(ctx context.Context, in *ListBenchmarksRequest, opts ...grpc.CallOption) (*ListBenchmarksResponse, error)
-	// UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-	// specification re-scores nothing by itself: see RescoreSubmissions.
+	// UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+	// change, the stored detections are scored again, and the board moves when all are.
 	UpdateBenchmark(ctx context.Context, in *UpdateBenchmarkRequest, opts ...grpc.CallOption) (*UpdateBenchmarkResponse, error)
 	// DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
 	// again. FAILED_PRECONDITION where it has submissions and `force` is not set.
@@ -59,13 +60,18 @@ type BenchmarkServiceClient interface {
 	// ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, no truth.
 	// Organisers only.
 	ListTruthRevisions(ctx context.Context, in *ListTruthRevisionsRequest, opts ...grpc.CallOption) (*ListTruthRevisionsResponse, error)
-	// RescoreSubmissions scores stored detections again, beside the scores there are. The
-	// operation's metadata is RescoreMetadata, its response RescoreResponse.
+	// RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+	// that changed; what a board needs is scored again without it. The operation's metadata is
+	// RescoreMetadata, its response RescoreResponse.
 	// buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
 	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
 	RescoreSubmissions(ctx context.Context, in *RescoreSubmissionsRequest, opts ...grpc.CallOption) (*longrunningpb.Operation, error)
 	// GetLeaderboard shows submissions in rank order.
 	GetLeaderboard(ctx context.Context, in *GetLeaderboardRequest, opts ...grpc.CallOption) (*GetLeaderboardResponse, error)
+	// PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+	// the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+	// only.
+	PublishLeaderboard(ctx context.Context, in *PublishLeaderboardRequest, opts ...grpc.CallOption) (*PublishLeaderboardResponse, error)
 }
 
 type benchmarkServiceClient struct {
@@ -169,6 +175,16 @@ func (c *benchmarkServiceClient) GetLeaderboard(ctx context.Context, in *GetLead
 	return out, nil
 }
 
+func (c *benchmarkServiceClient) PublishLeaderboard(ctx context.Context, in *PublishLeaderboardRequest, opts ...grpc.CallOption) (*PublishLeaderboardResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PublishLeaderboardResponse)
+	err := c.cc.Invoke(ctx, BenchmarkService_PublishLeaderboard_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BenchmarkServiceServer is the server API for BenchmarkService service.
 // All implementations must embed UnimplementedBenchmarkServiceServer
 // for forward compatibility.
@@ -181,8 +197,8 @@ type BenchmarkServiceServer interface {
 	GetBenchmark(context.Context, *GetBenchmarkRequest) (*GetBenchmarkResponse, error)
 	// ListBenchmarks lists benchmarks in the order of their names.
 	ListBenchmarks(context.Context, *ListBenchmarksRequest) (*ListBenchmarksResponse, error)
-	// UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-	// specification re-scores nothing by itself: see RescoreSubmissions.
+	// UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+	// change, the stored detections are scored again, and the board moves when all are.
 	UpdateBenchmark(context.Context, *UpdateBenchmarkRequest) (*UpdateBenchmarkResponse, error)
 	// DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
 	// again. FAILED_PRECONDITION where it has submissions and `force` is not set.
@@ -195,13 +211,18 @@ type BenchmarkServiceServer interface {
 	// ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, no truth.
 	// Organisers only.
 	ListTruthRevisions(context.Context, *ListTruthRevisionsRequest) (*ListTruthRevisionsResponse, error)
-	// RescoreSubmissions scores stored detections again, beside the scores there are. The
-	// operation's metadata is RescoreMetadata, its response RescoreResponse.
+	// RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+	// that changed; what a board needs is scored again without it. The operation's metadata is
+	// RescoreMetadata, its response RescoreResponse.
 	// buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
 	// buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
 	RescoreSubmissions(context.Context, *RescoreSubmissionsRequest) (*longrunningpb.Operation, error)
 	// GetLeaderboard shows submissions in rank order.
 	GetLeaderboard(context.Context, *GetLeaderboardRequest) (*GetLeaderboardResponse, error)
+	// PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+	// the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+	// only.
+	PublishLeaderboard(context.Context, *PublishLeaderboardRequest) (*PublishLeaderboardResponse, error)
 	mustEmbedUnimplementedBenchmarkServiceServer()
 }
 
@@ -238,6 +259,9 @@ func (UnimplementedBenchmarkServiceServer) RescoreSubmissions(context.Context, *
 }
 func (UnimplementedBenchmarkServiceServer) GetLeaderboard(context.Context, *GetLeaderboardRequest) (*GetLeaderboardResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLeaderboard not implemented")
+}
+func (UnimplementedBenchmarkServiceServer) PublishLeaderboard(context.Context, *PublishLeaderboardRequest) (*PublishLeaderboardResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PublishLeaderboard not implemented")
 }
 func (UnimplementedBenchmarkServiceServer) mustEmbedUnimplementedBenchmarkServiceServer() {}
 func (UnimplementedBenchmarkServiceServer) testEmbeddedByValue()                          {}
@@ -411,6 +435,24 @@ func _BenchmarkService_GetLeaderboard_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BenchmarkService_PublishLeaderboard_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PublishLeaderboardRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BenchmarkServiceServer).PublishLeaderboard(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BenchmarkService_PublishLeaderboard_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BenchmarkServiceServer).PublishLeaderboard(ctx, req.(*PublishLeaderboardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BenchmarkService_ServiceDesc is the grpc.ServiceDesc for BenchmarkService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -449,6 +491,10 @@ var BenchmarkService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetLeaderboard",
 			Handler:    _BenchmarkService_GetLeaderboard_Handler,
+		},
+		{
+			MethodName: "PublishLeaderboard",
+			Handler:    _BenchmarkService_PublishLeaderboard_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -1424,7 +1424,8 @@ func (x *WatchSubmissionResponse) GetScores() []*SubmissionScore {
 	return nil
 }
 
-// SubmissionScore is a score of a submission; it never changes.
+// SubmissionScore is a score of a submission; it never changes. Others than organisers see it once
+// the board stands on the truth and the rules that it is under.
 type SubmissionScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name: `benchmarks/{b}/submissions/{s}/scores/{n}`; empty for a live score.

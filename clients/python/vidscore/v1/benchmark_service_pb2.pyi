@@ -33,6 +33,12 @@ class Selection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SELECTION_UNSPECIFIED: _ClassVar[Selection]
     SELECTION_BEST: _ClassVar[Selection]
     SELECTION_LATEST: _ClassVar[Selection]
+
+class Rescore(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RESCORE_UNSPECIFIED: _ClassVar[Rescore]
+    RESCORE_AUTOMATIC: _ClassVar[Rescore]
+    RESCORE_REVIEW: _ClassVar[Rescore]
 VISIBILITY_UNSPECIFIED: Visibility
 VISIBILITY_LADDER: Visibility
 VISIBILITY_FINAL: Visibility
@@ -43,9 +49,12 @@ QUIET_ACTION_CANCEL: QuietAction
 SELECTION_UNSPECIFIED: Selection
 SELECTION_BEST: Selection
 SELECTION_LATEST: Selection
+RESCORE_UNSPECIFIED: Rescore
+RESCORE_AUTOMATIC: Rescore
+RESCORE_REVIEW: Rescore
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "truth_complete")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "truth_complete", "submissions_to_rescore")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -58,6 +67,7 @@ class Benchmark(_message.Message):
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_DIGEST_FIELD_NUMBER: _ClassVar[int]
     TRUTH_COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -70,10 +80,11 @@ class Benchmark(_message.Message):
     truth_revision: int
     truth_digest: str
     truth_complete: bool
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., truth_complete: bool = ...) -> None: ...
+    submissions_to_rescore: int
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., truth_complete: bool = ..., submissions_to_rescore: _Optional[int] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board")
+    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore")
     VISIBILITY_FIELD_NUMBER: _ClassVar[int]
     LADDER_STEP_FIELD_NUMBER: _ClassVar[int]
     RELEASED_MEASURES_FIELD_NUMBER: _ClassVar[int]
@@ -87,6 +98,7 @@ class Policy(_message.Message):
     SELECTION_FIELD_NUMBER: _ClassVar[int]
     EARLIER_FIRST_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_BOARD_FIELD_NUMBER: _ClassVar[int]
+    RESCORE_FIELD_NUMBER: _ClassVar[int]
     visibility: Visibility
     ladder_step: float
     released_measures: _containers.RepeatedScalarFieldContainer[str]
@@ -100,7 +112,8 @@ class Policy(_message.Message):
     selection: Selection
     earlier_first: bool
     public_board: bool
-    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ...) -> None: ...
+    rescore: Rescore
+    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ...) -> None: ...
 
 class CreateBenchmarkRequest(_message.Message):
     __slots__ = ("benchmark_id", "benchmark", "request_id")
@@ -223,20 +236,22 @@ class UploadTruthResponse(_message.Message):
     def __init__(self, revision: _Optional[_Union[TruthRevision, _Mapping]] = ...) -> None: ...
 
 class TruthRevision(_message.Message):
-    __slots__ = ("revision", "digest", "create_time", "frame_count", "complete", "comment")
+    __slots__ = ("revision", "digest", "create_time", "frame_count", "complete", "comment", "submissions_to_rescore")
     REVISION_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
     COMPLETE_FIELD_NUMBER: _ClassVar[int]
     COMMENT_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
     revision: int
     digest: str
     create_time: _timestamp_pb2.Timestamp
     frame_count: int
     complete: bool
     comment: str
-    def __init__(self, revision: _Optional[int] = ..., digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., complete: bool = ..., comment: _Optional[str] = ...) -> None: ...
+    submissions_to_rescore: int
+    def __init__(self, revision: _Optional[int] = ..., digest: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., complete: bool = ..., comment: _Optional[str] = ..., submissions_to_rescore: _Optional[int] = ...) -> None: ...
 
 class ListTruthRevisionsRequest(_message.Message):
     __slots__ = ("benchmark", "page_size", "page_token")
@@ -319,32 +334,44 @@ class GetLeaderboardRequest(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., evaluator: _Optional[str] = ..., domain: _Optional[str] = ..., class_name: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class GetLeaderboardResponse(_message.Message):
-    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token")
+    __slots__ = ("rows", "ranking", "truth_revision", "next_page_token", "newest_truth_revision", "submissions_to_rescore", "publishable")
     ROWS_FIELD_NUMBER: _ClassVar[int]
     RANKING_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NEWEST_TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
+    PUBLISHABLE_FIELD_NUMBER: _ClassVar[int]
     rows: _containers.RepeatedCompositeFieldContainer[LeaderboardRow]
     ranking: _containers.RepeatedScalarFieldContainer[str]
     truth_revision: int
     next_page_token: str
-    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    newest_truth_revision: int
+    submissions_to_rescore: int
+    publishable: bool
+    def __init__(self, rows: _Optional[_Iterable[_Union[LeaderboardRow, _Mapping]]] = ..., ranking: _Optional[_Iterable[str]] = ..., truth_revision: _Optional[int] = ..., next_page_token: _Optional[str] = ..., newest_truth_revision: _Optional[int] = ..., submissions_to_rescore: _Optional[int] = ..., publishable: bool = ...) -> None: ...
 
 class LeaderboardRow(_message.Message):
-    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores")
+    __slots__ = ("rank", "team", "submission", "title", "seal_time", "scores", "truth_revision", "evaluator_version", "apart")
     RANK_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     SUBMISSION_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     SEAL_TIME_FIELD_NUMBER: _ClassVar[int]
     SCORES_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
+    EVALUATOR_VERSION_FIELD_NUMBER: _ClassVar[int]
+    APART_FIELD_NUMBER: _ClassVar[int]
     rank: int
     team: str
     submission: str
     title: str
     seal_time: _timestamp_pb2.Timestamp
     scores: _containers.RepeatedCompositeFieldContainer[LeaderboardScore]
-    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ...) -> None: ...
+    truth_revision: int
+    evaluator_version: str
+    apart: bool
+    def __init__(self, rank: _Optional[int] = ..., team: _Optional[str] = ..., submission: _Optional[str] = ..., title: _Optional[str] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[LeaderboardScore, _Mapping]]] = ..., truth_revision: _Optional[int] = ..., evaluator_version: _Optional[str] = ..., apart: bool = ...) -> None: ...
 
 class LeaderboardScore(_message.Message):
     __slots__ = ("measure", "value")
@@ -353,3 +380,19 @@ class LeaderboardScore(_message.Message):
     measure: str
     value: float
     def __init__(self, measure: _Optional[str] = ..., value: _Optional[float] = ...) -> None: ...
+
+class PublishLeaderboardRequest(_message.Message):
+    __slots__ = ("benchmark", "validate_only")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    validate_only: bool
+    def __init__(self, benchmark: _Optional[str] = ..., validate_only: bool = ...) -> None: ...
+
+class PublishLeaderboardResponse(_message.Message):
+    __slots__ = ("differences", "truth_revision")
+    DIFFERENCES_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
+    differences: _containers.RepeatedCompositeFieldContainer[ScoreDifference]
+    truth_revision: int
+    def __init__(self, differences: _Optional[_Iterable[_Union[ScoreDifference, _Mapping]]] = ..., truth_revision: _Optional[int] = ...) -> None: ...

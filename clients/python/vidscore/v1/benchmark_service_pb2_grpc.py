@@ -81,6 +81,11 @@ class BenchmarkServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardResponse.FromString,
                 _registered_method=True)
+        self.PublishLeaderboard = channel.unary_unary(
+                '/vidscore.v1.BenchmarkService/PublishLeaderboard',
+                request_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.FromString,
+                _registered_method=True)
 
 
 class BenchmarkServiceServicer(object):
@@ -109,8 +114,8 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def UpdateBenchmark(self, request, context):
-        """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-        specification re-scores nothing by itself: see RescoreSubmissions.
+        """UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+        change, the stored detections are scored again, and the board moves when all are.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -143,8 +148,9 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def RescoreSubmissions(self, request, context):
-        """RescoreSubmissions scores stored detections again, beside the scores there are. The
-        operation's metadata is RescoreMetadata, its response RescoreResponse.
+        """RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+        that changed; what a board needs is scored again without it. The operation's metadata is
+        RescoreMetadata, its response RescoreResponse.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
         buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
@@ -154,6 +160,15 @@ class BenchmarkServiceServicer(object):
 
     def GetLeaderboard(self, request, context):
         """GetLeaderboard shows submissions in rank order.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PublishLeaderboard(self, request, context):
+        """PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+        the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+        only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -206,6 +221,11 @@ def add_BenchmarkServiceServicer_to_server(servicer, server):
                     servicer.GetLeaderboard,
                     request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardResponse.SerializeToString,
+            ),
+            'PublishLeaderboard': grpc.unary_unary_rpc_method_handler(
+                    servicer.PublishLeaderboard,
+                    request_deserializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -452,6 +472,33 @@ class BenchmarkService(object):
             '/vidscore.v1.BenchmarkService/GetLeaderboard',
             vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardRequest.SerializeToString,
             vidscore_dot_v1_dot_benchmark__service__pb2.GetLeaderboardResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PublishLeaderboard(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.BenchmarkService/PublishLeaderboard',
+            vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardRequest.SerializeToString,
+            vidscore_dot_v1_dot_benchmark__service__pb2.PublishLeaderboardResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,8 +41,8 @@ class BenchmarkServiceStub:
     ListBenchmarks: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]
     """ListBenchmarks lists benchmarks in the order of their names."""
     UpdateBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.UpdateBenchmarkRequest, _benchmark_service_pb2.UpdateBenchmarkResponse]
-    """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-    specification re-scores nothing by itself: see RescoreSubmissions.
+    """UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+    change, the stored detections are scored again, and the board moves when all are.
     """
     DeleteBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.DeleteBenchmarkRequest, _benchmark_service_pb2.DeleteBenchmarkResponse]
     """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
@@ -59,13 +59,19 @@ class BenchmarkServiceStub:
     Organisers only.
     """
     RescoreSubmissions: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.RescoreSubmissionsRequest, _operations_pb2.Operation]
-    """RescoreSubmissions scores stored detections again, beside the scores there are. The
-    operation's metadata is RescoreMetadata, its response RescoreResponse.
+    """RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+    that changed; what a board needs is scored again without it. The operation's metadata is
+    RescoreMetadata, its response RescoreResponse.
     buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
     buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]
     """GetLeaderboard shows submissions in rank order."""
+    PublishLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.PublishLeaderboardRequest, _benchmark_service_pb2.PublishLeaderboardResponse]
+    """PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+    the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+    only.
+    """
 
 @_typing.type_check_only
 class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
@@ -79,8 +85,8 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     ListBenchmarks: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]  # type: ignore[assignment]
     """ListBenchmarks lists benchmarks in the order of their names."""
     UpdateBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.UpdateBenchmarkRequest, _benchmark_service_pb2.UpdateBenchmarkResponse]  # type: ignore[assignment]
-    """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-    specification re-scores nothing by itself: see RescoreSubmissions.
+    """UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+    change, the stored detections are scored again, and the board moves when all are.
     """
     DeleteBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.DeleteBenchmarkRequest, _benchmark_service_pb2.DeleteBenchmarkResponse]  # type: ignore[assignment]
     """DeleteBenchmark deletes a benchmark with its truth, submissions and scores; its name is free
@@ -97,13 +103,19 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     Organisers only.
     """
     RescoreSubmissions: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.RescoreSubmissionsRequest, _operations_pb2.Operation]  # type: ignore[assignment]
-    """RescoreSubmissions scores stored detections again, beside the scores there are. The
-    operation's metadata is RescoreMetadata, its response RescoreResponse.
+    """RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+    that changed; what a board needs is scored again without it. The operation's metadata is
+    RescoreMetadata, its response RescoreResponse.
     buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
     buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """GetLeaderboard shows submissions in rank order."""
+    PublishLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.PublishLeaderboardRequest, _benchmark_service_pb2.PublishLeaderboardResponse]  # type: ignore[assignment]
+    """PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+    the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+    only.
+    """
 
 class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
     """BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth."""
@@ -138,8 +150,8 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _benchmark_service_pb2.UpdateBenchmarkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.UpdateBenchmarkResponse, _abc.Awaitable[_benchmark_service_pb2.UpdateBenchmarkResponse]]:
-        """UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-        specification re-scores nothing by itself: see RescoreSubmissions.
+        """UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+        change, the stored detections are scored again, and the board moves when all are.
         """
 
     @_abc_1.abstractmethod
@@ -180,8 +192,9 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _benchmark_service_pb2.RescoreSubmissionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_operations_pb2.Operation, _abc.Awaitable[_operations_pb2.Operation]]:
-        """RescoreSubmissions scores stored detections again, beside the scores there are. The
-        operation's metadata is RescoreMetadata, its response RescoreResponse.
+        """RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+        that changed; what a board needs is scored again without it. The operation's metadata is
+        RescoreMetadata, its response RescoreResponse.
         buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
         buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
         """
@@ -193,5 +206,16 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetLeaderboardResponse, _abc.Awaitable[_benchmark_service_pb2.GetLeaderboardResponse]]:
         """GetLeaderboard shows submissions in rank order."""
+
+    @_abc_1.abstractmethod
+    def PublishLeaderboard(
+        self,
+        request: _benchmark_service_pb2.PublishLeaderboardRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_benchmark_service_pb2.PublishLeaderboardResponse, _abc.Awaitable[_benchmark_service_pb2.PublishLeaderboardResponse]]:
+        """PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+        the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+        only.
+        """
 
 def add_BenchmarkServiceServicer_to_server(servicer: BenchmarkServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -19,6 +19,7 @@ from vidscore_server.store.records import (
     LeaseRecord,
     OperationRecord,
     ReleaseRecord,
+    ScoreBasis,
     ScoreRecord,
     ServingRecord,
     StreamRecord,
@@ -85,6 +86,12 @@ class SqlReader(Reader):
         name = t.benchmarks.c.benchmark
         query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
         return self._all(query, BenchmarkRecord)
+
+    def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
+        """See the contract."""
+        c = t.benchmarks.c
+        rows = self._connection.execute(select(c.benchmark, c.create_time, c.revision))
+        return {name: (from_microseconds(time), revision) for name, time, revision in rows}
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """See the contract."""
@@ -231,7 +238,13 @@ class SqlReader(Reader):
         return {(domain, sequence): int(count) for domain, sequence, count in rows}
 
     def scores(
-        self, benchmark: str, submission: str, before: int | None, limit: int
+        self,
+        benchmark: str,
+        submission: str,
+        before: int | None,
+        limit: int,
+        *,
+        published_only: bool = False,
     ) -> list[ScoreRecord]:
         """See the contract."""
         query = self._scores().where(
@@ -239,13 +252,44 @@ class SqlReader(Reader):
         )
         if before is not None:
             query = query.where(t.scores.c.number < before)
+        if published_only:
+            query = query.where(t.scores.c.published)
         return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
 
-    def current_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+    def score_bases(self, benchmark: str) -> list[ScoreBasis]:
         """See the contract."""
+        c = t.scores.c
+        joined = select(
+            t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
+        ).join(t.submissions, t.submissions.c.id == c.submission_id)
+        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        return self._all(query.distinct(), ScoreBasis)
+
+    def scores_under(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> list[ScoreRecord]:
+        """See the contract."""
+        c = t.scores.c
+        under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
+        return self._newest_scores(benchmark, evaluator, under)
+
+    def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """See the contract."""
+        return self._newest_scores(benchmark, evaluator, t.scores.c.published)
+
+    def failed_rescorings(self, benchmark: str) -> dict[str, str]:
+        """See the contract."""
+        joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
+            t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
+        )
+        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        rows = self._connection.execute(query)
+        return {row.submission: row.basis for row in rows}
+
+    def _newest_scores(self, benchmark: str, evaluator: str, among: Any) -> list[ScoreRecord]:
         newest = (
             select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))
-            .where(t.scores.c.evaluator == evaluator)
+            .where(t.scores.c.evaluator == evaluator, among)
             .group_by(t.scores.c.submission_id)
             .subquery()
         )

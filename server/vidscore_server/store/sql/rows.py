@@ -43,6 +43,11 @@ def to_microseconds(time: datetime) -> int:
     return (time - _EPOCH) // _MICROSECOND
 
 
+def from_microseconds(number: int) -> datetime:
+    """Inverse of `to_microseconds`."""
+    return _EPOCH + number * _MICROSECOND
+
+
 def _names_of(record: type[Any]) -> tuple[str, ...]:
     names: tuple[str, ...] = record.__match_args__  # the fields of a dataclass, in order
     return names
@@ -56,5 +61,5 @@ def _from_column(name: str, value: Any) -> Any:
     if value is None:
         return None
     if name == "time" or name.endswith("_time"):
-        return _EPOCH + value * _MICROSECOND
+        return from_microseconds(value)
     return _ENUMERATIONS[name](value) if name in _ENUMERATIONS else value

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    true,
 )
 
 metadata = MetaData(
@@ -63,6 +64,7 @@ benchmarks = Table(
     Column("update_time", _Time, nullable=False),
     Column("revision", BigInteger, nullable=False),
     Column("truth_revision", BigInteger, nullable=False),
+    Column("board", Text, nullable=False, server_default=""),
 )
 
 truth_revisions = Table(
@@ -161,6 +163,14 @@ scores = Table(
     Column("values", Text, nullable=False),
     Column("released", Text, nullable=False),
     Column("report", LargeBinary, nullable=False),
+    Column("published", Boolean, nullable=False, server_default=true()),
+)
+
+failed_rescorings = Table(
+    "failed_rescorings",
+    metadata,
+    Column("submission_id", _Key, _belongs_to("submissions.id"), primary_key=True),
+    Column("basis", Text, nullable=False),
 )
 
 releases = Table(

@@ -148,6 +148,26 @@ class SqlTransaction(SqlReader, Transaction):
         self._insert(t.scores, row, f"score {number}")
         return replace(record, number=number)
 
+    def publish_score(self, record: ScoreRecord) -> None:
+        """See the contract."""
+        submission_id = self._submission_id(record.benchmark, record.submission)
+        key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
+        row = {"released": record.released, "published": True}
+        self._update(t.scores, key, row, f"score {record.number}")
+
+    def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
+        """See the contract."""
+        row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}
+        old = t.failed_rescorings.c.submission_id == row["submission_id"]
+        self._connection.execute(delete(t.failed_rescorings).where(old))
+        self._insert(t.failed_rescorings, row, "failed re-scoring")
+
+    def delete_releases(self, benchmark: str, evaluator: str) -> None:
+        """See the contract."""
+        benchmark_id = self._benchmark_id(benchmark)
+        old = (t.releases.c.benchmark_id == benchmark_id) & (t.releases.c.evaluator == evaluator)
+        self._connection.execute(delete(t.releases).where(old))
+
     def put_release(self, record: ReleaseRecord) -> None:
         """See the contract."""
         row = to_row(record)

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidscore/v1/benchmark_service.proto.
  */
 export const file_vidscore_v1_benchmark_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEi2gMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSFgoOdHJ1dGhfY29tcGxldGUYDiABKAgi/gMKBlBvbGljeRIrCgp2aXNpYmlsaXR5GAEgASgOMhcudmlkc2NvcmUudjEuVmlzaWJpbGl0eRIYCgtsYWRkZXJfc3RlcBgCIAEoAUgAiAEBEhkKEXJlbGVhc2VkX21lYXN1cmVzGAMgAygJEhsKDm1pbmltdW1fZnJhbWVzGAQgASgDSAGIAQESMAoNcXVpZXRfdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgxxdWlldF9hY3Rpb24YBiABKA4yGC52aWRzY29yZS52MS5RdWlldEFjdGlvbhIwCg10cnV0aF90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhsKE3N1Ym1pc3Npb25zX3Blcl9kYXkYCCABKAUSGgoSc3VibWlzc2lvbnNfaW5fYWxsGAkgASgFEhcKD3JhbmtpbmdfbWVhc3VyZRgKIAEoCRIpCglzZWxlY3Rpb24YCyABKA4yFi52aWRzY29yZS52MS5TZWxlY3Rpb24SFQoNZWFybGllcl9maXJzdBgMIAEoCBIZCgxwdWJsaWNfYm9hcmQYDSABKAhIAogBAUIOCgxfbGFkZGVyX3N0ZXBCEQoPX21pbmltdW1fZnJhbWVzQg8KDV9wdWJsaWNfYm9hcmQibQoWQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBIUCgxiZW5jaG1hcmtfaWQYASABKAkSKQoJYmVuY2htYXJrGAIgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhIKCnJlcXVlc3RfaWQYAyABKAkiRAoXQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIiMKE0dldEJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCSJlChRHZXRCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSIgoGcXVvdGFzGAIgAygLMhIudmlkc2NvcmUudjEuUXVvdGEiZAoFUXVvdGESDAoEbmFtZRgBIAEoCRIPCgdtYXhpbXVtGAIgASgFEgwKBGxlZnQYAyABKAUSLgoKcmVuZXdfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPgoVTGlzdEJlbmNobWFya3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USKgoKYmVuY2htYXJrcxgBIAMoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidAoWVXBkYXRlQmVuY2htYXJrUmVxdWVzdBIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIkQKF1VwZGF0ZUJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI1ChZEZWxldGVCZW5jaG1hcmtSZXF1ZXN0EgwKBG5hbWUYASABKAkSDQoFZm9yY2UYAiABKAgiGQoXRGVsZXRlQmVuY2htYXJrUmVzcG9uc2UibAoRVXBsb2FkVHJ1dGhIZWFkZXISEQoJYmVuY2htYXJrGAEgASgJEg0KBW1lcmdlGAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg8KB2NvbW1lbnQYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCSKsAQoSVXBsb2FkVHJ1dGhSZXF1ZXN0EjAKBmhlYWRlchgBIAEoCzIeLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoSGVhZGVySAASLQoFdHJ1dGgYAiABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2hIABIqCgNlbmQYAyABKAsyGy52aWRzY29yZS52MS5VcGxvYWRUcnV0aEVuZEgAQgkKB21lc3NhZ2UiJQoOVXBsb2FkVHJ1dGhFbmQSEwoLZnJhbWVfY291bnQYASABKAMiQwoTVXBsb2FkVHJ1dGhSZXNwb25zZRIsCghyZXZpc2lvbhgBIAEoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24imgEKDVRydXRoUmV2aXNpb24SEAoIcmV2aXNpb24YASABKAMSDgoGZGlnZXN0GAIgASgJEi8KC2NyZWF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgEIAEoAxIQCghjb21wbGV0ZRgFIAEoCBIPCgdjb21tZW50GAYgASgJIlUKGUxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImQKGkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEi0KCXJldmlzaW9ucxgBIAMoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImgKGVJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhMKC3N1Ym1pc3Npb25zGAIgAygJEg8KB2NvbW1lbnQYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJ3Cg9SZXNjb3JlTWV0YWRhdGESGgoSc3VibWlzc2lvbnNfaW5fYWxsGAEgASgDEhgKEHN1Ym1pc3Npb25zX2RvbmUYAiABKAMSLgoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoPUmVzY29yZVJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlItkBCg9TY29yZURpZmZlcmVuY2USEgoKc3VibWlzc2lvbhgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSDwoHbWVhc3VyZRgDIAEoCRITCgZiZWZvcmUYBCABKAFIAIgBARISCgVhZnRlchgFIAEoAUgBiAEBEhgKC3JhbmtfYmVmb3JlGAYgASgFSAKIAQESFwoKcmFua19hZnRlchgHIAEoBUgDiAEBQgkKB19iZWZvcmVCCAoGX2FmdGVyQg4KDF9yYW5rX2JlZm9yZUINCgtfcmFua19hZnRlciKsAQoVR2V0TGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSEwoGZG9tYWluGAMgASgJSACIAQESFwoKY2xhc3NfbmFtZRgEIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJQgkKB19kb21haW5CDQoLX2NsYXNzX25hbWUihQEKFkdldExlYWRlcmJvYXJkUmVzcG9uc2USKQoEcm93cxgBIAMoCzIbLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkUm93Eg8KB3JhbmtpbmcYAiADKAkSFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIq0BCg5MZWFkZXJib2FyZFJvdxIMCgRyYW5rGAEgASgFEgwKBHRlYW0YAiABKAkSEgoKc3VibWlzc2lvbhgDIAEoCRINCgV0aXRsZRgEIAEoCRItCglzZWFsX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBnNjb3JlcxgGIAMoCzIdLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkU2NvcmUiQQoQTGVhZGVyYm9hcmRTY29yZRIPCgdtZWFzdXJlGAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQFCCAoGX3ZhbHVlKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAjL3BgoQQmVuY2htYXJrU2VydmljZRJcCg9DcmVhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USUwoMR2V0QmVuY2htYXJrEiAudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVxdWVzdBohLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1Jlc3BvbnNlElkKDkxpc3RCZW5jaG1hcmtzEiIudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXF1ZXN0GiMudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXNwb25zZRJcCg9VcGRhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USXAoPRGVsZXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1Jlc3BvbnNlElIKC1VwbG9hZFRydXRoEh8udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXF1ZXN0GiAudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXNwb25zZSgBEmUKEkxpc3RUcnV0aFJldmlzaW9ucxImLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QaJy52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRKCAQoSUmVzY29yZVN1Ym1pc3Npb25zEiYudmlkc2NvcmUudjEuUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJcpBIgoPUmVzY29yZVJlc3BvbnNlEg9SZXNjb3JlTWV0YWRhdGESWQoOR2V0TGVhZGVyYm9hcmQSIi52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlcXVlc3QaIy52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlc3BvbnNlQnAKFWlvLmdpdGh1Yi52aWRzY29yZS52MUIVQmVuY2htYXJrU2VydmljZVByb3RvUAFaPmdpdGh1Yi5jb20vdmlkc2NvcmUvdmlkc2NvcmUvY2xpZW50cy9nby92aWRzY29yZS92MTt2aWRzY29yZXYxYgZwcm90bzM", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
+  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEi4gMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgMIAEoAyKlBAoGUG9saWN5EisKCnZpc2liaWxpdHkYASABKA4yFy52aWRzY29yZS52MS5WaXNpYmlsaXR5EhgKC2xhZGRlcl9zdGVwGAIgASgBSACIAQESGQoRcmVsZWFzZWRfbWVhc3VyZXMYAyADKAkSGwoObWluaW11bV9mcmFtZXMYBCABKANIAYgBARIwCg1xdWlldF90aW1lb3V0GAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KDHF1aWV0X2FjdGlvbhgGIAEoDjIYLnZpZHNjb3JlLnYxLlF1aWV0QWN0aW9uEjAKDXRydXRoX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGwoTc3VibWlzc2lvbnNfcGVyX2RheRgIIAEoBRIaChJzdWJtaXNzaW9uc19pbl9hbGwYCSABKAUSFwoPcmFua2luZ19tZWFzdXJlGAogASgJEikKCXNlbGVjdGlvbhgLIAEoDjIWLnZpZHNjb3JlLnYxLlNlbGVjdGlvbhIVCg1lYXJsaWVyX2ZpcnN0GAwgASgIEhkKDHB1YmxpY19ib2FyZBgNIAEoCEgCiAEBEiUKB3Jlc2NvcmUYDiABKA4yFC52aWRzY29yZS52MS5SZXNjb3JlQg4KDF9sYWRkZXJfc3RlcEIRCg9fbWluaW11bV9mcmFtZXNCDwoNX3B1YmxpY19ib2FyZCJtChZDcmVhdGVCZW5jaG1hcmtSZXF1ZXN0EhQKDGJlbmNobWFya19pZBgBIAEoCRIpCgliZW5jaG1hcmsYAiABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSEgoKcmVxdWVzdF9pZBgDIAEoCSJEChdDcmVhdGVCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiIwoTR2V0QmVuY2htYXJrUmVxdWVzdBIMCgRuYW1lGAEgASgJIkEKFEdldEJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI+ChVMaXN0QmVuY2htYXJrc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXQoWTGlzdEJlbmNobWFya3NSZXNwb25zZRIqCgpiZW5jaG1hcmtzGAEgAygLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0ChZVcGRhdGVCZW5jaG1hcmtSZXF1ZXN0EikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siRAoXVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIjUKFkRlbGV0ZUJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVmb3JjZRgCIAEoCCIZChdEZWxldGVCZW5jaG1hcmtSZXNwb25zZSJsChFVcGxvYWRUcnV0aEhlYWRlchIRCgliZW5jaG1hcmsYASABKAkSDQoFbWVyZ2UYAiABKAgSEAoIY29tcGxldGUYAyABKAgSDwoHY29tbWVudBgEIAEoCRISCgpyZXF1ZXN0X2lkGAUgASgJIqwBChJVcGxvYWRUcnV0aFJlcXVlc3QSMAoGaGVhZGVyGAEgASgLMh4udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhIZWFkZXJIABItCgV0cnV0aBgCIAEoCzIcLnZpZHNjb3JlLnYxLkFubm90YXRpb25CYXRjaEgAEioKA2VuZBgDIAEoCzIbLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoRW5kSABCCQoHbWVzc2FnZSIlCg5VcGxvYWRUcnV0aEVuZBITCgtmcmFtZV9jb3VudBgBIAEoAyJDChNVcGxvYWRUcnV0aFJlc3BvbnNlEiwKCHJldmlzaW9uGAEgASgLMhoudmlkc2NvcmUudjEuVHJ1dGhSZXZpc2lvbiK6AQoNVHJ1dGhSZXZpc2lvbhIQCghyZXZpc2lvbhgBIAEoAxIOCgZkaWdlc3QYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2ZyYW1lX2NvdW50GAQgASgDEhAKCGNvbXBsZXRlGAUgASgIEg8KB2NvbW1lbnQYBiABKAkSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgHIAEoAyJVChlMaXN0VHJ1dGhSZXZpc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJkChpMaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRItCglyZXZpc2lvbnMYASADKAsyGi52aWRzY29yZS52MS5UcnV0aFJldmlzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJoChlSZXNjb3JlU3VibWlzc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRITCgtzdWJtaXNzaW9ucxgCIAMoCRIPCgdjb21tZW50GAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkidwoPUmVzY29yZU1ldGFkYXRhEhoKEnN1Ym1pc3Npb25zX2luX2FsbBgBIAEoAxIYChBzdWJtaXNzaW9uc19kb25lGAIgASgDEi4KCnN0YXJ0X3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkQKD1Jlc2NvcmVSZXNwb25zZRIxCgtkaWZmZXJlbmNlcxgBIAMoCzIcLnZpZHNjb3JlLnYxLlNjb3JlRGlmZmVyZW5jZSLZAQoPU2NvcmVEaWZmZXJlbmNlEhIKCnN1Ym1pc3Npb24YASABKAkSEQoJZXZhbHVhdG9yGAIgASgJEg8KB21lYXN1cmUYAyABKAkSEwoGYmVmb3JlGAQgASgBSACIAQESEgoFYWZ0ZXIYBSABKAFIAYgBARIYCgtyYW5rX2JlZm9yZRgGIAEoBUgCiAEBEhcKCnJhbmtfYWZ0ZXIYByABKAVIA4gBAUIJCgdfYmVmb3JlQggKBl9hZnRlckIOCgxfcmFua19iZWZvcmVCDQoLX3JhbmtfYWZ0ZXIirAEKFUdldExlYWRlcmJvYXJkUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSEQoJZXZhbHVhdG9yGAIgASgJEhMKBmRvbWFpbhgDIAEoCUgAiAEBEhcKCmNsYXNzX25hbWUYBCABKAlIAYgBARIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCUIJCgdfZG9tYWluQg0KC19jbGFzc19uYW1lItkBChZHZXRMZWFkZXJib2FyZFJlc3BvbnNlEikKBHJvd3MYASADKAsyGy52aWRzY29yZS52MS5MZWFkZXJib2FyZFJvdxIPCgdyYW5raW5nGAIgAygJEhYKDnRydXRoX3JldmlzaW9uGAMgASgDEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIdChVuZXdlc3RfdHJ1dGhfcmV2aXNpb24YBSABKAMSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgGIAEoAxITCgtwdWJsaXNoYWJsZRgHIAEoCCLvAQoOTGVhZGVyYm9hcmRSb3cSDAoEcmFuaxgBIAEoBRIMCgR0ZWFtGAIgASgJEhIKCnN1Ym1pc3Npb24YAyABKAkSDQoFdGl0bGUYBCABKAkSLQoJc2VhbF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgZzY29yZXMYBiADKAsyHS52aWRzY29yZS52MS5MZWFkZXJib2FyZFNjb3JlEhYKDnRydXRoX3JldmlzaW9uGAcgASgDEhkKEWV2YWx1YXRvcl92ZXJzaW9uGAggASgJEg0KBWFwYXJ0GAkgASgIIkEKEExlYWRlcmJvYXJkU2NvcmUSDwoHbWVhc3VyZRgBIAEoCRISCgV2YWx1ZRgCIAEoAUgAiAEBQggKBl92YWx1ZSJFChlQdWJsaXNoTGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAIgASgIImcKGlB1Ymxpc2hMZWFkZXJib2FyZFJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlEhYKDnRydXRoX3JldmlzaW9uGAIgASgDKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAipNCgdSZXNjb3JlEhcKE1JFU0NPUkVfVU5TUEVDSUZJRUQQABIVChFSRVNDT1JFX0FVVE9NQVRJQxABEhIKDlJFU0NPUkVfUkVWSUVXEAIy3gcKEEJlbmNobWFya1NlcnZpY2USXAoPQ3JlYXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkNyZWF0ZUJlbmNobWFya1Jlc3BvbnNlElMKDEdldEJlbmNobWFyaxIgLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1JlcXVlc3QaIS52aWRzY29yZS52MS5HZXRCZW5jaG1hcmtSZXNwb25zZRJZCg5MaXN0QmVuY2htYXJrcxIiLnZpZHNjb3JlLnYxLkxpc3RCZW5jaG1hcmtzUmVxdWVzdBojLnZpZHNjb3JlLnYxLkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USXAoPVXBkYXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLlVwZGF0ZUJlbmNobWFya1Jlc3BvbnNlElwKD0RlbGV0ZUJlbmNobWFyaxIjLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1JlcXVlc3QaJC52aWRzY29yZS52MS5EZWxldGVCZW5jaG1hcmtSZXNwb25zZRJSCgtVcGxvYWRUcnV0aBIfLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoUmVxdWVzdBogLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoUmVzcG9uc2UoARJlChJMaXN0VHJ1dGhSZXZpc2lvbnMSJi52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXF1ZXN0Gicudmlkc2NvcmUudjEuTGlzdFRydXRoUmV2aXNpb25zUmVzcG9uc2USggEKElJlc2NvcmVTdWJtaXNzaW9ucxImLnZpZHNjb3JlLnYxLlJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uIiXKQSIKD1Jlc2NvcmVSZXNwb25zZRIPUmVzY29yZU1ldGFkYXRhElkKDkdldExlYWRlcmJvYXJkEiIudmlkc2NvcmUudjEuR2V0TGVhZGVyYm9hcmRSZXF1ZXN0GiMudmlkc2NvcmUudjEuR2V0TGVhZGVyYm9hcmRSZXNwb25zZRJlChJQdWJsaXNoTGVhZGVyYm9hcmQSJi52aWRzY29yZS52MS5QdWJsaXNoTGVhZGVyYm9hcmRSZXF1ZXN0Gicudmlkc2NvcmUudjEuUHVibGlzaExlYWRlcmJvYXJkUmVzcG9uc2VCcAoVaW8uZ2l0aHViLnZpZHNjb3JlLnYxQhVCZW5jaG1hcmtTZXJ2aWNlUHJvdG9QAVo+Z2l0aHViLmNvbS92aWRzY29yZS92aWRzY29yZS9jbGllbnRzL2dvL3ZpZHNjb3JlL3YxO3ZpZHNjb3JldjFiBnByb3RvMw", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
 
 /**
  * Benchmark is a specification, truth and a policy, hosted.
@@ -108,11 +108,11 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
   truthDigest: string;
 
   /**
-   * Whether the newest truth is complete, so that nothing waits for more.
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
    *
-   * @generated from field: bool truth_complete = 14;
+   * @generated from field: int64 submissions_to_rescore = 12;
    */
-  truthComplete: boolean;
+  submissionsToRescore: bigint;
 };
 
 /**
@@ -221,6 +221,13 @@ export type Policy = Message<"vidscore.v1.Policy"> & {
    * @generated from field: optional bool public_board = 13;
    */
   publicBoard?: boolean | undefined;
+
+  /**
+   * How the board moves once what stands on it was scored again.
+   *
+   * @generated from field: vidscore.v1.Rescore rescore = 14;
+   */
+  rescore: Rescore;
 };
 
 /**
@@ -319,13 +326,6 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
    * @generated from field: vidscore.v1.Benchmark benchmark = 1;
    */
   benchmark?: Benchmark | undefined;
-
-  /**
-   * Limits on the submissions of the caller's team.
-   *
-   * @generated from field: repeated vidscore.v1.Quota quotas = 2;
-   */
-  quotas: Quota[];
 };
 
 /**
@@ -334,48 +334,6 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
  */
 export const GetBenchmarkResponseSchema: GenMessage<GetBenchmarkResponse> = /*@__PURE__*/
   messageDesc(file_vidscore_v1_benchmark_service, 5);
-
-/**
- * Quota is a limit on a team's submissions.
- *
- * @generated from message vidscore.v1.Quota
- */
-export type Quota = Message<"vidscore.v1.Quota"> & {
-  /**
-   * Field of the policy that sets it.
-   *
-   * @generated from field: string name = 1;
-   */
-  name: string;
-
-  /**
-   * Most submissions.
-   *
-   * @generated from field: int32 maximum = 2;
-   */
-  maximum: number;
-
-  /**
-   * Submissions that the team may still have.
-   *
-   * @generated from field: int32 left = 3;
-   */
-  left: number;
-
-  /**
-   * When it is whole again; absent: never.
-   *
-   * @generated from field: google.protobuf.Timestamp renew_time = 4;
-   */
-  renewTime?: Timestamp | undefined;
-};
-
-/**
- * Describes the message vidscore.v1.Quota.
- * Use `create(QuotaSchema)` to create a new message.
- */
-export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 6);
 
 /**
  * ListBenchmarksRequest asks for a page of benchmarks.
@@ -403,7 +361,7 @@ export type ListBenchmarksRequest = Message<"vidscore.v1.ListBenchmarksRequest">
  * Use `create(ListBenchmarksRequestSchema)` to create a new message.
  */
 export const ListBenchmarksRequestSchema: GenMessage<ListBenchmarksRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 7);
+  messageDesc(file_vidscore_v1_benchmark_service, 6);
 
 /**
  * ListBenchmarksResponse is a page of benchmarks.
@@ -431,7 +389,7 @@ export type ListBenchmarksResponse = Message<"vidscore.v1.ListBenchmarksResponse
  * Use `create(ListBenchmarksResponseSchema)` to create a new message.
  */
 export const ListBenchmarksResponseSchema: GenMessage<ListBenchmarksResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 8);
+  messageDesc(file_vidscore_v1_benchmark_service, 7);
 
 /**
  * UpdateBenchmarkRequest changes a benchmark.
@@ -459,7 +417,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
  * Use `create(UpdateBenchmarkRequestSchema)` to create a new message.
  */
 export const UpdateBenchmarkRequestSchema: GenMessage<UpdateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 9);
+  messageDesc(file_vidscore_v1_benchmark_service, 8);
 
 /**
  * UpdateBenchmarkResponse is the changed benchmark.
@@ -480,7 +438,7 @@ export type UpdateBenchmarkResponse = Message<"vidscore.v1.UpdateBenchmarkRespon
  * Use `create(UpdateBenchmarkResponseSchema)` to create a new message.
  */
 export const UpdateBenchmarkResponseSchema: GenMessage<UpdateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 10);
+  messageDesc(file_vidscore_v1_benchmark_service, 9);
 
 /**
  * DeleteBenchmarkRequest deletes a benchmark.
@@ -508,7 +466,7 @@ export type DeleteBenchmarkRequest = Message<"vidscore.v1.DeleteBenchmarkRequest
  * Use `create(DeleteBenchmarkRequestSchema)` to create a new message.
  */
 export const DeleteBenchmarkRequestSchema: GenMessage<DeleteBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 11);
+  messageDesc(file_vidscore_v1_benchmark_service, 10);
 
 /**
  * DeleteBenchmarkResponse says that it is gone.
@@ -523,7 +481,7 @@ export type DeleteBenchmarkResponse = Message<"vidscore.v1.DeleteBenchmarkRespon
  * Use `create(DeleteBenchmarkResponseSchema)` to create a new message.
  */
 export const DeleteBenchmarkResponseSchema: GenMessage<DeleteBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 12);
+  messageDesc(file_vidscore_v1_benchmark_service, 11);
 
 /**
  * UploadTruthHeader says what an upload of truth is for.
@@ -573,7 +531,7 @@ export type UploadTruthHeader = Message<"vidscore.v1.UploadTruthHeader"> & {
  * Use `create(UploadTruthHeaderSchema)` to create a new message.
  */
 export const UploadTruthHeaderSchema: GenMessage<UploadTruthHeader> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 13);
+  messageDesc(file_vidscore_v1_benchmark_service, 12);
 
 /**
  * UploadTruthRequest is one message of an upload.
@@ -618,7 +576,7 @@ export type UploadTruthRequest = Message<"vidscore.v1.UploadTruthRequest"> & {
  * Use `create(UploadTruthRequestSchema)` to create a new message.
  */
 export const UploadTruthRequestSchema: GenMessage<UploadTruthRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 14);
+  messageDesc(file_vidscore_v1_benchmark_service, 13);
 
 /**
  * UploadTruthEnd says that an upload is complete.
@@ -639,7 +597,7 @@ export type UploadTruthEnd = Message<"vidscore.v1.UploadTruthEnd"> & {
  * Use `create(UploadTruthEndSchema)` to create a new message.
  */
 export const UploadTruthEndSchema: GenMessage<UploadTruthEnd> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 15);
+  messageDesc(file_vidscore_v1_benchmark_service, 14);
 
 /**
  * UploadTruthResponse is the new revision.
@@ -660,7 +618,7 @@ export type UploadTruthResponse = Message<"vidscore.v1.UploadTruthResponse"> & {
  * Use `create(UploadTruthResponseSchema)` to create a new message.
  */
 export const UploadTruthResponseSchema: GenMessage<UploadTruthResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 16);
+  messageDesc(file_vidscore_v1_benchmark_service, 15);
 
 /**
  * TruthRevision is a state of a benchmark's truth; it never changes.
@@ -709,6 +667,14 @@ export type TruthRevision = Message<"vidscore.v1.TruthRevision"> & {
    * @generated from field: string comment = 6;
    */
   comment: string;
+
+  /**
+   * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+   * that the board is to stand on.
+   *
+   * @generated from field: int64 submissions_to_rescore = 7;
+   */
+  submissionsToRescore: bigint;
 };
 
 /**
@@ -716,7 +682,7 @@ export type TruthRevision = Message<"vidscore.v1.TruthRevision"> & {
  * Use `create(TruthRevisionSchema)` to create a new message.
  */
 export const TruthRevisionSchema: GenMessage<TruthRevision> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 17);
+  messageDesc(file_vidscore_v1_benchmark_service, 16);
 
 /**
  * ListTruthRevisionsRequest asks for a page of revisions.
@@ -751,7 +717,7 @@ export type ListTruthRevisionsRequest = Message<"vidscore.v1.ListTruthRevisionsR
  * Use `create(ListTruthRevisionsRequestSchema)` to create a new message.
  */
 export const ListTruthRevisionsRequestSchema: GenMessage<ListTruthRevisionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 18);
+  messageDesc(file_vidscore_v1_benchmark_service, 17);
 
 /**
  * ListTruthRevisionsResponse is a page of revisions, newest first.
@@ -779,7 +745,7 @@ export type ListTruthRevisionsResponse = Message<"vidscore.v1.ListTruthRevisions
  * Use `create(ListTruthRevisionsResponseSchema)` to create a new message.
  */
 export const ListTruthRevisionsResponseSchema: GenMessage<ListTruthRevisionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 19);
+  messageDesc(file_vidscore_v1_benchmark_service, 18);
 
 /**
  * RescoreSubmissionsRequest asks for new scores of stored detections.
@@ -821,7 +787,7 @@ export type RescoreSubmissionsRequest = Message<"vidscore.v1.RescoreSubmissionsR
  * Use `create(RescoreSubmissionsRequestSchema)` to create a new message.
  */
 export const RescoreSubmissionsRequestSchema: GenMessage<RescoreSubmissionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 20);
+  messageDesc(file_vidscore_v1_benchmark_service, 19);
 
 /**
  * RescoreMetadata is how far a re-scoring has come.
@@ -856,7 +822,7 @@ export type RescoreMetadata = Message<"vidscore.v1.RescoreMetadata"> & {
  * Use `create(RescoreMetadataSchema)` to create a new message.
  */
 export const RescoreMetadataSchema: GenMessage<RescoreMetadata> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 21);
+  messageDesc(file_vidscore_v1_benchmark_service, 20);
 
 /**
  * RescoreResponse is what a re-scoring changed.
@@ -877,7 +843,7 @@ export type RescoreResponse = Message<"vidscore.v1.RescoreResponse"> & {
  * Use `create(RescoreResponseSchema)` to create a new message.
  */
 export const RescoreResponseSchema: GenMessage<RescoreResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 22);
+  messageDesc(file_vidscore_v1_benchmark_service, 21);
 
 /**
  * ScoreDifference is a score before and after.
@@ -940,7 +906,7 @@ export type ScoreDifference = Message<"vidscore.v1.ScoreDifference"> & {
  * Use `create(ScoreDifferenceSchema)` to create a new message.
  */
 export const ScoreDifferenceSchema: GenMessage<ScoreDifference> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 23);
+  messageDesc(file_vidscore_v1_benchmark_service, 22);
 
 /**
  * GetLeaderboardRequest asks for a page of a board.
@@ -996,7 +962,7 @@ export type GetLeaderboardRequest = Message<"vidscore.v1.GetLeaderboardRequest">
  * Use `create(GetLeaderboardRequestSchema)` to create a new message.
  */
 export const GetLeaderboardRequestSchema: GenMessage<GetLeaderboardRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 24);
+  messageDesc(file_vidscore_v1_benchmark_service, 23);
 
 /**
  * GetLeaderboardResponse is a page of a board.
@@ -1019,7 +985,7 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
   ranking: string[];
 
   /**
-   * Revision of the truth that the scores are under. Organisers only.
+   * Revision of the truth that the ranked scores are under; 0: nothing is scored.
    *
    * @generated from field: int64 truth_revision = 3;
    */
@@ -1031,6 +997,27 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
    * @generated from field: string next_page_token = 4;
    */
   nextPageToken: string;
+
+  /**
+   * Newest revision of the truth that is complete; 0: none is.
+   *
+   * @generated from field: int64 newest_truth_revision = 5;
+   */
+  newestTruthRevision: bigint;
+
+  /**
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
+   *
+   * @generated from field: int64 submissions_to_rescore = 6;
+   */
+  submissionsToRescore: bigint;
+
+  /**
+   * Whether the board can be moved by PublishLeaderboard. Organisers only.
+   *
+   * @generated from field: bool publishable = 7;
+   */
+  publishable: boolean;
 };
 
 /**
@@ -1038,7 +1025,7 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
  * Use `create(GetLeaderboardResponseSchema)` to create a new message.
  */
 export const GetLeaderboardResponseSchema: GenMessage<GetLeaderboardResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 25);
+  messageDesc(file_vidscore_v1_benchmark_service, 24);
 
 /**
  * LeaderboardRow is one submission on the board.
@@ -1047,7 +1034,7 @@ export const GetLeaderboardResponseSchema: GenMessage<GetLeaderboardResponse> = 
  */
 export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
   /**
-   * Rank from 1 on; equal scores share one.
+   * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
    *
    * @generated from field: int32 rank = 1;
    */
@@ -1087,6 +1074,28 @@ export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
    * @generated from field: repeated vidscore.v1.LeaderboardScore scores = 6;
    */
   scores: LeaderboardScore[];
+
+  /**
+   * Revision of the truth that the scores are under.
+   *
+   * @generated from field: int64 truth_revision = 7;
+   */
+  truthRevision: bigint;
+
+  /**
+   * Version of the evaluator that they are by.
+   *
+   * @generated from field: string evaluator_version = 8;
+   */
+  evaluatorVersion: string;
+
+  /**
+   * Whether they cannot be compared with those of the ranked rows: the submission could not be
+   * scored again under the same truth, evaluator and parameters.
+   *
+   * @generated from field: bool apart = 9;
+   */
+  apart: boolean;
 };
 
 /**
@@ -1094,7 +1103,7 @@ export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
  * Use `create(LeaderboardRowSchema)` to create a new message.
  */
 export const LeaderboardRowSchema: GenMessage<LeaderboardRow> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 26);
+  messageDesc(file_vidscore_v1_benchmark_service, 25);
 
 /**
  * LeaderboardScore is a released measure.
@@ -1122,7 +1131,63 @@ export type LeaderboardScore = Message<"vidscore.v1.LeaderboardScore"> & {
  * Use `create(LeaderboardScoreSchema)` to create a new message.
  */
 export const LeaderboardScoreSchema: GenMessage<LeaderboardScore> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 26);
+
+/**
+ * PublishLeaderboardRequest asks for the board to move.
+ *
+ * @generated from message vidscore.v1.PublishLeaderboardRequest
+ */
+export type PublishLeaderboardRequest = Message<"vidscore.v1.PublishLeaderboardRequest"> & {
+  /**
+   * Resource name: `benchmarks/{benchmark}`.
+   *
+   * @generated from field: string benchmark = 1;
+   */
+  benchmark: string;
+
+  /**
+   * Whether only the differences are wanted, and nothing is to be moved.
+   *
+   * @generated from field: bool validate_only = 2;
+   */
+  validateOnly: boolean;
+};
+
+/**
+ * Describes the message vidscore.v1.PublishLeaderboardRequest.
+ * Use `create(PublishLeaderboardRequestSchema)` to create a new message.
+ */
+export const PublishLeaderboardRequestSchema: GenMessage<PublishLeaderboardRequest> = /*@__PURE__*/
   messageDesc(file_vidscore_v1_benchmark_service, 27);
+
+/**
+ * PublishLeaderboardResponse is what changes on the board.
+ *
+ * @generated from message vidscore.v1.PublishLeaderboardResponse
+ */
+export type PublishLeaderboardResponse = Message<"vidscore.v1.PublishLeaderboardResponse"> & {
+  /**
+   * Differences of the submissions that are on the board, without those of new ones.
+   *
+   * @generated from field: repeated vidscore.v1.ScoreDifference differences = 1;
+   */
+  differences: ScoreDifference[];
+
+  /**
+   * Revision of the truth that the scores are under.
+   *
+   * @generated from field: int64 truth_revision = 2;
+   */
+  truthRevision: bigint;
+};
+
+/**
+ * Describes the message vidscore.v1.PublishLeaderboardResponse.
+ * Use `create(PublishLeaderboardResponseSchema)` to create a new message.
+ */
+export const PublishLeaderboardResponseSchema: GenMessage<PublishLeaderboardResponse> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 28);
 
 /**
  * Visibility is what performers see of scores.
@@ -1235,6 +1300,40 @@ export const SelectionSchema: GenEnum<Selection> = /*@__PURE__*/
   enumDesc(file_vidscore_v1_benchmark_service, 2);
 
 /**
+ * Rescore is how a board moves once what stands on it was scored again.
+ *
+ * @generated from enum vidscore.v1.Rescore
+ */
+export enum Rescore {
+  /**
+   * Not said: RESCORE_AUTOMATIC.
+   *
+   * @generated from enum value: RESCORE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * By itself.
+   *
+   * @generated from enum value: RESCORE_AUTOMATIC = 1;
+   */
+  AUTOMATIC = 1,
+
+  /**
+   * When an organiser, who sees the differences, publishes it.
+   *
+   * @generated from enum value: RESCORE_REVIEW = 2;
+   */
+  REVIEW = 2,
+}
+
+/**
+ * Describes the enum vidscore.v1.Rescore.
+ */
+export const RescoreSchema: GenEnum<Rescore> = /*@__PURE__*/
+  enumDesc(file_vidscore_v1_benchmark_service, 3);
+
+/**
  * BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.
  *
  * @generated from service vidscore.v1.BenchmarkService
@@ -1271,8 +1370,8 @@ export const BenchmarkService: GenService<{
     output: typeof ListBenchmarksResponseSchema;
   },
   /**
-   * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-   * specification re-scores nothing by itself: see RescoreSubmissions.
+   * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+   * change, the stored detections are scored again, and the board moves when all are.
    *
    * @generated from rpc vidscore.v1.BenchmarkService.UpdateBenchmark
    */
@@ -1317,8 +1416,9 @@ export const BenchmarkService: GenService<{
     output: typeof ListTruthRevisionsResponseSchema;
   },
   /**
-   * RescoreSubmissions scores stored detections again, beside the scores there are. The
-   * operation's metadata is RescoreMetadata, its response RescoreResponse.
+   * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+   * that changed; what a board needs is scored again without it. The operation's metadata is
+   * RescoreMetadata, its response RescoreResponse.
    * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
    * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
    *
@@ -1338,6 +1438,18 @@ export const BenchmarkService: GenService<{
     methodKind: "unary";
     input: typeof GetLeaderboardRequestSchema;
     output: typeof GetLeaderboardResponseSchema;
+  },
+  /**
+   * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+   * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+   * only.
+   *
+   * @generated from rpc vidscore.v1.BenchmarkService.PublishLeaderboard
+   */
+  publishLeaderboard: {
+    methodKind: "unary";
+    input: typeof PublishLeaderboardRequestSchema;
+    output: typeof PublishLeaderboardResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_vidscore_v1_benchmark_service, 0);

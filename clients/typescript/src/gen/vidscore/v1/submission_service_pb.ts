@@ -711,7 +711,8 @@ export const WatchSubmissionResponseSchema: GenMessage<WatchSubmissionResponse> 
   messageDesc(file_vidscore_v1_submission_service, 22);
 
 /**
- * SubmissionScore is a score of a submission; it never changes.
+ * SubmissionScore is a score of a submission; it never changes. Others than organisers see it once
+ * the board stands on the truth and the rules that it is under.
  *
  * @generated from message vidscore.v1.SubmissionScore
  */

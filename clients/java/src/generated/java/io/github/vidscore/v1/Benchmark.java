@@ -446,19 +446,19 @@ private static final long serialVersionUID = 0L;
     }
   }
 
-  public static final int TRUTH_COMPLETE_FIELD_NUMBER = 14;
-  private boolean truthComplete_ = false;
+  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 12;
+  private long submissionsToRescore_ = 0L;
   /**
    * <pre>
-   * Whether the newest truth is complete, so that nothing waits for more.
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
    * </pre>
    *
-   * <code>bool truth_complete = 14;</code>
-   * @return The truthComplete.
+   * <code>int64 submissions_to_rescore = 12;</code>
+   * @return The submissionsToRescore.
    */
   @java.lang.Override
-  public boolean getTruthComplete() {
-    return truthComplete_;
+  public long getSubmissionsToRescore() {
+    return submissionsToRescore_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -508,8 +508,8 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
     }
-    if (truthComplete_ != false) {
-      output.writeBool(14, truthComplete_);
+    if (submissionsToRescore_ != 0L) {
+      output.writeInt64(12, submissionsToRescore_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -562,9 +562,9 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(11, truthDigest_);
     }
-    if (truthComplete_ != false) {
+    if (submissionsToRescore_ != 0L) {
       size += com.google.protobuf.CodedOutputStream
-        .computeBoolSize(14, truthComplete_);
+        .computeInt64Size(12, submissionsToRescore_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -619,8 +619,8 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getTruthDigest()
         .equals(other.getTruthDigest())) return false;
-    if (getTruthComplete()
-        != other.getTruthComplete()) return false;
+    if (getSubmissionsToRescore()
+        != other.getSubmissionsToRescore()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -667,9 +667,9 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + TRUTH_DIGEST_FIELD_NUMBER;
     hash = (53 * hash) + getTruthDigest().hashCode();
-    hash = (37 * hash) + TRUTH_COMPLETE_FIELD_NUMBER;
-    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
-        getTruthComplete());
+    hash = (37 * hash) + SUBMISSIONS_TO_RESCORE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getSubmissionsToRescore());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -851,7 +851,7 @@ private static final long serialVersionUID = 0L;
       }
       truthRevision_ = 0L;
       truthDigest_ = "";
-      truthComplete_ = false;
+      submissionsToRescore_ = 0L;
       return this;
     }
 
@@ -938,7 +938,7 @@ private static final long serialVersionUID = 0L;
         result.truthDigest_ = truthDigest_;
       }
       if (((from_bitField0_ & 0x00000800) != 0)) {
-        result.truthComplete_ = truthComplete_;
+        result.submissionsToRescore_ = submissionsToRescore_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -992,8 +992,8 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000400;
         onChanged();
       }
-      if (other.getTruthComplete() != false) {
-        setTruthComplete(other.getTruthComplete());
+      if (other.getSubmissionsToRescore() != 0L) {
+        setSubmissionsToRescore(other.getSubmissionsToRescore());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1088,11 +1088,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
-            case 112: {
-              truthComplete_ = input.readBool();
+            case 96: {
+              submissionsToRescore_ = input.readInt64();
               bitField0_ |= 0x00000800;
               break;
-            } // case 112
+            } // case 96
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2436,46 +2436,46 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
-    private boolean truthComplete_ ;
+    private long submissionsToRescore_ ;
     /**
      * <pre>
-     * Whether the newest truth is complete, so that nothing waits for more.
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>bool truth_complete = 14;</code>
-     * @return The truthComplete.
+     * <code>int64 submissions_to_rescore = 12;</code>
+     * @return The submissionsToRescore.
      */
     @java.lang.Override
-    public boolean getTruthComplete() {
-      return truthComplete_;
+    public long getSubmissionsToRescore() {
+      return submissionsToRescore_;
     }
     /**
      * <pre>
-     * Whether the newest truth is complete, so that nothing waits for more.
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>bool truth_complete = 14;</code>
-     * @param value The truthComplete to set.
+     * <code>int64 submissions_to_rescore = 12;</code>
+     * @param value The submissionsToRescore to set.
      * @return This builder for chaining.
      */
-    public Builder setTruthComplete(boolean value) {
+    public Builder setSubmissionsToRescore(long value) {
 
-      truthComplete_ = value;
+      submissionsToRescore_ = value;
       bitField0_ |= 0x00000800;
       onChanged();
       return this;
     }
     /**
      * <pre>
-     * Whether the newest truth is complete, so that nothing waits for more.
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>bool truth_complete = 14;</code>
+     * <code>int64 submissions_to_rescore = 12;</code>
      * @return This builder for chaining.
      */
-    public Builder clearTruthComplete() {
+    public Builder clearSubmissionsToRescore() {
       bitField0_ = (bitField0_ & ~0x00000800);
-      truthComplete_ = false;
+      submissionsToRescore_ = 0L;
       onChanged();
       return this;
     }

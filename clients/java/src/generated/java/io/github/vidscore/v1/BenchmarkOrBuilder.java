@@ -267,11 +267,11 @@ public interface BenchmarkOrBuilder extends
 
   /**
    * <pre>
-   * Whether the newest truth is complete, so that nothing waits for more.
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
    * </pre>
    *
-   * <code>bool truth_complete = 14;</code>
-   * @return The truthComplete.
+   * <code>int64 submissions_to_rescore = 12;</code>
+   * @return The submissionsToRescore.
    */
-  boolean getTruthComplete();
+  long getSubmissionsToRescore();
 }

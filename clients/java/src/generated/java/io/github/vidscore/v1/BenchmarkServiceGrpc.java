@@ -294,6 +294,37 @@ public final class BenchmarkServiceGrpc {
     return getGetLeaderboardMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.github.vidscore.v1.PublishLeaderboardRequest,
+      io.github.vidscore.v1.PublishLeaderboardResponse> getPublishLeaderboardMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "PublishLeaderboard",
+      requestType = io.github.vidscore.v1.PublishLeaderboardRequest.class,
+      responseType = io.github.vidscore.v1.PublishLeaderboardResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.github.vidscore.v1.PublishLeaderboardRequest,
+      io.github.vidscore.v1.PublishLeaderboardResponse> getPublishLeaderboardMethod() {
+    io.grpc.MethodDescriptor<io.github.vidscore.v1.PublishLeaderboardRequest, io.github.vidscore.v1.PublishLeaderboardResponse> getPublishLeaderboardMethod;
+    if ((getPublishLeaderboardMethod = BenchmarkServiceGrpc.getPublishLeaderboardMethod) == null) {
+      synchronized (BenchmarkServiceGrpc.class) {
+        if ((getPublishLeaderboardMethod = BenchmarkServiceGrpc.getPublishLeaderboardMethod) == null) {
+          BenchmarkServiceGrpc.getPublishLeaderboardMethod = getPublishLeaderboardMethod =
+              io.grpc.MethodDescriptor.<io.github.vidscore.v1.PublishLeaderboardRequest, io.github.vidscore.v1.PublishLeaderboardResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "PublishLeaderboard"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.PublishLeaderboardRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.PublishLeaderboardResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new BenchmarkServiceMethodDescriptorSupplier("PublishLeaderboard"))
+              .build();
+        }
+      }
+    }
+    return getPublishLeaderboardMethod;
+  }
+
   /**
    * Creates a new async stub that supports all call types for the service
    */
@@ -392,8 +423,8 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-     * specification re-scores nothing by itself: see RescoreSubmissions.
+     * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+     * change, the stored detections are scored again, and the board moves when all are.
      * </pre>
      */
     default void updateBenchmark(io.github.vidscore.v1.UpdateBenchmarkRequest request,
@@ -438,8 +469,9 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * RescoreSubmissions scores stored detections again, beside the scores there are. The
-     * operation's metadata is RescoreMetadata, its response RescoreResponse.
+     * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+     * that changed; what a board needs is scored again without it. The operation's metadata is
+     * RescoreMetadata, its response RescoreResponse.
      * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
      * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
      * </pre>
@@ -457,6 +489,18 @@ public final class BenchmarkServiceGrpc {
     default void getLeaderboard(io.github.vidscore.v1.GetLeaderboardRequest request,
         io.grpc.stub.StreamObserver<io.github.vidscore.v1.GetLeaderboardResponse> responseObserver) {
       io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getGetLeaderboardMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
+     * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+     * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+     * only.
+     * </pre>
+     */
+    default void publishLeaderboard(io.github.vidscore.v1.PublishLeaderboardRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.PublishLeaderboardResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getPublishLeaderboardMethod(), responseObserver);
     }
   }
 
@@ -528,8 +572,8 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-     * specification re-scores nothing by itself: see RescoreSubmissions.
+     * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+     * change, the stored detections are scored again, and the board moves when all are.
      * </pre>
      */
     public void updateBenchmark(io.github.vidscore.v1.UpdateBenchmarkRequest request,
@@ -578,8 +622,9 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * RescoreSubmissions scores stored detections again, beside the scores there are. The
-     * operation's metadata is RescoreMetadata, its response RescoreResponse.
+     * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+     * that changed; what a board needs is scored again without it. The operation's metadata is
+     * RescoreMetadata, its response RescoreResponse.
      * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
      * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
      * </pre>
@@ -599,6 +644,19 @@ public final class BenchmarkServiceGrpc {
         io.grpc.stub.StreamObserver<io.github.vidscore.v1.GetLeaderboardResponse> responseObserver) {
       io.grpc.stub.ClientCalls.asyncUnaryCall(
           getChannel().newCall(getGetLeaderboardMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
+     * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+     * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+     * only.
+     * </pre>
+     */
+    public void publishLeaderboard(io.github.vidscore.v1.PublishLeaderboardRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.PublishLeaderboardResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getPublishLeaderboardMethod(), getCallOptions()), request, responseObserver);
     }
   }
 
@@ -653,8 +711,8 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-     * specification re-scores nothing by itself: see RescoreSubmissions.
+     * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+     * change, the stored detections are scored again, and the board moves when all are.
      * </pre>
      */
     public io.github.vidscore.v1.UpdateBenchmarkResponse updateBenchmark(io.github.vidscore.v1.UpdateBenchmarkRequest request) throws io.grpc.StatusException {
@@ -701,8 +759,9 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * RescoreSubmissions scores stored detections again, beside the scores there are. The
-     * operation's metadata is RescoreMetadata, its response RescoreResponse.
+     * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+     * that changed; what a board needs is scored again without it. The operation's metadata is
+     * RescoreMetadata, its response RescoreResponse.
      * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
      * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
      * </pre>
@@ -720,6 +779,18 @@ public final class BenchmarkServiceGrpc {
     public io.github.vidscore.v1.GetLeaderboardResponse getLeaderboard(io.github.vidscore.v1.GetLeaderboardRequest request) throws io.grpc.StatusException {
       return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
           getChannel(), getGetLeaderboardMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+     * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+     * only.
+     * </pre>
+     */
+    public io.github.vidscore.v1.PublishLeaderboardResponse publishLeaderboard(io.github.vidscore.v1.PublishLeaderboardRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getPublishLeaderboardMethod(), getCallOptions(), request);
     }
   }
 
@@ -774,8 +845,8 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-     * specification re-scores nothing by itself: see RescoreSubmissions.
+     * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+     * change, the stored detections are scored again, and the board moves when all are.
      * </pre>
      */
     public io.github.vidscore.v1.UpdateBenchmarkResponse updateBenchmark(io.github.vidscore.v1.UpdateBenchmarkRequest request) {
@@ -807,8 +878,9 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * RescoreSubmissions scores stored detections again, beside the scores there are. The
-     * operation's metadata is RescoreMetadata, its response RescoreResponse.
+     * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+     * that changed; what a board needs is scored again without it. The operation's metadata is
+     * RescoreMetadata, its response RescoreResponse.
      * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
      * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
      * </pre>
@@ -826,6 +898,18 @@ public final class BenchmarkServiceGrpc {
     public io.github.vidscore.v1.GetLeaderboardResponse getLeaderboard(io.github.vidscore.v1.GetLeaderboardRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getGetLeaderboardMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+     * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+     * only.
+     * </pre>
+     */
+    public io.github.vidscore.v1.PublishLeaderboardResponse publishLeaderboard(io.github.vidscore.v1.PublishLeaderboardRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getPublishLeaderboardMethod(), getCallOptions(), request);
     }
   }
 
@@ -883,8 +967,8 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * UpdateBenchmark changes the fields that the mask names. A change of evaluators or
-     * specification re-scores nothing by itself: see RescoreSubmissions.
+     * UpdateBenchmark changes the fields that the mask names. Where evaluators or specification
+     * change, the stored detections are scored again, and the board moves when all are.
      * </pre>
      */
     public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.UpdateBenchmarkResponse> updateBenchmark(
@@ -919,8 +1003,9 @@ public final class BenchmarkServiceGrpc {
 
     /**
      * <pre>
-     * RescoreSubmissions scores stored detections again, beside the scores there are. The
-     * operation's metadata is RescoreMetadata, its response RescoreResponse.
+     * RescoreSubmissions scores stored detections again, beside the scores there are, and lists what
+     * that changed; what a board needs is scored again without it. The operation's metadata is
+     * RescoreMetadata, its response RescoreResponse.
      * buf:lint:ignore RPC_RESPONSE_STANDARD_NAME (long work answers with Google's own operation)
      * buf:lint:ignore RPC_REQUEST_RESPONSE_UNIQUE (and all long work does)
      * </pre>
@@ -941,6 +1026,19 @@ public final class BenchmarkServiceGrpc {
       return io.grpc.stub.ClientCalls.futureUnaryCall(
           getChannel().newCall(getGetLeaderboardMethod(), getCallOptions()), request);
     }
+
+    /**
+     * <pre>
+     * PublishLeaderboard moves a board to the scores that wait for it under RESCORE_REVIEW, and lists
+     * the differences. FAILED_PRECONDITION while submissions are still to be scored again. Organisers
+     * only.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.PublishLeaderboardResponse> publishLeaderboard(
+        io.github.vidscore.v1.PublishLeaderboardRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getPublishLeaderboardMethod(), getCallOptions()), request);
+    }
   }
 
   private static final int METHODID_CREATE_BENCHMARK = 0;
@@ -951,7 +1049,8 @@ public final class BenchmarkServiceGrpc {
   private static final int METHODID_LIST_TRUTH_REVISIONS = 5;
   private static final int METHODID_RESCORE_SUBMISSIONS = 6;
   private static final int METHODID_GET_LEADERBOARD = 7;
-  private static final int METHODID_UPLOAD_TRUTH = 8;
+  private static final int METHODID_PUBLISH_LEADERBOARD = 8;
+  private static final int METHODID_UPLOAD_TRUTH = 9;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1001,6 +1100,10 @@ public final class BenchmarkServiceGrpc {
         case METHODID_GET_LEADERBOARD:
           serviceImpl.getLeaderboard((io.github.vidscore.v1.GetLeaderboardRequest) request,
               (io.grpc.stub.StreamObserver<io.github.vidscore.v1.GetLeaderboardResponse>) responseObserver);
+          break;
+        case METHODID_PUBLISH_LEADERBOARD:
+          serviceImpl.publishLeaderboard((io.github.vidscore.v1.PublishLeaderboardRequest) request,
+              (io.grpc.stub.StreamObserver<io.github.vidscore.v1.PublishLeaderboardResponse>) responseObserver);
           break;
         default:
           throw new AssertionError();
@@ -1086,6 +1189,13 @@ public final class BenchmarkServiceGrpc {
               io.github.vidscore.v1.GetLeaderboardRequest,
               io.github.vidscore.v1.GetLeaderboardResponse>(
                 service, METHODID_GET_LEADERBOARD)))
+        .addMethod(
+          getPublishLeaderboardMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.github.vidscore.v1.PublishLeaderboardRequest,
+              io.github.vidscore.v1.PublishLeaderboardResponse>(
+                service, METHODID_PUBLISH_LEADERBOARD)))
         .build();
   }
 
@@ -1143,6 +1253,7 @@ public final class BenchmarkServiceGrpc {
               .addMethod(getListTruthRevisionsMethod())
               .addMethod(getRescoreSubmissionsMethod())
               .addMethod(getGetLeaderboardMethod())
+              .addMethod(getPublishLeaderboardMethod())
               .build();
         }
       }

@@ -169,7 +169,7 @@ private static final long serialVersionUID = 0L;
   private long truthRevision_ = 0L;
   /**
    * <pre>
-   * Revision of the truth that the scores are under. Organisers only.
+   * Revision of the truth that the ranked scores are under; 0: nothing is scored.
    * </pre>
    *
    * <code>int64 truth_revision = 3;</code>
@@ -227,6 +227,51 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int NEWEST_TRUTH_REVISION_FIELD_NUMBER = 5;
+  private long newestTruthRevision_ = 0L;
+  /**
+   * <pre>
+   * Newest revision of the truth that is complete; 0: none is.
+   * </pre>
+   *
+   * <code>int64 newest_truth_revision = 5;</code>
+   * @return The newestTruthRevision.
+   */
+  @java.lang.Override
+  public long getNewestTruthRevision() {
+    return newestTruthRevision_;
+  }
+
+  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 6;
+  private long submissionsToRescore_ = 0L;
+  /**
+   * <pre>
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 6;</code>
+   * @return The submissionsToRescore.
+   */
+  @java.lang.Override
+  public long getSubmissionsToRescore() {
+    return submissionsToRescore_;
+  }
+
+  public static final int PUBLISHABLE_FIELD_NUMBER = 7;
+  private boolean publishable_ = false;
+  /**
+   * <pre>
+   * Whether the board can be moved by PublishLeaderboard. Organisers only.
+   * </pre>
+   *
+   * <code>bool publishable = 7;</code>
+   * @return The publishable.
+   */
+  @java.lang.Override
+  public boolean getPublishable() {
+    return publishable_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -252,6 +297,15 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(nextPageToken_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 4, nextPageToken_);
+    }
+    if (newestTruthRevision_ != 0L) {
+      output.writeInt64(5, newestTruthRevision_);
+    }
+    if (submissionsToRescore_ != 0L) {
+      output.writeInt64(6, submissionsToRescore_);
+    }
+    if (publishable_ != false) {
+      output.writeBool(7, publishable_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -281,6 +335,18 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(nextPageToken_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(4, nextPageToken_);
     }
+    if (newestTruthRevision_ != 0L) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt64Size(5, newestTruthRevision_);
+    }
+    if (submissionsToRescore_ != 0L) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt64Size(6, submissionsToRescore_);
+    }
+    if (publishable_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(7, publishable_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -304,6 +370,12 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getNextPageToken()
         .equals(other.getNextPageToken())) return false;
+    if (getNewestTruthRevision()
+        != other.getNewestTruthRevision()) return false;
+    if (getSubmissionsToRescore()
+        != other.getSubmissionsToRescore()) return false;
+    if (getPublishable()
+        != other.getPublishable()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -328,6 +400,15 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + NEXT_PAGE_TOKEN_FIELD_NUMBER;
     hash = (53 * hash) + getNextPageToken().hashCode();
+    hash = (37 * hash) + NEWEST_TRUTH_REVISION_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getNewestTruthRevision());
+    hash = (37 * hash) + SUBMISSIONS_TO_RESCORE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getSubmissionsToRescore());
+    hash = (37 * hash) + PUBLISHABLE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getPublishable());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -474,6 +555,9 @@ private static final long serialVersionUID = 0L;
           com.google.protobuf.LazyStringArrayList.emptyList();
       truthRevision_ = 0L;
       nextPageToken_ = "";
+      newestTruthRevision_ = 0L;
+      submissionsToRescore_ = 0L;
+      publishable_ = false;
       return this;
     }
 
@@ -529,6 +613,15 @@ private static final long serialVersionUID = 0L;
       }
       if (((from_bitField0_ & 0x00000008) != 0)) {
         result.nextPageToken_ = nextPageToken_;
+      }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.newestTruthRevision_ = newestTruthRevision_;
+      }
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.submissionsToRescore_ = submissionsToRescore_;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.publishable_ = publishable_;
       }
     }
 
@@ -588,6 +681,15 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000008;
         onChanged();
       }
+      if (other.getNewestTruthRevision() != 0L) {
+        setNewestTruthRevision(other.getNewestTruthRevision());
+      }
+      if (other.getSubmissionsToRescore() != 0L) {
+        setSubmissionsToRescore(other.getSubmissionsToRescore());
+      }
+      if (other.getPublishable() != false) {
+        setPublishable(other.getPublishable());
+      }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
       return this;
@@ -643,6 +745,21 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000008;
               break;
             } // case 34
+            case 40: {
+              newestTruthRevision_ = input.readInt64();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 40
+            case 48: {
+              submissionsToRescore_ = input.readInt64();
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 48
+            case 56: {
+              publishable_ = input.readBool();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1122,7 +1239,7 @@ private static final long serialVersionUID = 0L;
     private long truthRevision_ ;
     /**
      * <pre>
-     * Revision of the truth that the scores are under. Organisers only.
+     * Revision of the truth that the ranked scores are under; 0: nothing is scored.
      * </pre>
      *
      * <code>int64 truth_revision = 3;</code>
@@ -1134,7 +1251,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Revision of the truth that the scores are under. Organisers only.
+     * Revision of the truth that the ranked scores are under; 0: nothing is scored.
      * </pre>
      *
      * <code>int64 truth_revision = 3;</code>
@@ -1150,7 +1267,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Revision of the truth that the scores are under. Organisers only.
+     * Revision of the truth that the ranked scores are under; 0: nothing is scored.
      * </pre>
      *
      * <code>int64 truth_revision = 3;</code>
@@ -1251,6 +1368,138 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       nextPageToken_ = value;
       bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+
+    private long newestTruthRevision_ ;
+    /**
+     * <pre>
+     * Newest revision of the truth that is complete; 0: none is.
+     * </pre>
+     *
+     * <code>int64 newest_truth_revision = 5;</code>
+     * @return The newestTruthRevision.
+     */
+    @java.lang.Override
+    public long getNewestTruthRevision() {
+      return newestTruthRevision_;
+    }
+    /**
+     * <pre>
+     * Newest revision of the truth that is complete; 0: none is.
+     * </pre>
+     *
+     * <code>int64 newest_truth_revision = 5;</code>
+     * @param value The newestTruthRevision to set.
+     * @return This builder for chaining.
+     */
+    public Builder setNewestTruthRevision(long value) {
+
+      newestTruthRevision_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Newest revision of the truth that is complete; 0: none is.
+     * </pre>
+     *
+     * <code>int64 newest_truth_revision = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearNewestTruthRevision() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      newestTruthRevision_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private long submissionsToRescore_ ;
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 6;</code>
+     * @return The submissionsToRescore.
+     */
+    @java.lang.Override
+    public long getSubmissionsToRescore() {
+      return submissionsToRescore_;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 6;</code>
+     * @param value The submissionsToRescore to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSubmissionsToRescore(long value) {
+
+      submissionsToRescore_ = value;
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are to be scored again before the board moves. Organisers only.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 6;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSubmissionsToRescore() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      submissionsToRescore_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private boolean publishable_ ;
+    /**
+     * <pre>
+     * Whether the board can be moved by PublishLeaderboard. Organisers only.
+     * </pre>
+     *
+     * <code>bool publishable = 7;</code>
+     * @return The publishable.
+     */
+    @java.lang.Override
+    public boolean getPublishable() {
+      return publishable_;
+    }
+    /**
+     * <pre>
+     * Whether the board can be moved by PublishLeaderboard. Organisers only.
+     * </pre>
+     *
+     * <code>bool publishable = 7;</code>
+     * @param value The publishable to set.
+     * @return This builder for chaining.
+     */
+    public Builder setPublishable(boolean value) {
+
+      publishable_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the board can be moved by PublishLeaderboard. Organisers only.
+     * </pre>
+     *
+     * <code>bool publishable = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearPublishable() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      publishable_ = false;
       onChanged();
       return this;
     }

@@ -97,7 +97,7 @@ public interface GetLeaderboardResponseOrBuilder extends
 
   /**
    * <pre>
-   * Revision of the truth that the scores are under. Organisers only.
+   * Revision of the truth that the ranked scores are under; 0: nothing is scored.
    * </pre>
    *
    * <code>int64 truth_revision = 3;</code>
@@ -124,4 +124,34 @@ public interface GetLeaderboardResponseOrBuilder extends
    */
   com.google.protobuf.ByteString
       getNextPageTokenBytes();
+
+  /**
+   * <pre>
+   * Newest revision of the truth that is complete; 0: none is.
+   * </pre>
+   *
+   * <code>int64 newest_truth_revision = 5;</code>
+   * @return The newestTruthRevision.
+   */
+  long getNewestTruthRevision();
+
+  /**
+   * <pre>
+   * Scored submissions that are to be scored again before the board moves. Organisers only.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 6;</code>
+   * @return The submissionsToRescore.
+   */
+  long getSubmissionsToRescore();
+
+  /**
+   * <pre>
+   * Whether the board can be moved by PublishLeaderboard. Organisers only.
+   * </pre>
+   *
+   * <code>bool publishable = 7;</code>
+   * @return The publishable.
+   */
+  boolean getPublishable();
 }

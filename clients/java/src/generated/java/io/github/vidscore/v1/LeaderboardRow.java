@@ -36,6 +36,7 @@ private static final long serialVersionUID = 0L;
     submission_ = "";
     title_ = "";
     scores_ = java.util.Collections.emptyList();
+    evaluatorVersion_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -56,7 +57,7 @@ private static final long serialVersionUID = 0L;
   private int rank_ = 0;
   /**
    * <pre>
-   * Rank from 1 on; equal scores share one.
+   * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
    * </pre>
    *
    * <code>int32 rank = 1;</code>
@@ -307,6 +308,84 @@ private static final long serialVersionUID = 0L;
     return scores_.get(index);
   }
 
+  public static final int TRUTH_REVISION_FIELD_NUMBER = 7;
+  private long truthRevision_ = 0L;
+  /**
+   * <pre>
+   * Revision of the truth that the scores are under.
+   * </pre>
+   *
+   * <code>int64 truth_revision = 7;</code>
+   * @return The truthRevision.
+   */
+  @java.lang.Override
+  public long getTruthRevision() {
+    return truthRevision_;
+  }
+
+  public static final int EVALUATOR_VERSION_FIELD_NUMBER = 8;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object evaluatorVersion_ = "";
+  /**
+   * <pre>
+   * Version of the evaluator that they are by.
+   * </pre>
+   *
+   * <code>string evaluator_version = 8;</code>
+   * @return The evaluatorVersion.
+   */
+  @java.lang.Override
+  public java.lang.String getEvaluatorVersion() {
+    java.lang.Object ref = evaluatorVersion_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      evaluatorVersion_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Version of the evaluator that they are by.
+   * </pre>
+   *
+   * <code>string evaluator_version = 8;</code>
+   * @return The bytes for evaluatorVersion.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getEvaluatorVersionBytes() {
+    java.lang.Object ref = evaluatorVersion_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      evaluatorVersion_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int APART_FIELD_NUMBER = 9;
+  private boolean apart_ = false;
+  /**
+   * <pre>
+   * Whether they cannot be compared with those of the ranked rows: the submission could not be
+   * scored again under the same truth, evaluator and parameters.
+   * </pre>
+   *
+   * <code>bool apart = 9;</code>
+   * @return The apart.
+   */
+  @java.lang.Override
+  public boolean getApart() {
+    return apart_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -339,6 +418,15 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < scores_.size(); i++) {
       output.writeMessage(6, scores_.get(i));
     }
+    if (truthRevision_ != 0L) {
+      output.writeInt64(7, truthRevision_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(evaluatorVersion_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 8, evaluatorVersion_);
+    }
+    if (apart_ != false) {
+      output.writeBool(9, apart_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -368,6 +456,17 @@ private static final long serialVersionUID = 0L;
     for (int i = 0; i < scores_.size(); i++) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(6, scores_.get(i));
+    }
+    if (truthRevision_ != 0L) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt64Size(7, truthRevision_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(evaluatorVersion_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(8, evaluatorVersion_);
+    }
+    if (apart_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(9, apart_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -399,6 +498,12 @@ private static final long serialVersionUID = 0L;
     }
     if (!getScoresList()
         .equals(other.getScoresList())) return false;
+    if (getTruthRevision()
+        != other.getTruthRevision()) return false;
+    if (!getEvaluatorVersion()
+        .equals(other.getEvaluatorVersion())) return false;
+    if (getApart()
+        != other.getApart()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -426,6 +531,14 @@ private static final long serialVersionUID = 0L;
       hash = (37 * hash) + SCORES_FIELD_NUMBER;
       hash = (53 * hash) + getScoresList().hashCode();
     }
+    hash = (37 * hash) + TRUTH_REVISION_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getTruthRevision());
+    hash = (37 * hash) + EVALUATOR_VERSION_FIELD_NUMBER;
+    hash = (53 * hash) + getEvaluatorVersion().hashCode();
+    hash = (37 * hash) + APART_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getApart());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -584,6 +697,9 @@ private static final long serialVersionUID = 0L;
         scoresBuilder_.clear();
       }
       bitField0_ = (bitField0_ & ~0x00000020);
+      truthRevision_ = 0L;
+      evaluatorVersion_ = "";
+      apart_ = false;
       return this;
     }
 
@@ -649,6 +765,15 @@ private static final long serialVersionUID = 0L;
             : sealTimeBuilder_.build();
         to_bitField0_ |= 0x00000001;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.truthRevision_ = truthRevision_;
+      }
+      if (((from_bitField0_ & 0x00000080) != 0)) {
+        result.evaluatorVersion_ = evaluatorVersion_;
+      }
+      if (((from_bitField0_ & 0x00000100) != 0)) {
+        result.apart_ = apart_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -710,6 +835,17 @@ private static final long serialVersionUID = 0L;
             scoresBuilder_.addAllMessages(other.scores_);
           }
         }
+      }
+      if (other.getTruthRevision() != 0L) {
+        setTruthRevision(other.getTruthRevision());
+      }
+      if (!other.getEvaluatorVersion().isEmpty()) {
+        evaluatorVersion_ = other.evaluatorVersion_;
+        bitField0_ |= 0x00000080;
+        onChanged();
+      }
+      if (other.getApart() != false) {
+        setApart(other.getApart());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -777,6 +913,21 @@ private static final long serialVersionUID = 0L;
               }
               break;
             } // case 50
+            case 56: {
+              truthRevision_ = input.readInt64();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
+            case 66: {
+              evaluatorVersion_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000080;
+              break;
+            } // case 66
+            case 72: {
+              apart_ = input.readBool();
+              bitField0_ |= 0x00000100;
+              break;
+            } // case 72
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -797,7 +948,7 @@ private static final long serialVersionUID = 0L;
     private int rank_ ;
     /**
      * <pre>
-     * Rank from 1 on; equal scores share one.
+     * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
      * </pre>
      *
      * <code>int32 rank = 1;</code>
@@ -809,7 +960,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Rank from 1 on; equal scores share one.
+     * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
      * </pre>
      *
      * <code>int32 rank = 1;</code>
@@ -825,7 +976,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Rank from 1 on; equal scores share one.
+     * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
      * </pre>
      *
      * <code>int32 rank = 1;</code>
@@ -1581,6 +1732,189 @@ private static final long serialVersionUID = 0L;
         scores_ = null;
       }
       return scoresBuilder_;
+    }
+
+    private long truthRevision_ ;
+    /**
+     * <pre>
+     * Revision of the truth that the scores are under.
+     * </pre>
+     *
+     * <code>int64 truth_revision = 7;</code>
+     * @return The truthRevision.
+     */
+    @java.lang.Override
+    public long getTruthRevision() {
+      return truthRevision_;
+    }
+    /**
+     * <pre>
+     * Revision of the truth that the scores are under.
+     * </pre>
+     *
+     * <code>int64 truth_revision = 7;</code>
+     * @param value The truthRevision to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTruthRevision(long value) {
+
+      truthRevision_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Revision of the truth that the scores are under.
+     * </pre>
+     *
+     * <code>int64 truth_revision = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTruthRevision() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      truthRevision_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object evaluatorVersion_ = "";
+    /**
+     * <pre>
+     * Version of the evaluator that they are by.
+     * </pre>
+     *
+     * <code>string evaluator_version = 8;</code>
+     * @return The evaluatorVersion.
+     */
+    public java.lang.String getEvaluatorVersion() {
+      java.lang.Object ref = evaluatorVersion_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        evaluatorVersion_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Version of the evaluator that they are by.
+     * </pre>
+     *
+     * <code>string evaluator_version = 8;</code>
+     * @return The bytes for evaluatorVersion.
+     */
+    public com.google.protobuf.ByteString
+        getEvaluatorVersionBytes() {
+      java.lang.Object ref = evaluatorVersion_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        evaluatorVersion_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Version of the evaluator that they are by.
+     * </pre>
+     *
+     * <code>string evaluator_version = 8;</code>
+     * @param value The evaluatorVersion to set.
+     * @return This builder for chaining.
+     */
+    public Builder setEvaluatorVersion(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      evaluatorVersion_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Version of the evaluator that they are by.
+     * </pre>
+     *
+     * <code>string evaluator_version = 8;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearEvaluatorVersion() {
+      evaluatorVersion_ = getDefaultInstance().getEvaluatorVersion();
+      bitField0_ = (bitField0_ & ~0x00000080);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Version of the evaluator that they are by.
+     * </pre>
+     *
+     * <code>string evaluator_version = 8;</code>
+     * @param value The bytes for evaluatorVersion to set.
+     * @return This builder for chaining.
+     */
+    public Builder setEvaluatorVersionBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      evaluatorVersion_ = value;
+      bitField0_ |= 0x00000080;
+      onChanged();
+      return this;
+    }
+
+    private boolean apart_ ;
+    /**
+     * <pre>
+     * Whether they cannot be compared with those of the ranked rows: the submission could not be
+     * scored again under the same truth, evaluator and parameters.
+     * </pre>
+     *
+     * <code>bool apart = 9;</code>
+     * @return The apart.
+     */
+    @java.lang.Override
+    public boolean getApart() {
+      return apart_;
+    }
+    /**
+     * <pre>
+     * Whether they cannot be compared with those of the ranked rows: the submission could not be
+     * scored again under the same truth, evaluator and parameters.
+     * </pre>
+     *
+     * <code>bool apart = 9;</code>
+     * @param value The apart to set.
+     * @return This builder for chaining.
+     */
+    public Builder setApart(boolean value) {
+
+      apart_ = value;
+      bitField0_ |= 0x00000100;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether they cannot be compared with those of the ranked rows: the submission could not be
+     * scored again under the same truth, evaluator and parameters.
+     * </pre>
+     *
+     * <code>bool apart = 9;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearApart() {
+      bitField0_ = (bitField0_ & ~0x00000100);
+      apart_ = false;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.LeaderboardRow)

@@ -12,7 +12,7 @@ public interface LeaderboardRowOrBuilder extends
 
   /**
    * <pre>
-   * Rank from 1 on; equal scores share one.
+   * Rank from 1 on; equal scores share one. 0: the row stands apart, after all others.
    * </pre>
    *
    * <code>int32 rank = 1;</code>
@@ -150,4 +150,45 @@ public interface LeaderboardRowOrBuilder extends
    */
   io.github.vidscore.v1.LeaderboardScoreOrBuilder getScoresOrBuilder(
       int index);
+
+  /**
+   * <pre>
+   * Revision of the truth that the scores are under.
+   * </pre>
+   *
+   * <code>int64 truth_revision = 7;</code>
+   * @return The truthRevision.
+   */
+  long getTruthRevision();
+
+  /**
+   * <pre>
+   * Version of the evaluator that they are by.
+   * </pre>
+   *
+   * <code>string evaluator_version = 8;</code>
+   * @return The evaluatorVersion.
+   */
+  java.lang.String getEvaluatorVersion();
+  /**
+   * <pre>
+   * Version of the evaluator that they are by.
+   * </pre>
+   *
+   * <code>string evaluator_version = 8;</code>
+   * @return The bytes for evaluatorVersion.
+   */
+  com.google.protobuf.ByteString
+      getEvaluatorVersionBytes();
+
+  /**
+   * <pre>
+   * Whether they cannot be compared with those of the ranked rows: the submission could not be
+   * scored again under the same truth, evaluator and parameters.
+   * </pre>
+   *
+   * <code>bool apart = 9;</code>
+   * @return The apart.
+   */
+  boolean getApart();
 }

@@ -38,6 +38,7 @@ private static final long serialVersionUID = 0L;
     quietAction_ = 0;
     rankingMeasure_ = "";
     selection_ = 0;
+    rescore_ = 0;
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -442,6 +443,32 @@ private static final long serialVersionUID = 0L;
     return publicBoard_;
   }
 
+  public static final int RESCORE_FIELD_NUMBER = 14;
+  private int rescore_ = 0;
+  /**
+   * <pre>
+   * How the board moves once what stands on it was scored again.
+   * </pre>
+   *
+   * <code>.vidscore.v1.Rescore rescore = 14;</code>
+   * @return The enum numeric value on the wire for rescore.
+   */
+  @java.lang.Override public int getRescoreValue() {
+    return rescore_;
+  }
+  /**
+   * <pre>
+   * How the board moves once what stands on it was scored again.
+   * </pre>
+   *
+   * <code>.vidscore.v1.Rescore rescore = 14;</code>
+   * @return The rescore.
+   */
+  @java.lang.Override public io.github.vidscore.v1.Rescore getRescore() {
+    io.github.vidscore.v1.Rescore result = io.github.vidscore.v1.Rescore.forNumber(rescore_);
+    return result == null ? io.github.vidscore.v1.Rescore.UNRECOGNIZED : result;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -494,6 +521,9 @@ private static final long serialVersionUID = 0L;
     }
     if (((bitField0_ & 0x00000010) != 0)) {
       output.writeBool(13, publicBoard_);
+    }
+    if (rescore_ != io.github.vidscore.v1.Rescore.RESCORE_UNSPECIFIED.getNumber()) {
+      output.writeEnum(14, rescore_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -559,6 +589,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(13, publicBoard_);
     }
+    if (rescore_ != io.github.vidscore.v1.Rescore.RESCORE_UNSPECIFIED.getNumber()) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeEnumSize(14, rescore_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -613,6 +647,7 @@ private static final long serialVersionUID = 0L;
       if (getPublicBoard()
           != other.getPublicBoard()) return false;
     }
+    if (rescore_ != other.rescore_) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -666,6 +701,8 @@ private static final long serialVersionUID = 0L;
       hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
           getPublicBoard());
     }
+    hash = (37 * hash) + RESCORE_FIELD_NUMBER;
+    hash = (53 * hash) + rescore_;
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -830,6 +867,7 @@ private static final long serialVersionUID = 0L;
       selection_ = 0;
       earlierFirst_ = false;
       publicBoard_ = false;
+      rescore_ = 0;
       return this;
     }
 
@@ -913,6 +951,9 @@ private static final long serialVersionUID = 0L;
         result.publicBoard_ = publicBoard_;
         to_bitField0_ |= 0x00000010;
       }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.rescore_ = rescore_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -975,6 +1016,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasPublicBoard()) {
         setPublicBoard(other.getPublicBoard());
+      }
+      if (other.rescore_ != 0) {
+        setRescoreValue(other.getRescoreValue());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1072,6 +1116,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00001000;
               break;
             } // case 104
+            case 112: {
+              rescore_ = input.readEnum();
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 112
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2173,6 +2222,77 @@ private static final long serialVersionUID = 0L;
     public Builder clearPublicBoard() {
       bitField0_ = (bitField0_ & ~0x00001000);
       publicBoard_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int rescore_ = 0;
+    /**
+     * <pre>
+     * How the board moves once what stands on it was scored again.
+     * </pre>
+     *
+     * <code>.vidscore.v1.Rescore rescore = 14;</code>
+     * @return The enum numeric value on the wire for rescore.
+     */
+    @java.lang.Override public int getRescoreValue() {
+      return rescore_;
+    }
+    /**
+     * <pre>
+     * How the board moves once what stands on it was scored again.
+     * </pre>
+     *
+     * <code>.vidscore.v1.Rescore rescore = 14;</code>
+     * @param value The enum numeric value on the wire for rescore to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRescoreValue(int value) {
+      rescore_ = value;
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How the board moves once what stands on it was scored again.
+     * </pre>
+     *
+     * <code>.vidscore.v1.Rescore rescore = 14;</code>
+     * @return The rescore.
+     */
+    @java.lang.Override
+    public io.github.vidscore.v1.Rescore getRescore() {
+      io.github.vidscore.v1.Rescore result = io.github.vidscore.v1.Rescore.forNumber(rescore_);
+      return result == null ? io.github.vidscore.v1.Rescore.UNRECOGNIZED : result;
+    }
+    /**
+     * <pre>
+     * How the board moves once what stands on it was scored again.
+     * </pre>
+     *
+     * <code>.vidscore.v1.Rescore rescore = 14;</code>
+     * @param value The rescore to set.
+     * @return This builder for chaining.
+     */
+    public Builder setRescore(io.github.vidscore.v1.Rescore value) {
+      if (value == null) { throw new NullPointerException(); }
+      bitField0_ |= 0x00002000;
+      rescore_ = value.getNumber();
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * How the board moves once what stands on it was scored again.
+     * </pre>
+     *
+     * <code>.vidscore.v1.Rescore rescore = 14;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearRescore() {
+      bitField0_ = (bitField0_ & ~0x00002000);
+      rescore_ = 0;
       onChanged();
       return this;
     }

@@ -276,4 +276,23 @@ public interface PolicyOrBuilder extends
    * @return The publicBoard.
    */
   boolean getPublicBoard();
+
+  /**
+   * <pre>
+   * How the board moves once what stands on it was scored again.
+   * </pre>
+   *
+   * <code>.vidscore.v1.Rescore rescore = 14;</code>
+   * @return The enum numeric value on the wire for rescore.
+   */
+  int getRescoreValue();
+  /**
+   * <pre>
+   * How the board moves once what stands on it was scored again.
+   * </pre>
+   *
+   * <code>.vidscore.v1.Rescore rescore = 14;</code>
+   * @return The rescore.
+   */
+  io.github.vidscore.v1.Rescore getRescore();
 }

@@ -7,7 +7,8 @@ package io.github.vidscore.v1;
 
 /**
  * <pre>
- * SubmissionScore is a score of a submission; it never changes.
+ * SubmissionScore is a score of a submission; it never changes. Others than organisers see it once
+ * the board stands on the truth and the rules that it is under.
  * </pre>
  *
  * Protobuf type {@code vidscore.v1.SubmissionScore}
@@ -443,7 +444,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * SubmissionScore is a score of a submission; it never changes.
+   * SubmissionScore is a score of a submission; it never changes. Others than organisers see it once
+   * the board stands on the truth and the rules that it is under.
    * </pre>
    *
    * Protobuf type {@code vidscore.v1.SubmissionScore}

@@ -227,6 +227,22 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 7;
+  private long submissionsToRescore_ = 0L;
+  /**
+   * <pre>
+   * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+   * that the board is to stand on.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 7;</code>
+   * @return The submissionsToRescore.
+   */
+  @java.lang.Override
+  public long getSubmissionsToRescore() {
+    return submissionsToRescore_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -259,6 +275,9 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(comment_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 6, comment_);
     }
+    if (submissionsToRescore_ != 0L) {
+      output.writeInt64(7, submissionsToRescore_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -290,6 +309,10 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(comment_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(6, comment_);
     }
+    if (submissionsToRescore_ != 0L) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt64Size(7, submissionsToRescore_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -320,6 +343,8 @@ private static final long serialVersionUID = 0L;
         != other.getComplete()) return false;
     if (!getComment()
         .equals(other.getComment())) return false;
+    if (getSubmissionsToRescore()
+        != other.getSubmissionsToRescore()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -348,6 +373,9 @@ private static final long serialVersionUID = 0L;
         getComplete());
     hash = (37 * hash) + COMMENT_FIELD_NUMBER;
     hash = (53 * hash) + getComment().hashCode();
+    hash = (37 * hash) + SUBMISSIONS_TO_RESCORE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
+        getSubmissionsToRescore());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -499,6 +527,7 @@ private static final long serialVersionUID = 0L;
       frameCount_ = 0L;
       complete_ = false;
       comment_ = "";
+      submissionsToRescore_ = 0L;
       return this;
     }
 
@@ -554,6 +583,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000020) != 0)) {
         result.comment_ = comment_;
       }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.submissionsToRescore_ = submissionsToRescore_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -590,6 +622,9 @@ private static final long serialVersionUID = 0L;
         comment_ = other.comment_;
         bitField0_ |= 0x00000020;
         onChanged();
+      }
+      if (other.getSubmissionsToRescore() != 0L) {
+        setSubmissionsToRescore(other.getSubmissionsToRescore());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -649,6 +684,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000020;
               break;
             } // case 50
+            case 56: {
+              submissionsToRescore_ = input.readInt64();
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 56
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1135,6 +1175,53 @@ private static final long serialVersionUID = 0L;
       checkByteStringIsUtf8(value);
       comment_ = value;
       bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+
+    private long submissionsToRescore_ ;
+    /**
+     * <pre>
+     * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+     * that the board is to stand on.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 7;</code>
+     * @return The submissionsToRescore.
+     */
+    @java.lang.Override
+    public long getSubmissionsToRescore() {
+      return submissionsToRescore_;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+     * that the board is to stand on.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 7;</code>
+     * @param value The submissionsToRescore to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSubmissionsToRescore(long value) {
+
+      submissionsToRescore_ = value;
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+     * that the board is to stand on.
+     * </pre>
+     *
+     * <code>int64 submissions_to_rescore = 7;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSubmissionsToRescore() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      submissionsToRescore_ = 0L;
       onChanged();
       return this;
     }

@@ -106,4 +106,15 @@ public interface TruthRevisionOrBuilder extends
    */
   com.google.protobuf.ByteString
       getCommentBytes();
+
+  /**
+   * <pre>
+   * Scored submissions that are still to be scored again under it. 0 for all revisions but the one
+   * that the board is to stand on.
+   * </pre>
+   *
+   * <code>int64 submissions_to_rescore = 7;</code>
+   * @return The submissionsToRescore.
+   */
+  long getSubmissionsToRescore();
 }

@@ -1,0 +1,212 @@
+"""Keep boards on the newest truth and rules: score again what waits, then move the board at once.
+
+What is done is known by the scores themselves, so that whoever leases the board of a benchmark,
+after a restart or because another server has died, goes on where the last one stopped.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from vidscore_server.errors import NotFoundError, RescoringRunsError
+from vidscore_server.hosting.basis import Basis, BoardState, board_state, wanted_basis
+from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.hosting.board_changes import changes, shown_standing
+from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.leased_operations import LeasedOperations
+from vidscore_server.hosting.leases import LeaseLostError, Leases
+from vidscore_server.hosting.names import SubmissionName, benchmark_name
+from vidscore_server.hosting.requests import Request, audit_server
+from vidscore_server.hosting.scores import Result, keep_result, settle
+from vidscore_server.hosting.scoring import Scorer
+from vidscore_server.hosting.site import Site
+from vidscore_server.logs import log, places_of
+from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store.failpoints import failpoint
+
+Version = tuple[datetime, int]
+"""When a benchmark was created, and the revision of its record."""
+
+
+class BoardKeeper:
+    """Keeps the boards of a site.
+
+    Args:
+        site: The server's common ground.
+        benchmarks: Its benchmarks.
+        scorer: Who scores.
+        leases: What the server holds.
+    """
+
+    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
+        """Keep nothing yet."""
+        self._site = site
+        self._benchmarks = benchmarks
+        self._scorer = scorer
+        self._work = LeasedOperations(leases, ())
+        self._settled: dict[str, Version] = {}
+
+    async def advance(self) -> None:
+        """Begin with every board that may not be where it is to be, and nobody works on."""
+        for benchmark in await self._site.read(self._changed):
+            if self._work.count >= self._site.settings.maximum_scorings:
+                return
+            await self._work.begin(_board(benchmark), partial(self._run, benchmark))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        await self._work.finish()
+
+    async def stop(self) -> None:
+        """End what runs; it goes on when the server does, or at another one at once."""
+        await self._work.stop()
+
+    async def publish(
+        self, request: Request, benchmark: str, *, validate_only: bool
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Move a board to what waits for it, or only see what that would change.
+
+        Args:
+            request: The request.
+            benchmark: The benchmark.
+            validate_only: Whether nothing is to be moved.
+
+        Returns:
+            The differences, and the revision of the truth that the scores are under.
+
+        Raises:
+            NotFoundError: If there is no such benchmark.
+            RescoringRunsError: While submissions are still to be scored again.
+        """
+        if validate_only:
+            changed, state = await self._site.read(partial(self._differences, benchmark))
+        else:
+            changed, state = await self._site.write(partial(self._publish, request, benchmark))
+        return changed, 0 if state.wanted is None else state.wanted.truth_revision
+
+    def _differences(
+        self, benchmark: str, reader: Reader
+    ) -> tuple[list[dict[str, Any]], BoardState]:
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        if state.waiting:
+            found = f"{len(state.waiting)} submissions are still to be scored again"
+            raise RescoringRunsError(found, submissions=str(len(state.waiting)))
+        before = shown_standing(reader, definition, benchmark)
+        return changes(reader, definition, benchmark, before, state.wanted), state
+
+    def _publish(
+        self, request: Request, benchmark: str, transaction: Transaction
+    ) -> tuple[list[dict[str, Any]], BoardState]:
+        changed, state = self._differences(benchmark, transaction)
+        if state.is_ready:
+            record = required_benchmark(transaction, benchmark)
+            definition = self._benchmarks.definition(record)
+            settle(transaction, definition, benchmark, request.time, publishing=True)
+            request.audit(transaction, benchmark_name(benchmark))
+        return changed, state
+
+    def _changed(self, reader: Reader) -> list[str]:
+        """Benchmarks that have changed since their boards were settled, and are free."""
+        versions = reader.benchmark_revisions()
+        self._settled = {name: at for name, at in self._settled.items() if name in versions}
+        changed = {
+            _board(name): name for name, at in versions.items() if self._settled.get(name) != at
+        }
+        return [changed[work] for work in self._work.free(reader, changed)] if changed else []
+
+    async def _run(self, benchmark: str) -> None:
+        try:
+            version = None
+            while version is None:
+                await self._catch_up(benchmark)
+                version = await self._site.write(partial(self._settle, benchmark))
+            self._settled[benchmark] = version
+        except StoreError as error:
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+        except LeaseLostError:
+            raise
+        except NotFoundError:
+            return  # deleted meanwhile
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other boards must go on
+            log(logging.ERROR, "operation failed", name=_board(benchmark), places=places_of(error))
+
+    async def _catch_up(self, benchmark: str) -> None:
+        """Score what waits now; what is wanted may become something else on the way."""
+        state = await self._site.read(lambda reader: self._state(reader, benchmark))
+        for submission in state.waiting:
+            wanted = await self._site.read(lambda reader: self._wanted(reader, benchmark))
+            if state.wanted is None or wanted != state.wanted:
+                return
+            await self._score(SubmissionName(benchmark, submission), state.wanted)
+
+    def _state(self, reader: Reader, benchmark: str) -> BoardState:
+        """Where a board stands; nothing waits where another server alone has its rules."""
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        return state if _has_rules(definition, state) else replace(state, waiting=())
+
+    def _wanted(self, reader: Reader, benchmark: str) -> Basis | None:
+        record = required_benchmark(reader, benchmark)
+        return wanted_basis(reader, self._benchmarks.definition(record), record)
+
+    async def _score(self, name: SubmissionName, basis: Basis) -> None:
+        """Score a submission again; note where that cannot be done."""
+        results: list[Result] | None = None
+        for _ in range(self._site.settings.scoring_attempts):
+            try:
+                results = await self._scorer.results(name, basis.truth_revision)
+                break
+            except (StoreError, LeaseLostError):
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, the board must move on
+                log(logging.ERROR, "scoring failed", submission=str(name), places=places_of(error))
+                if isinstance(error, TimeoutError):
+                    break
+        failpoint("before_score_commit")
+        await self._site.write(lambda transaction: self._keep(transaction, name, basis, results))
+
+    def _keep(
+        self,
+        transaction: Transaction,
+        name: SubmissionName,
+        basis: Basis,
+        results: list[Result] | None,
+    ) -> None:
+        self._work.require(transaction, _board(name.benchmark))
+        submission = transaction.submission(*name)
+        if submission is None:
+            return
+        now = self._site.clock()
+        if results is None:
+            transaction.put_failed_rescoring(*name, basis.to_json())
+            audit_server(transaction, now, "rescoring failed", str(name))
+            return
+        record = required_benchmark(transaction, name.benchmark)
+        for result in results:
+            keep_result(transaction, self._benchmarks.definition(record), submission, result, now)
+
+    def _settle(self, benchmark: str, transaction: Transaction) -> Version | None:
+        """Move the board where it may move; gives the benchmark's version where nothing is left."""
+        self._work.require(transaction, _board(benchmark))
+        record = required_benchmark(transaction, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = settle(transaction, definition, benchmark, self._site.clock())
+        if state is not None and state.waiting and _has_rules(definition, state):
+            return None
+        return transaction.benchmark_revisions()[benchmark]
+
+
+def _has_rules(definition: Definition, state: BoardState) -> bool:
+    return state.wanted is not None and state.wanted.configurations == definition.configurations
+
+
+def _board(benchmark: str) -> str:
+    """What the board of a benchmark is called as work to lease."""
+    return f"board {benchmark}"

@@ -43,11 +43,6 @@ def to_microseconds(time: datetime) -> int:
     return (time - _EPOCH) // _MICROSECOND
 
 
-def from_microseconds(number: int) -> datetime:
-    """Inverse of `to_microseconds`."""
-    return _EPOCH + number * _MICROSECOND
-
-
 def _names_of(record: type[Any]) -> tuple[str, ...]:
     names: tuple[str, ...] = record.__match_args__  # the fields of a dataclass, in order
     return names

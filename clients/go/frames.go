@@ -89,7 +89,7 @@ type Frame struct {
 	Coordinates []float64
 	// Labels is N class labels; nil where there are no classes.
 	Labels []string
-	// Confidences is N numbers from 0 to 1; nil for all 1.
+	// Confidences is N finite numbers, the greater the surer; nil for all 1.
 	Confidences []float64
 	// TrackIDs is N identities of tracks, -1 for none; nil for all -1.
 	TrackIDs []int64

@@ -74,7 +74,7 @@ class Frames:
         coordinates: (N, 2 | 4 | 8) pixels.
         labels: Table of class labels; a whole number stands for its digits.
         label_indices: (N,) rows of `labels`; None for all 0.
-        confidences: (N,) from 0 to 1; None for all 1.
+        confidences: (N,) finite numbers, the greater the surer; None for all 1.
         track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
         flags: (N,) bits of `ObjectFlag`; None for all 0.
         frame_flags: (F,) bits of `FrameFlag`; None for all 0.

@@ -167,7 +167,7 @@ impl Object {
         self
     }
 
-    /// Its confidence from 0 to 1; 1 where it is not said.
+    /// Its confidence, the greater the surer; 1 where it is not said.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;

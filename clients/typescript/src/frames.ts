@@ -29,7 +29,7 @@ export interface Frame {
   readonly coordinates: readonly (readonly number[])[] | Float64Array;
   /** For each object its class; left out where there are no classes. */
   readonly labels?: readonly string[];
-  /** For each object its confidence from 0 to 1; left out: all 1. */
+  /** For each object its confidence, the greater the surer; left out: all 1. */
   readonly confidences?: ArrayLike<number>;
   /** For each object the identity of its track, -1 for none; left out: all -1. */
   readonly trackIds?: ArrayLike<number | bigint>;

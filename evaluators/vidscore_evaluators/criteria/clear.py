@@ -24,7 +24,9 @@ Differences from both, in what is reported:
    precision without a detection, and the shares of tracks without a track. trackeval has 0 for
    them, and a mostly lost share of 1. Where there is neither truth nor detection, F1 is 1, so that
    its dissimilarity of nothing and nothing is 0.
-6. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
+6. A pair at exactly the threshold counts, with 1e-9 for rounding (`threshold_tolerance`). trackeval
+   allows 2**-52, motmetrics nothing.
+7. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
    has this base.
 """
 

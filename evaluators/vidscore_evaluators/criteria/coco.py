@@ -13,8 +13,9 @@ figures are those of pycocotools to 1e-12:
 2. Of equally similar objects the first by coordinates is taken; pycocotools takes the last of its
    file.
 3. An object's ``ignore`` flag is honoured; pycocotools overwrites it with ``iscrowd``.
-4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, each rounded once. pycocotools has
-   0.8999999999999999 for 0.9, so that a pair with an IoU of just that would count there alone.
+4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, and an IoU of exactly one meets it,
+   with 1e-9 for rounding. pycocotools compares without a tolerance, has 0.8999999999999999 for
+   0.9, and takes the area of x, y, w, h as w h: a pair at exactly a threshold may not count there.
 5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
    that of the segment), else that of its box. Both ends of an area range belong to it.
 6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.

@@ -26,6 +26,14 @@ Readings of this project:
 3. A class all of whose objects are missed has no gain from finding them (null): nothing of it
    would be left to score.
 4. Where classes are ignored, there is no wrong class.
+
+Differences from tidecv 1.0.1, whose counts are the same, in the gains:
+
+1. tidecv mends one detection of an object alone, be it a poor localisation or a wrong class; the
+   article, and this, mend each kind by itself.
+2. A class all of whose objects are missed has an AP of 0 there once they are found (reading 3).
+3. tidecv takes negative gains as 0, averages over classes that are only detected, too, and looks at
+   100 detections of an image.
 """
 
 from __future__ import annotations

@@ -18,11 +18,13 @@ differences:
    own matching; this preset lends the rule to other criteria.
 2. `coco`: pycocotools overwrites a truth's ``ignore`` with ``iscrowd``; here an ignored object
    stays ignored, and absorbs one detection.
-3. `motchallenge` (trackeval's MotChallenge2DBox): detections matched with ignored objects are
-   taken out like those matched with distractors; trackeval knows no ignored objects, and counts a
-   detection matched with truth of a class that is not scored.
-4. `kitti` (trackeval's Kitti2DBox): a detection is forgiven by the union of the regions, there by
-   one region alone; and detections are not dropped for being less than 25 px high.
+3. `motchallenge` (trackeval's MotChallenge2DBox): detections are matched with scored truth,
+   distractors and ignored objects; trackeval matches them with truth of all classes, and knows no
+   ignored objects.
+4. `motchallenge`: MOT20's distractor ``non_mot_vehicle`` is not among the preset's.
+5. `kitti` (trackeval's Kitti2DBox): truth that is truncated or much occluded is scored, so is
+   ``Person``, and small detections are not dropped. Reports say so (`DontCareRule.shortfall`).
+6. `kitti`: a detection is forgiven by the union of the regions, there by one region alone.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class DontCareRule:
         ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
             ``any``.
         crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
-            its area inside the crowd; else a crowd is an ignored object.
+            its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
         region_share: A detection lies in a region if more than this share of its area is inside the
             union of its frame's regions.
         tolerance: What `threshold` and `region_share` allow for rounding.

@@ -17,8 +17,8 @@ TP, as trackeval combines sequences (and classes, "detection averaged").
 
 Readings of this project:
 
-1. A pair counts at a threshold where its similarity is at least alpha - 2**-52, as in trackeval,
-   whose thresholds are sums of 0.05 and therefore up to 2**-53 greater or less.
+1. A pair counts at a threshold where its similarity is at least alpha - `threshold_tolerance`,
+   1e-9. trackeval allows 2**-52, and its thresholds are sums of 0.05, up to 2**-53 off.
 2. As in trackeval, a threshold at which nothing is matched has AssA 0 and LocA 1 in the mean over
    thresholds. Where nothing is matched at any, all of AssA, AssRe, AssPr and LocA are undefined;
    so are DetRe without truth, DetPr without a detection and DetA without both. trackeval has 0

@@ -7,13 +7,17 @@ similarity of at least the threshold: IDTP. IDFN and IDFP are the truth objects 
 that are left, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from
 their summed counts.
 
-Differences from trackeval, none of which changes a defined figure:
+Differences from trackeval that change no defined figure:
 
 1. trackeval solves one assignment of (objects + tracks) squared, with a stand-in for everybody. The
    same optimum is found here where objects and tracks meet: those that never do cannot be given to
    each other, and each connected component is solved by itself.
 2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Where there is
    neither, IDF1 is 1, so that its dissimilarity of nothing and nothing is 0.
+
+One that changes figures where a similarity is exactly the threshold:
+
+3. Such a pair counts, with 1e-9 for rounding (`threshold_tolerance`); trackeval compares without.
 """
 
 from __future__ import annotations

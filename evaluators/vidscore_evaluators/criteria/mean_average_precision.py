@@ -14,6 +14,7 @@ Numbered notes, each with its effect:
 4. The mean is over the classes that are present in the reference. A class that is only detected
    has no AP and costs nothing.
 5. `ap_m_partial` and `ap_m_full` are the means of AP over thresholds that the paper compares.
+6. The 101 levels of recall are pycocotools' own numbers, ten of which are one ulp over the decimal.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ LEVELS_11 = np.arange(11) / 10
 """Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
 
 LEVELS_101 = np.linspace(0.0, 1.0, 101)
-"""Recall levels of COCO, to the bit as pycocotools makes them."""
+"""Recall levels of COCO, to the bit as pycocotools makes them: ten are one ulp over the decimal."""
 
 
 def powers_of_ten(quotients: range, divisor: int) -> FloatArray:

@@ -91,7 +91,7 @@ def scenes(
             for key in sequences
         }
 
-    confidences = EDGE_CONFIDENCES if needs.confidences else ()
+    confidences: tuple[float, ...] = EDGE_CONFIDENCES if needs.confidences else ()
     if confidences and not needs.unit_confidences:
         confidences = (*confidences, *SCORES)
     truth = side(1, lambda place: artist.object_of(truth_arity, place, flags=object_flags))
@@ -161,5 +161,5 @@ class _Artist:
 
     def _confidence(self, special: Sequence[float]) -> float:
         if self.random.random() < 0.6:
-            return special[self.random.integers(len(special))]
+            return special[int(self.random.integers(len(special)))]
         return float(self.random.random())

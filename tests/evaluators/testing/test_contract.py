@@ -387,6 +387,6 @@ def test_generated_scenes_have_all_that_is_asked_for() -> None:
     assert set(truth.flags.tolist()) == {0, ObjectFlag.IGNORE}
     assert set(truth.labels) == {"a", "b", "c"}
     assert {key.domain for key in truth.sequences} == {"left", "right"}
-    assert {0.0, 0.5, 1.0} <= set(detections.confidences.tolist())
+    assert {0.0, 1.0, -7.5} <= set(detections.confidences.tolist())
     positions = [tuple(point) for point in truth.coordinates.tolist()]
     assert len(set(positions)) < len(positions)

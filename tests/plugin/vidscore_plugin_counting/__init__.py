@@ -58,7 +58,7 @@ class CountError(Evaluator[CountErrorParameters]):
         ),
     )
     ranking = ("count_error",)
-    needs = Needs(truth_arities=(2, 4, 8), detection_arities=(2, 4, 8), confidences=True)
+    needs = Needs((2, 4, 8), (2, 4, 8), confidences=True, unit_confidences=True)
 
     @property
     def growth(self) -> Growth:

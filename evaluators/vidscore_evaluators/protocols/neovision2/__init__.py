@@ -62,7 +62,8 @@ what they cover; the confidence threshold; merging (detection-only); matching.
     positives per evaluated frame, y the detected part of the ground truth (as a ratio, not in
     percent); undefined without evaluated frames or ground truth. `thresholds = "all"` gives a
     point at each distinct confidence of the detections that are matched, as they were before
-    merging. `confidence_threshold` plays no part in curves.
+    merging. `confidence_threshold` plays no part in curves. The text puts the detection rate on x;
+    only as y does a larger area mean a better system. Confidences must lie from 0 to 1.
 11. *Az* (section 3.6): the area under the straight lines through those points, in the order of x,
     from x = 0 to X = `az_limit`, divided by X. The curve starts at (0, 0) unless a point has
     x = 0, takes the best y where points share an x, runs level after the last point, and may

@@ -278,7 +278,7 @@ class _Desk:
 
 
 def _not_there(name: StreamName) -> NotFoundError:
-    return NotFoundError(f"{name} is not there; OpenStream makes it")
+    return NotFoundError(f"{name} does not exist; OpenStream makes it")
 
 
 def _refuse_stale(append: Append, submission: SubmissionRecord, stream: StreamRecord) -> None:

@@ -40,7 +40,7 @@ def export_backup(store: Store, benchmark: str | None) -> Generator[bytes, None,
     """
     with store.read() as reader:
         if benchmark is not None and reader.benchmark(benchmark) is None:
-            raise NotFoundError(f"benchmarks/{benchmark} is not there")
+            raise NotFoundError(f"benchmarks/{benchmark} does not exist")
         header = BackupHeader(
             server_version(), reader.schema(), reader.time().isoformat(), benchmark or ""
         )

@@ -128,7 +128,7 @@ def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
     """
     record = reader.benchmark(benchmark)
     if record is None:
-        raise NotFoundError(f"{benchmark_name(benchmark)} is not there")
+        raise NotFoundError(f"{benchmark_name(benchmark)} does not exist")
     return record
 
 

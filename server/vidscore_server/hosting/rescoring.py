@@ -269,7 +269,7 @@ def required_operation(reader: Reader, operation: str) -> OperationRecord:
     """
     record = reader.operation(operation)
     if record is None:
-        raise NotFoundError(f"operations/{operation} is not there")
+        raise NotFoundError(f"operations/{operation} does not exist")
     return record
 
 

@@ -210,7 +210,7 @@ def visible(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionR
     """
     record = reader.submission(*name)
     if record is None or team_seen(caller) not in {None, record.team}:
-        raise NotFoundError(f"{name} is not there")
+        raise NotFoundError(f"{name} does not exist")
     return record
 
 

@@ -93,7 +93,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         def command(transaction: Transaction) -> TokenRecord:
             record = transaction.token(name)
             if record is None:
-                raise NotFoundError(f"tokens/{name} is not there")
+                raise NotFoundError(f"tokens/{name} does not exist")
             if record.revoke_time is not None:
                 return record
             revoked = replace(record, revoke_time=made.time)

@@ -234,7 +234,7 @@ def test_a_stores_file_is_looked_at_and_left_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "is not there"), (b"no database at all" * 99, "cannot be read"), (b"", "no store")],
+    [(None, "does not exist"), (b"no database at all" * 99, "cannot be read"), (b"", "no store")],
 )
 def test_what_is_no_store_is_told(tmp_path: Path, content: bytes | None, message: str) -> None:
     store = tmp_path / "site.db"

@@ -357,7 +357,7 @@ def test_what_is_not_there_is_an_input_error(organiser: Call) -> None:
     for command in (("benchmark", "show", "none"), ("submission", "show", "none/none")):
         result = organiser(*command)
         assert result.exit_code == ExitCode.INPUT
-        assert "is not there" in result.stderr
+        assert "does not exist" in result.stderr
 
 
 def test_a_name_that_is_none_is_told_as_such(organiser: Call) -> None:

@@ -142,7 +142,7 @@ def test_other_faults_are_named(tmp_path: Path) -> None:
     assert (fault.field, fault.found) == ("seqLength", "'many'")
     write(root / "a" / "seqinfo.ini", "nothing")
     (fault,) = validate_file(root)
-    assert fault.found == "no such entry"
+    assert fault.found == "nothing of the kind"
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def inspect_store(path: Path) -> StoreState:
         StoreError: If it is none, or cannot be read.
     """
     if not path.is_file():
-        raise StoreError(f"{path} is not there: `vidscore init --store {path}` makes it")
+        raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
     engine = create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")
     try:
         with engine.connect() as connection:

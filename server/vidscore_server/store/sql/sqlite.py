@@ -48,7 +48,7 @@ def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSto
             opened: it is no database, or the disk is full.
     """
     if not path.parent.is_dir():
-        raise StoreError(f"the folder {path.parent} is not there: make it, or choose another")
+        raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
     _refuse_network(path, mounts)
     try:
         return _open(path)

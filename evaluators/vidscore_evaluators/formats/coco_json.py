@@ -120,7 +120,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     found = detections.annotations
     images: Mapping[int | str, Frame] = truth.numbering.frames
     if names:
-        images = {**frames_by_name(truth.numbering)}
+        images = dict(frames_by_name(truth.numbering).items())
     ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
     places = _once([images.get(own) for own in ids])
     strange = np.array([place is None for place in places], dtype=np.bool_)

@@ -260,8 +260,8 @@ def _convert_float(value: object) -> float:
 
 def _convert_label(value: object) -> str:
     """Read a text of an array, mostly a class, for which a whole number may stand."""
-    if type(value) in (int, float) and float(value) == int(value):  # type: ignore[call-overload]
-        return str(int(value))  # type: ignore[call-overload]
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+        return str(int(value))
     return _convert_str(value)
 
 

@@ -7,7 +7,14 @@ from tools.docs_pages import headings
 
 from vidscore_evaluators import specification_reading
 from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.formats import FORMATS, generic_csv, manifest, neovision2_csv, spotgeo_text
+from vidscore_evaluators.formats import (
+    FORMATS,
+    column_names,
+    generic_csv,
+    manifest,
+    neovision2_csv,
+    spotgeo_text,
+)
 
 PAGE = page("formats.md")
 
@@ -35,10 +42,17 @@ def test_the_columns_of_neovision2_are_listed() -> None:
 def test_the_columns_and_flags_of_generic_csv_are_listed() -> None:
     listed = set(first_cells(section(PAGE, "## generic-csv")))
     shapes = {"x,y", "x1,y1,x2,y2", "x1,y1,...,x4,y4"}
-    coordinates = {name for names in generic_csv.COORDINATES.values() for name in names}
-    columns = set(generic_csv._KINDS) - coordinates
+    coordinates = {name for names in column_names.COORDINATES.values() for name in names}
+    columns = set(column_names.KINDS) - coordinates
     flags = {str(flag.name).lower() for flag in ObjectFlag} | {generic_csv.FRAME_FLAG}
     assert listed == columns | shapes | flags
+
+
+def test_the_other_names_of_columns_are_listed() -> None:
+    listed = section(PAGE, "## generic-csv")
+    for meant in dict.fromkeys(column_names.ALIASES.values()):
+        names = [f"`{name}`" for name, column in column_names.ALIASES.items() if column == meant]
+        assert f"| `{meant}` | {', '.join(names)} |" in listed
 
 
 def test_the_keys_of_the_manifest_are_listed() -> None:

@@ -40,9 +40,11 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             own = {option for parameter in self.params for option in parameter.opts}
             meant = OTHER_WORDS.get(error.option_name)
-            if meant in own:
-                error.possibilities = [meant]
-            raise
+            if meant not in own:
+                raise
+            raise click.NoSuchOption(
+                error.option_name, possibilities=[meant], ctx=error.ctx
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what is the command's own, then how to reach a server."""

@@ -53,7 +53,7 @@ def all_faults_option() -> Decorator[Any]:
         is_flag=True,
         expose_value=False,
         callback=_want_all_faults,
-        help="List every fault of an input, not the first 50.",
+        help="List every fault of an input one by one, however many.",
     )
 
 

@@ -107,7 +107,7 @@ def _used(table: Sequence[Any], indices: IntArray) -> tuple[list[Any], IntArray]
 
 def _used_labels(frames: Frames) -> tuple[list[str], IntArray | None]:
     if frames.label_indices is None:
-        return list(frames.labels[:1]), None
+        return [str(label) for label in frames.labels[:1]], None
     if not frames.labels:
         return [], None
     return _used(frames.labels, frames.label_indices)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
-from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -257,7 +256,7 @@ def label_text(value: object) -> str:
     Raises:
         InputError: If it is neither a text nor a whole number.
     """
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return str(int(value))
     return text("labels", value)
 

@@ -24,17 +24,20 @@ def image_numbers(names: Sequence[str]) -> list[int]:
 
 
 def frames_by_name(numbering: Numbering) -> dict[str, Frame]:
-    """The frame of each image of the truth by its id, its file's path, name and stem.
+    """The frame of each image of the truth by its id, and its file's path, name and stem.
 
-    What names two images is left out.
+    A path is sure; of the others, what names two images is left out.
     """
     named: dict[str, set[Frame]] = {}
+    paths: dict[str, set[Frame]] = {}
     files = numbering.files or [""] * len(numbering.frames)
     for (own, frame), file in zip(numbering.frames.items(), files, strict=True):
         base = file.rpartition("/")[2]
-        for name in (str(own), file, base, base.rpartition(".")[0]):
+        for name in (str(own), base, base.rpartition(".")[0]):
             named.setdefault(name, set()).add(frame)
-    return {name: next(iter(frames)) for name, frames in named.items() if name and len(frames) == 1}
+        paths.setdefault(file, set()).add(frame)
+    found = {**named, **paths}
+    return {name: next(iter(frames)) for name, frames in found.items() if name and len(frames) == 1}
 
 
 def unresolved(detections: Source) -> FaultList:

@@ -13,7 +13,8 @@ The project's readings:
    whose number is the image's id.
 3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
    is kept as a column. Segmentations are not read: without ``area`` a box's own area counts.
-4. Numbers of images and categories in results are those of the truth.
+4. Numbers of images and categories in results are those of the truth. Images may also go by texts
+   or by their files; see `vidscore_evaluators.formats.coco_images`.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     found = detections.annotations
     images: Mapping[int | str, Frame] = truth.numbering.frames
     if names:
-        images = {**frames_by_name(truth.numbering)}
+        images = dict(frames_by_name(truth.numbering).items())
     ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
     places = _once([images.get(own) for own in ids])
     strange = np.array([place is None for place in places], dtype=np.bool_)

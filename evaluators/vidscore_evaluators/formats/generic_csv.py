@@ -2,7 +2,8 @@
 
 ``domain,sequence,frame,class,x,y`` or ``x1,y1,x2,y2`` or ``x1,y1,...,x4,y4`` and
 ``confidence,track_id,flags``. Sequence, frame and one set of coordinates are required. Further
-columns hold numbers and are kept by name. A row without coordinates lists its frame. The flags are
+columns hold numbers and are kept by name; `vidscore_evaluators.formats.column_names` has the other
+names that columns may have. A row without coordinates lists its frame. The flags are
 words joined by ``|``: ``ignore``, ``crowd``, ``region``, ``distractor`` for the object and
 ``dont_care_frame`` for the frame.
 

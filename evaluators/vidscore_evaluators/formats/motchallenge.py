@@ -9,7 +9,8 @@ project's readings:
 1. A box goes from ``left`` to ``left + width``, with nothing added. The first pixel's edge is at 1,
    and coordinates are used as they are given.
 2. In the truth ``conf`` = 0 marks an ignored object. Nine columns end with class and visibility
-   (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian.
+   (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian. Ten with a class in
+   the eighth are another data set's, and refused.
 3. Classes go by the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
 4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence from 0 to 1, or
@@ -178,7 +179,7 @@ def _length(key: SequenceKey, file: InputPath, limits: ReadLimits) -> dict[Seque
         parser.read_string(read_bytes(path, "a seqinfo.ini", limits).decode("utf-8-sig"))
         text = parser.get("Sequence", "seqLength")
     except (configparser.Error, UnicodeDecodeError):
-        raise InputError([Fault("no such entry", expected, source=str(path))]) from None
+        raise InputError([Fault("nothing of the kind", expected, source=str(path))]) from None
     length = read_whole(text)
     if length is None or not 1 <= length <= MAXIMUM_FRAMES:
         raise InputError([Fault(show_text(text), expected, source=str(path), field="seqLength")])
@@ -221,7 +222,9 @@ def _row_problem(row: bytes, count: int) -> Fault | None:
 
 def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
     """Refuse ten columns with a class in the eighth, which MOTChallenge has for a position."""
-    eighth = read_whole(row.split(b",")[FEWEST_COLUMNS].decode()) if count == MOST_COLUMNS else None
+    if count != MOST_COLUMNS:
+        return None
+    eighth = read_whole(row.split(b",")[FEWEST_COLUMNS].decode(errors="replace"))
     if eighth is None or eighth < 0:
         return None  # -1, as nearly all files have it, or a position in metres
     kinds = [None] * FEWEST_COLUMNS + [Kind.NUMBER] + [None] * (MOST_COLUMNS - FEWEST_COLUMNS - 1)

@@ -257,8 +257,8 @@ def _contents(
         folders[path[:-1]].append(path[-1])
     twice = files.keys() & folders
     if twice:
-        path = "/".join(min(twice))
-        raise InputError([Fault("a file and a folder of one name", "", source=f"{shown}/{path}")])
+        source = "/".join((shown, *min(twice)))
+        raise InputError([Fault("a file and a folder of one name", "", source=source)])
     if _OFFICE in files:
         raise InputError([Fault("an Office document", "", source=shown, advice="save it as CSV")])
     return files, folders, archive

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -160,8 +159,8 @@ def _as_text(value: Any) -> str:
         return value
     if _is_missing(value):
         return ""
-    is_whole = isinstance(value, Real) and not isinstance(value, bool) and value == int(value)
-    if not is_whole:
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    if not is_number or isinstance(value, bool) or value != int(value):
         raise ValueError(f"{str(value)[:80]!r}, which is no text and no whole number")
     return str(int(value))
 

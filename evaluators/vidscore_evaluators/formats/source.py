@@ -95,8 +95,11 @@ class Places:
 
     def located(self, fault: Fault, row: int) -> Fault:
         """The fault at the place of the frame in that row."""
-        place = {"line": None, "entry": None, self.position_name: int(self.positions[row])}
-        return replace(fault, source=self.sources[self.source_of_frame[row]], **place)
+        source = self.sources[self.source_of_frame[row]]
+        position = int(self.positions[row])
+        if self.position_name == "line":
+            return replace(fault, source=source, line=position, entry=None)
+        return replace(fault, source=source, line=None, entry=position)
 
 
 def join_places(parts: Sequence[Places]) -> Places:

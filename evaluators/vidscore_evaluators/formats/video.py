@@ -35,7 +35,7 @@ def measure_video(path: Path) -> VideoSize:
     """
     cv2 = _opencv(path)
     if not path.is_file():
-        raise _error(path, "no such file", "a video file")
+        raise _error(path, "file not found", "")
     capture = cv2.VideoCapture(str(path))
     try:
         count, shape = 0, (0, 0)
@@ -61,7 +61,7 @@ def measure_images(folder: Path) -> VideoSize:
     """
     cv2 = _opencv(folder)
     if not folder.is_dir():
-        raise _error(folder, "no such folder", "a folder of images")
+        raise _error(folder, "folder not found", "")
     files = sorted(
         path
         for path in folder.iterdir()

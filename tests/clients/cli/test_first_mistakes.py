@@ -84,8 +84,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "polygon labels": (
         {"labels/000.txt": "0 0.1 0.1 0.2 0.2 0.3 0.1\n"},
         (
-            "labels/000.txt: rows of polygons, as YOLO has them for segmentation; write boxes: class, "
-            "centre, width and height"
+            "labels/000.txt: rows of polygons, as YOLO has them for segmentation; write boxes: "
+            "class, centre, width and height"
         ),
     ),
     "one YOLO file": (
@@ -95,8 +95,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "KITTI objects": (
         {"000.txt": KITTI.removeprefix("0 1 ")},
         (
-            "000.txt: rows of KITTI's object detection, which name no frame; rows of kitti-tracking "
-            "begin with frame and track id"
+            "000.txt: rows of KITTI's object detection, which name no frame; rows of "
+            "kitti-tracking begin with frame and track id"
         ),
     ),
     "one level up of MOT results": (
@@ -156,8 +156,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "VisDrone": (
         {"A.txt": "1,1,10,10,40,30,1,4,0,0\n2,1,10,10,40,30,1,4,0,0\n"},
         (
-            "A.txt, line 1: found a class (4) in the eighth of ten columns, as VisDrone's rows have "
-            "it, expected -1 or a position, as MOTChallenge's have it; write the classes into "
+            "A.txt, line 1: found a class (4) in the eighth of ten columns, as VisDrone's rows "
+            "have it, expected -1 or a position, as MOTChallenge's have it; write the classes into "
             "generic-csv; here all would count as pedestrians"
         ),
     ),
@@ -172,15 +172,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "index of pandas": (
         {"a.csv": ",sequence,frame,x,y\n0,a,1,2,3\n"},
         (
-            "a.csv, line 1, column nothing: a column without a name; where it is the index of a data "
-            "frame, write with index=False"
+            "a.csv, line 1, column nothing: a column without a name; where it is the index of "
+            "a data frame, write with index=False"
         ),
     ),
     "two columns of confidence": (
         {"a.csv": CSV.replace("class", "score")},
         (
-            "a.csv, line 1: the columns score and confidence, which all mean confidence; leave one of "
-            "them"
+            "a.csv, line 1: the columns score and confidence, which all mean confidence; leave "
+            "one of them"
         ),
     ),
     "no track in many rows": (

@@ -208,3 +208,99 @@ def test_no_results_are_no_detections(tmp_path: Path) -> None:
     truth = saved(tmp_path / "t.json", TRUTH)
     empty = detections_of(write(tmp_path / "r.json", "[]"), format_name="coco-json")
     assert read_pair(truth, empty).detections.annotations.frame_count == 0
+
+
+# --- images by text and file -----------------------------------------------------------------
+
+
+def named(*images: object, key: str = "image_id") -> list[dict[str, Any]]:
+    return [{key: image, "category_id": 3, "bbox": [0, 0, 5, 6], "score": 0.25} for image in images]
+
+
+def frames_found(folder: Path, truth: object, results: object) -> list[tuple[str, int]]:
+    pair = read_pair(saved(folder / "truth.json", truth), saved(folder / "results.json", results))
+    return frames_of(pair.detections.annotations)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        named("42", "7"),
+        named("cam/b.jpg", "a.jpg"),
+        named("b.jpg", "a"),
+        named(42, "a"),
+        named("b", "a.jpg", key="file_name"),
+    ],
+)
+def test_results_may_name_images_by_text_or_file(tmp_path: Path, results: object) -> None:
+    truth = changed("images", 0, file_name="cam/b.jpg")
+    assert sorted(frames_found(tmp_path, truth, results)) == [("images", 7), ("images", 42)]
+
+
+def test_images_of_videos_are_found_by_file(tmp_path: Path) -> None:
+    truth = changed("images", 0, video_id=5, frame_id=9)
+    assert frames_found(tmp_path, truth, named("b")) == [("5", 9)]
+
+
+def test_a_truth_may_have_texts_for_ids(tmp_path: Path) -> None:
+    """Its frames are numbered from 1 in the order of the ids, whatever that of the images."""
+    truth = copy.deepcopy(TRUTH)
+    truth["images"] = [{"id": "street"}, {"id": "bridge"}]
+    for entry in truth["annotations"]:
+        entry["image_id"] = "street"
+    side = truth_of(saved(tmp_path / "alone.json", truth)).annotations
+    assert frames_of(side) == [("images", 1), ("images", 2)]
+    assert {row[1] for row in objects_of(side)} == {2}
+    assert frames_found(tmp_path, truth, named("street")) == [("images", 2)]
+
+
+def test_a_name_that_no_image_or_two_images_have_is_a_fault(tmp_path: Path) -> None:
+    truth = changed("images", 1, file_name="other/b.jpg")
+    with pytest.raises(InputError) as caught:
+        frames_found(tmp_path, truth, named("c", "b", "b.jpg"))
+    path = tmp_path / "results.json"
+    assert [str(fault) for fault in caught.value.faults] == [
+        f'{path}, entry 0, image_id: found "c", expected the id or file of one image of the truth',
+        f'{path}, entry 1, image_id: found "b", expected the id or file of one image of the truth',
+    ]
+
+
+def test_two_names_of_one_image_are_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='entry 1, image_id: found "b"'):
+        frames_found(tmp_path, TRUTH, named("42", "b"))
+
+
+def test_a_name_and_an_id_that_are_of_different_images_are_no_guess(tmp_path: Path) -> None:
+    """The text 7 is the id of one image and the file of another."""
+    truth = changed("images", 0, file_name="7.jpg")
+    with pytest.raises(InputError, match='image_id: found "7"'):
+        frames_found(tmp_path, truth, named("7"))
+
+
+def test_many_names_that_are_unknown_are_told_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        frames_found(tmp_path, TRUTH, named(*(f"x{number}" for number in range(610))))
+    assert len(caught.value.faults) == 610
+    assert str(caught.value).startswith("610 times, first at ")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_names_need_the_truth_that_has_them(tmp_path: Path) -> None:
+    points = write(tmp_path / "t.csv", "sequence,frame,x1,y1,x2,y2\nimages,7,0,0,5,6\n")
+    results = saved(tmp_path / "results.json", named("a"))
+    with pytest.raises(InputError, match="found the image 'a', by a name"):
+        read_pair(points, results)
+    digits = saved(tmp_path / "digits.json", named("7"))
+    assert frames_of(read_pair(points, digits).detections.annotations) == [("images", 7)]
+
+
+@pytest.mark.parametrize("image", ["", 1.5, None, True, ["a"], "a\nb", -1])
+def test_an_image_is_a_whole_number_or_a_text(tmp_path: Path, image: object) -> None:
+    (fault,) = validate_file(saved(tmp_path / "a.json", named(image, "a")), side=Side.DETECTIONS)
+    assert (fault.entry, fault.field) == (0, "image_id")
+
+
+def test_strange_file_names_of_a_truth_do_no_harm(tmp_path: Path) -> None:
+    truth = changed("images", 0, file_name=None)
+    truth["images"][1]["file_name"] = ["x"]
+    assert frames_found(tmp_path, truth, named("42", "7"))

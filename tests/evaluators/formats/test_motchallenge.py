@@ -142,7 +142,7 @@ def test_other_faults_are_named(tmp_path: Path) -> None:
     assert (fault.field, fault.found) == ("seqLength", "'many'")
     write(root / "a" / "seqinfo.ini", "nothing")
     (fault,) = validate_file(root)
-    assert fault.found == "no such entry"
+    assert fault.found == "nothing of the kind"
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
@@ -157,3 +157,24 @@ def test_the_format_is_recognised(tmp_path: Path) -> None:
         assert detect_format(path).name == "motchallenge"
     results = write(tmp_path / "found" / "a.txt", RESULTS)
     assert detect_format(results).name == detect_format(results.parent).name == "motchallenge"
+
+
+@pytest.mark.parametrize("side", [Side.TRUTH, Side.DETECTIONS])
+@pytest.mark.parametrize(
+    ("tails", "read"),
+    [
+        (("-1,-1,-1", "-1,-1,-1"), True),
+        (("-9.03,-11.5,0", "3,2.5,0"), True),
+        (("0,0,0", "0,0,0"), True),
+        (("4,0,0", "0,1,2"), False),
+        (("1,0,0", "1,0,0"), False),
+        (("4.0,0,0", "11,0,0"), False),
+    ],
+)
+def test_ten_columns_with_classes_are_never_pedestrians(
+    tmp_path: Path, side: Side, tails: tuple[str, str], read: bool
+) -> None:
+    """A position in metres, or none, may stand in the eighth column; a class may not."""
+    rows = "".join(f"{frame},1,10,10,40,30,1,{tail}\n" for frame, tail in enumerate(tails, start=1))
+    faults = validate_file(write(tmp_path / "a.txt", rows), side=side)
+    assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])

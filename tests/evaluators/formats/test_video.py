@@ -70,7 +70,7 @@ def test_a_manifest_carries_the_counted_frames(opencv: Any, tmp_path: Path) -> N
 @pytest.mark.usefixtures("opencv")
 @pytest.mark.parametrize("measure", [measure_video, measure_images])
 def test_a_missing_video_is_refused(tmp_path: Path, measure: Any) -> None:
-    with pytest.raises(SpecificationError, match="no such"):
+    with pytest.raises(SpecificationError, match="not found"):
         measure(tmp_path / "nothing")
 
 

@@ -24,26 +24,24 @@ overlap_threshold = 0.2, shape = box
 By domain
   measure        Tower   Helicopter      all
   ──────────────────────────────────────────
-  mean_nmotda   0.7500      0.99999   0.8750
+  mean_nmotda   0.7500       0.9999   0.8750
 
 By domain and class
                        ground_truth_       true_
-  domain       class         objects   positives      nmotda
-  ──────────────────────────────────────────────────────────
-  Tower        Car                 4           3      0.7500
-               Bus                 0           0   undefined
-  Helicopter   Car                 9           9     0.99999
+  domain       class         objects   positives   nmotda
+  ───────────────────────────────────────────────────────
+  Tower        Car                 4           3   0.7500
+  Helicopter   Car                 9           9   0.9999
+  1 line without any score not shown; --format json has all
 
 By class
   class   mean_nmotda
   ───────────────────
   Car          0.8750
-  Bus       undefined
+  1 line without any score not shown; --format json has all
 
-1 curves (roc); --curves shows their points
-
-Warnings
-  3 x A label is on no list.
+1 curve is not shown: roc
+--curves shows their points, --format json has them
 """
 
 SEQUENCES = """\
@@ -72,7 +70,7 @@ overlap_threshold = 0.2, shape = box
 By domain
   evaluator    measure        Tower   Helicopter      all
   ───────────────────────────────────────────────────────
-  neovision2   mean_nmotda   0.7500      0.99999   0.8750
+  neovision2   mean_nmotda   0.7500       0.9999   0.8750
   other        mean_nmotda                         0.5000
 
 neovision2: By domain and class
@@ -145,13 +143,18 @@ def test_a_report_becomes_this_csv() -> None:
         (12345, "12345"),
         (0.25, "0.2500"),
         (1.0, "1.0000"),
-        (0.99999, "0.99999"),
+        (0.99999, "0.9999"),
+        (1.00001, "1.0001"),
+        (-0.99999, "-0.9999"),
+        (2.9239766081871346e-05, "3e-05"),
         (1e-9, "1e-09"),
         (-0.123456, "-0.1235"),
         (52310.12346, "52310.1235"),
     ],
 )
-def test_a_number_is_rounded_but_never_to_a_whole_one(value: float | None, text: str) -> None:
+def test_a_number_is_rounded_but_never_to_a_whole_one_nor_to_a_wide_one(
+    value: float | None, text: str
+) -> None:
     assert format_number(value) == text
 
 

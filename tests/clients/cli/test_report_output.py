@@ -152,7 +152,7 @@ def test_a_report_becomes_this_csv() -> None:
         (52310.12346, "52310.1235"),
     ],
 )
-def test_a_number_is_rounded_but_never_to_a_whole_one_nor_to_a_wide_one(
+def test_a_number_is_rounded_but_never_to_a_whole_or_wide_one(
     value: float | None, text: str
 ) -> None:
     assert format_number(value) == text
@@ -207,3 +207,19 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(
 ) -> None:
     with pytest.raises(click.BadParameter, match=reason):
         check_output(str(tmp_path / output))
+
+
+def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
+    tmp_path: Path,
+) -> None:
+    """A figure of 0 is a score; counts of 0 beside undefined figures are of nothing."""
+    block = Block(
+        {"objects": (3, 0), "ap": (0.0, None), "ap_small": (None, None)}, classes=("car", "bus")
+    )
+    report = replace(example_report(), scores=Scores((block,)))
+    path = tmp_path / "report.txt"
+    deliver_table(report_renderables([report], View()), str(path))
+    text = path.read_text(encoding="utf-8")
+    assert "car" in text
+    assert "bus" not in text
+    assert "1 line without any score not shown" in text

@@ -227,7 +227,8 @@ def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name in ("format", "shape", "sequences", "frames"):
         yield name, str(summary[name])
     if summary["empty_frames"]:
-        yield "empty", f"{summary['empty_frames']} of the frames have no objects"
+        frames = "1 frame" if summary["empty_frames"] == 1 else f"{summary['empty_frames']} frames"
+        yield "empty", f"{frames} without objects"
     yield "objects", str(summary["objects"])
     labels = [f"{name or '(none)'} {count}" for name, count in summary["objects_by_class"].items()]
     yield "classes", listed_names(labels) if summary["classes"] else "none"
@@ -237,12 +238,12 @@ def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if spread := summary[f"{name}_px"]:
             yield name, f"{_range(spread)} px"
     if spread := summary["track_frames"]:
-        yield "tracks", f"{summary['tracks']}, of {_range(spread)} frames"
+        yield "tracks", f"{summary['tracks']}, frames of each: {_range(spread)}"
 
 
 def _range(spread: dict[str, float]) -> str:
     least, median, greatest = (f"{value:.4g}" for value in spread.values())
-    return f"{least} to {greatest}, half of them up to {median}"
+    return least if least == greatest else f"{least} to {greatest} (median {median})"
 
 
 def _indented(line: str) -> Padding:

@@ -142,8 +142,9 @@ def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> 
 
 
 def _occurs(scores: Mapping[str, Number]) -> bool:
-    """Whether there is anything that scores are of: a figure, or a count of something."""
-    return None not in scores.values() or any(scores.values())
+    """Whether there is anything that scores are of: no undefined one, a figure, or a count."""
+    values = scores.values()
+    return None not in values or any(value or isinstance(value, float) for value in values)
 
 
 def _named(name: str | None) -> str:

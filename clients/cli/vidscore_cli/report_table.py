@@ -153,7 +153,7 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
         yield _indented(GridView(grid))
     if grid.left_out:
         lines = "1 line" if grid.left_out == 1 else f"{grid.left_out} lines"
-        note = f"{lines} without objects and detections not shown; --format json has all"
+        note = f"{lines} without any score not shown; --format json has all"
         yield _indented(Text(note, style="dim"))
 
 

@@ -12,6 +12,22 @@ from vidscore_evaluators.geometry.boxes import box_areas, envelopes
 from vidscore_evaluators.plausibility.judging import place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
+_SAID = {
+    "same_box_twice": (
+        "objects have the box and the label of another one in their frame",
+        "remove what is there twice",
+    ),
+    "boxes_without_area": (
+        "boxes have no area, so that nothing can match them",
+        "correct or remove them",
+    ),
+    "tracks_jump": (
+        "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
+        "check that a track id is not used for two objects",
+    ),
+}
+"""By code: what is odd, and what to do."""
+
 _JUMP_OF_MEDIAN = 10.0
 """A jump is so many times what objects move in a frame at the median."""
 
@@ -25,34 +41,14 @@ def ground_truth_doubts(truth: Annotations) -> Iterator[ReportWarning]:
     Args:
         truth: The ground truth, as read.
     """
-    yield from _said(
-        truth,
-        _repeated(truth),
-        "same_box_twice",
-        "objects have the box and the label of another one in their frame",
-        "remove what is there twice",
-    )
-    if truth.arity == POINT:
-        return
-    yield from _said(
-        truth,
-        box_areas(envelopes(truth.coordinates)) == 0.0,
-        "boxes_without_area",
-        "boxes have no area, so that nothing can match them",
-        "correct or remove them",
-    )
-    yield from _said(
-        truth,
-        _jumping(truth),
-        "tracks_jump",
-        "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
-        "check that a track id is not used for two objects",
-    )
+    yield from _said(truth, "same_box_twice", _repeated(truth))
+    if truth.arity != POINT:
+        areas = box_areas(envelopes(truth.coordinates))
+        yield from _said(truth, "boxes_without_area", areas == 0.0)
+        yield from _said(truth, "tracks_jump", _jumping(truth))
 
 
-def _said(
-    truth: Annotations, found: BoolArray, code: str, what: str, advice: str
-) -> Iterator[ReportWarning]:
+def _said(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
     """The warning, if anything was found; its example is the first in order of names."""
     rows = np.flatnonzero(found)
     if len(rows) == 0:
@@ -61,6 +57,7 @@ def _said(
     sequences = [truth.sequences[row] for row in truth.frame_sequences[frames].tolist()]
     keys = zip(sequences, truth.frame_numbers[frames].tolist(), strict=True)
     example = FrameExample(Side.TRUTH, *min(keys))
+    what, advice = _SAID[code]
     message = f"{what}, the first of them in {place_name(example)}; {advice}"
     yield ReportWarning(code, message, len(rows), example)
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, Side
+from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, ObjectFlag, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.plausibility.columns import resembles_known_column
 from vidscore_evaluators.plausibility.sampling import SAMPLE, SAMPLE_SCHEMA, sample_table
@@ -162,17 +162,10 @@ def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     labels, keys = aligned.truth.labels, aligned.truth.sequences
     domains = tuple({key.domain: None for key in keys})
     size = len(domains) * len(labels)
-    counts = []
-    for side in (aligned.truth, aligned.detections):
-        cells = side.label_indices
-        if len(domains) > 1:
-            positions = {domain: index for index, domain in enumerate(domains)}
-            of_sequences = np.array([positions[key.domain] for key in keys], dtype=np.int64)
-            of_frames = of_sequences[aligned.truth.frame_sequences] * len(labels)
-            cells = cells + of_frames.repeat(side.object_counts)
-        if not evaluated.all():
-            cells = cells[evaluated.repeat(side.object_counts)]
-        counts.append(np.bincount(cells, minlength=size))
+    counts = [
+        np.bincount(_label_cells(side, evaluated, domains), minlength=size)
+        for side in (aligned.truth, aligned.detections)
+    ]
     used = np.flatnonzero(counts[0] + counts[1])
     of_domain, of_label = np.divmod(used, max(1, len(labels)))
     hashes = [hashlib.blake2b(label.encode(), digest_size=8).hexdigest() for label in labels]
@@ -182,6 +175,20 @@ def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         [of_label, len(labels) + of_domain, len(labels) + len(domains) + of_label],
         counts=[column[used] for column in counts],
     )
+
+
+def _label_cells(side: Annotations, evaluated: BoolArray, domains: Sequence[str]) -> IntArray:
+    """Domain and label as one number of each object of evaluated frames that is no region."""
+    cells = side.label_indices
+    if len(domains) > 1:
+        positions = {domain: index for index, domain in enumerate(domains)}
+        of_sequences = np.array([positions[key.domain] for key in side.sequences], dtype=np.int64)
+        of_frames = of_sequences[side.frame_sequences] * len(side.labels)
+        cells = cells + of_frames.repeat(side.object_counts)
+    counted = (side.flags & ObjectFlag.REGION) == 0
+    if not evaluated.all():
+        counted &= evaluated.repeat(side.object_counts)
+    return cells if counted.all() else cells[counted]
 
 
 def _confidences_table(sides: Mapping[Side, Annotations]) -> Table:

@@ -65,7 +65,7 @@ _READINGS = {
         "check the frame numbers, and add 1 to those of the detections",
     ),
     "nothing_overlaps": (
-        "in other frames as well as in their own",
+        "the ground truth of other frames as well as that of their own",
         "check that both sides are of the same videos, and the format of the boxes",
     ),
 }
@@ -182,7 +182,7 @@ def _confidences(impression: Impression, *, ranked: bool) -> Iterator[ReportWarn
             "equal_confidences",
             f"detections all have the confidence {values[Side.DETECTIONS][0]:g}, but the scores "
             "depend on the order of confidences; check that the file has them, in a column that "
-            "is called confidence",
+            "is called confidence, and that it is not the ground truth",
             detections,
         )
 

@@ -11,6 +11,9 @@ from vidscore_evaluators.tally import Table
 
 NAMES_SHOWN = 5
 
+LEAST_STRANGE = 3
+"""Detections that it takes to say that no label is in common: fewer may be plain mistakes."""
+
 
 class LabelUse(StrEnum):
     """What labels are to an evaluator."""
@@ -40,9 +43,9 @@ def label_doubts(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
     if alike:
         yield _written_otherwise(alike, alone)
     strange = {label: count for label, count in alone.items() if label not in alike}
-    if strange and len(strange) == len(detected):
+    if strange and len(strange) == len(detected) and sum(strange.values()) >= LEAST_STRANGE:
         yield _nothing_in_common(objects, detected)
-    elif strange and use is LabelUse.EXACT:
+    elif strange and use is LabelUse.EXACT and len(strange) < len(detected):
         yield _only_detected(strange)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +17,7 @@ from vidscore_evaluators.plausibility.overlaps import Fit, Pairing, Sample, samp
 LEAST_RISE = 0.1
 """By so much the mean best overlap rises under a reading that is named."""
 
-_CHANCE = 0.5
+_CHANCE = 1.0
 """On n boxes, chance may raise a mean by this much over the root of n."""
 
 _ORDERED = 0.95
@@ -30,13 +31,16 @@ _ANOTHER_SCALE = 1.2
 
 _ALL_BUT_FEW = 0.99
 
+_LEAST_FIT_OF_SCALE = 0.3
+"""A scale is only estimated from what boxes span, so that it must fit well to be named."""
+
 _NORMALISED = 1.5
 """Coordinates that are hardly ever greater are shares of the image."""
 
 _HARDLY = 0.1
 """Mean best overlap under which sides may have nothing to do with each other."""
 
-_LEAST_UNRELATED = 10
+_LEAST_UNRELATED = 20
 """Boxes of each side that it takes to say so."""
 
 
@@ -149,7 +153,12 @@ def judge_sample(
     sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
     if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
         return None
-    view = _View.of(sample)
+    # Numbers that no image has may overflow; what comes of them then is no finding.
+    with np.errstate(all="ignore"):
+        return _best_finding(_View.of(sample), plain)
+
+
+def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
     findings = [*_otherwise_read(view, plain), *_shifted(view)]
     if findings:
         # Many a reading of one side is that of the other turned round: detections err more often.
@@ -195,7 +204,7 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         for code, boxes, by in candidates:
             if _are_ordered(boxes) and _inside(boxes, other) >= least_inside:
                 then = view.pairing.fit(*((boxes, other) if index == 0 else (other, boxes)))
-                if _rises(view.now, then):
+                if _rises(view.now, then) and (by is None or max(then.means) > _LEAST_FIT_OF_SCALE):
                     yield _finding(code, side, view, then, view.pairing, by)
 
 
@@ -220,7 +229,8 @@ def _scale(boxes: FloatArray, other: FloatArray) -> Scale | None:
         return None
     across, down = (theirs / mine).tolist()
     normalised = [bool((reach <= _NORMALISED).all()) for reach in (mine, theirs)]
-    if max(across, 1 / across, down, 1 / down) < _ANOTHER_SCALE or normalised[1]:
+    changes = (across, down, *(mine / theirs).tolist())
+    if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
         return None
     return Scale(NORMALISED if normalised[0] else SCALED, across, down)
 

@@ -24,26 +24,24 @@ overlap_threshold = 0.2, shape = box
 By domain
   measure        Tower   Helicopter      all
   ──────────────────────────────────────────
-  mean_nmotda   0.7500      0.99999   0.8750
+  mean_nmotda   0.7500       0.9999   0.8750
 
 By domain and class
                        ground_truth_       true_
-  domain       class         objects   positives      nmotda
-  ──────────────────────────────────────────────────────────
-  Tower        Car                 4           3      0.7500
-               Bus                 0           0   undefined
-  Helicopter   Car                 9           9     0.99999
+  domain       class         objects   positives   nmotda
+  ───────────────────────────────────────────────────────
+  Tower        Car                 4           3   0.7500
+  Helicopter   Car                 9           9   0.9999
+  1 line without any score not shown; --format json has all
 
 By class
   class   mean_nmotda
   ───────────────────
   Car          0.8750
-  Bus       undefined
+  1 line without any score not shown; --format json has all
 
-1 curves (roc); --curves shows their points
-
-Warnings
-  3 x A label is on no list.
+1 curve is not shown: roc
+--curves shows their points, --format json has them
 """
 
 SEQUENCES = """\
@@ -72,7 +70,7 @@ overlap_threshold = 0.2, shape = box
 By domain
   evaluator    measure        Tower   Helicopter      all
   ───────────────────────────────────────────────────────
-  neovision2   mean_nmotda   0.7500      0.99999   0.8750
+  neovision2   mean_nmotda   0.7500       0.9999   0.8750
   other        mean_nmotda                         0.5000
 
 neovision2: By domain and class
@@ -145,13 +143,18 @@ def test_a_report_becomes_this_csv() -> None:
         (12345, "12345"),
         (0.25, "0.2500"),
         (1.0, "1.0000"),
-        (0.99999, "0.99999"),
+        (0.99999, "0.9999"),
+        (1.00001, "1.0001"),
+        (-0.99999, "-0.9999"),
+        (2.9239766081871346e-05, "3e-05"),
         (1e-9, "1e-09"),
         (-0.123456, "-0.1235"),
         (52310.12346, "52310.1235"),
     ],
 )
-def test_a_number_is_rounded_but_never_to_a_whole_one(value: float | None, text: str) -> None:
+def test_a_number_is_rounded_but_never_to_a_whole_or_wide_one(
+    value: float | None, text: str
+) -> None:
     assert format_number(value) == text
 
 
@@ -204,3 +207,19 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(
 ) -> None:
     with pytest.raises(click.BadParameter, match=reason):
         check_output(str(tmp_path / output))
+
+
+def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
+    tmp_path: Path,
+) -> None:
+    """A figure of 0 is a score; counts of 0 beside undefined figures are of nothing."""
+    block = Block(
+        {"objects": (3, 0), "ap": (0.0, None), "ap_small": (None, None)}, classes=("car", "bus")
+    )
+    report = replace(example_report(), scores=Scores((block,)))
+    path = tmp_path / "report.txt"
+    deliver_table(report_renderables([report], View()), str(path))
+    text = path.read_text(encoding="utf-8")
+    assert "car" in text
+    assert "bus" not in text
+    assert "1 line without any score not shown" in text

@@ -18,6 +18,7 @@ def test_a_file_without_faults_gets_a_summary(data: Path) -> None:
         "  shape      points (x, y)\n"
         "  sequences  1\n"
         "  frames     5\n"
+        "  empty      3 frames without objects\n"
         "  objects    3\n"
         "  classes    none\n"
     )

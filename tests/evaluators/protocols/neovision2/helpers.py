@@ -75,8 +75,10 @@ def counts(report: Report, class_: str | None = "Car", **of: Any) -> tuple[Numbe
 
 
 def warned(report: Report) -> dict[str, int]:
-    """How often each warning applies, by its code."""
-    return {warning.code: warning.count for warning in report.warnings}
+    """How often each warning of the evaluator applies, by its code; without doubts of the input."""
+    doubts = {"equal_confidences", "no_detections", "no_label_in_common"}
+    found = {warning.code: warning.count for warning in report.warnings}
+    return {code: count for code, count in found.items() if code not in doubts}
 
 
 def points(report: Report, class_: str | None = "Car") -> dict[Number, tuple[Number, Number]]:

@@ -1,0 +1,70 @@
+"""Ground truth is doubted where it contradicts itself, and contents are counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.plausibility.contents import Spread, contents_of
+from vidscore_evaluators.plausibility.reading import doubts_of_pair, doubts_of_side
+from vidscore_evaluators.testing import Thing, make_annotations
+
+CAR = Thing((0.0, 0.0, 10.0, 20.0), "car")
+BUS = Thing((50.0, 0.0, 90.0, 20.0), "bus")
+
+
+def video(*frames: list[Thing]) -> dict[tuple[str, str], dict[int, list[Thing]]]:
+    return {("", "north"): dict(enumerate(frames))}
+
+
+def codes(*frames: list[Thing]) -> dict[str, int]:
+    truth = make_annotations(video(*frames), arity=4)
+    return {entry.code: entry.count for entry in doubts_of_side(Side.TRUTH, truth)}
+
+
+def test_ground_truth_without_oddities_is_not_doubted() -> None:
+    assert codes([CAR, BUS], [CAR], []) == {}
+
+
+def test_the_same_box_twice_in_a_frame_is_doubted_and_placed() -> None:
+    truth = make_annotations(video([CAR], [CAR, BUS, CAR]), arity=4)
+    [warning] = doubts_of_side(Side.TRUTH, truth)
+    assert (warning.code, warning.count) == ("same_box_twice", 1)
+    assert "frame 1 of sequence north" in warning.message
+
+
+def test_the_same_box_under_another_label_is_another_object() -> None:
+    assert codes([CAR, replace(CAR, label="van")]) == {}
+
+
+def test_boxes_without_area_are_doubted() -> None:
+    assert codes([replace(CAR, coordinates=(5.0, 5.0, 5.0, 9.0))]) == {"boxes_without_area": 1}
+
+
+def test_a_track_that_jumps_is_doubted() -> None:
+    """Nine steps of one pixel, and one of five hundred."""
+    lefts = [*range(5), *range(500, 505)]
+    boxes = [Thing((float(x), 0.0, x + 10.0, 10.0), "car", 1.0, 7) for x in lefts]
+    assert codes(*([box] for box in boxes)) == {"tracks_jump": 1}
+
+
+def test_a_track_that_moves_evenly_does_not_jump() -> None:
+    boxes = [Thing((30.0 * x, 0.0, 30.0 * x + 10.0, 10.0), "car", 1.0, 7) for x in range(10)]
+    assert codes(*([box] for box in boxes)) == {}
+
+
+def test_contents_count_labels_sizes_tracks_and_empty_frames() -> None:
+    tracked = [replace(CAR, track_id=1)], [replace(CAR, track_id=1), replace(BUS, track_id=2)], []
+    found = contents_of(make_annotations(video(*tracked), arity=4))
+    assert found.labels == {"car": 2, "bus": 1}
+    assert (found.width_px, found.height_px) == (Spread(10, 10, 40), Spread(20, 20, 20))
+    assert (found.tracks, found.track_frames) == (2, Spread(1, 1.5, 2))
+    assert found.empty_frames == 1
+
+
+def test_both_sides_are_held_against_each_other() -> None:
+    truth = make_annotations(video([CAR], [CAR], [CAR]), arity=4)
+    found = make_annotations(video(*([replace(CAR, label="Car")] for _ in range(3))), arity=4)
+    [warning, _] = doubts_of_pair(truth, found)
+    assert warning.code == "labels_written_otherwise"
+    assert "'Car' for 'car'" in warning.message

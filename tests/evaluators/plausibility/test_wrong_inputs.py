@@ -1,0 +1,401 @@
+"""What people get wrong gives a warning that names it; what is right gives none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.evaluators.plausibility.traffic import (
+    BOX,
+    HEIGHT,
+    WIDTH,
+    Columns,
+    rows_where,
+    traffic,
+    with_boxes,
+    without,
+)
+
+from vidscore_evaluators import score
+from vidscore_evaluators.errors import GeometryError
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+
+TRUTH, DETECTIONS = traffic()
+IMAGES = BenchmarkSpec(
+    sequences=tuple(
+        SequenceSpec(name, frame_count=40, image_width=WIDTH, image_height=HEIGHT)
+        for name in ("north", "south", "west")
+    )
+)
+
+Sides = tuple[Columns, Columns]
+
+
+def corners(columns: Columns) -> list[np.ndarray]:
+    return [columns[name] for name in BOX]
+
+
+def as_sizes(columns: Columns) -> Columns:
+    """x, y, width, height under the names of two corners."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a, b, c - a, d - b)
+
+
+def as_centres(columns: Columns) -> Columns:
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, (a + c) / 2, (b + d) / 2, c - a, d - b)
+
+
+def read_as_sizes(columns: Columns) -> Columns:
+    """Two corners, read as x, y, width, height: what COCO results with corners become."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a, b, a + c, b + d)
+
+
+def scaled(columns: Columns, across: float, down: float) -> Columns:
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a * across, b * down, c * across, d * down)
+
+
+def moved(columns: Columns, frames: int) -> Columns:
+    return columns | {"frame": columns["frame"] + frames}
+
+
+def labelled(columns: Columns, **names: str) -> Columns:
+    return columns | {"class": np.array([names.get(name, name) for name in columns["class"]])}
+
+
+def some_labelled(columns: Columns, label: str) -> Columns:
+    """Every tenth object under another label."""
+    every_tenth = np.arange(len(columns["class"])) % 10 == 0
+    return columns | {"class": np.where(every_tenth, label, columns["class"])}
+
+
+def renamed(columns: Columns, **names: str) -> Columns:
+    return {names.get(name, name): column for name, column in columns.items()}
+
+
+def moved_in_time(columns: Columns) -> Columns:
+    """Every detection under the sequence and frame of another one."""
+    order = (np.arange(len(columns["frame"])) * 7 + len(columns["frame"]) // 2) % len(
+        columns["frame"]
+    )
+    return columns | {"frame": columns["frame"][order], "sequence": columns["sequence"][order]}
+
+
+def ordinary(change: Callable[[Columns], Columns]) -> Sides:
+    return TRUTH, change(DETECTIONS)
+
+
+WRONG: dict[str, tuple[str, Sides, str]] = {
+    # ---- columns and labels
+    "a column detection_score for confidence": (
+        "map",
+        ordinary(lambda side: renamed(side, confidence="detection_score")),
+        "unused_column",
+    ),
+    "confidences that were not read": (
+        "map",
+        ordinary(lambda side: without(side, "confidence")),
+        "equal_confidences",
+    ),
+    "Car for car": (
+        "map",
+        ordinary(lambda side: labelled(side, car="Car", bus="Bus")),
+        "labels_written_otherwise",
+    ),
+    "blanks in labels": (
+        "f1",
+        (labelled(TRUTH, car="big car"), labelled(DETECTIONS, car="big_car")),
+        "labels_written_otherwise",
+    ),
+    "whole numbers against decimals": (
+        "map",
+        (
+            labelled(TRUTH, car="1", bus="2"),
+            labelled(DETECTIONS, car="1.0", bus="2.0"),
+        ),
+        "labels_written_otherwise",
+    ),
+    "numbers for names": (
+        "map",
+        ordinary(lambda side: side | {"class": np.where(side["class"] == "car", 1, 2)}),
+        "no_label_in_common",
+    ),
+    "no labels on one side": (
+        "coco",
+        ordinary(lambda side: without(side, "class")),
+        "no_label_in_common",
+    ),
+    "a label that is only detected, ospa": (
+        "ospa",
+        ordinary(lambda side: some_labelled(side, "ghost")),
+        "labels_only_detected",
+    ),
+    "a label that is only detected, emd": (
+        "emd",
+        ordinary(lambda side: some_labelled(side, "ghost")),
+        "labels_only_detected",
+    ),
+    "a label that is only detected, map": (
+        "map",
+        ordinary(lambda side: some_labelled(side, "ghost")),
+        "labels_only_detected",
+    ),
+    "detections without a label among others": (
+        "map",
+        ordinary(lambda side: some_labelled(side, "")),
+        "labels_only_detected",
+    ),
+    # ---- boxes
+    "x, y, w, h as two corners": ("f1", ordinary(as_sizes), "reads_as_sizes"),
+    "x, y, w, h in the truth": ("f1", (as_sizes(TRUTH), DETECTIONS), "reads_as_sizes"),
+    "x, y, w, h on both sides": (
+        "f1",
+        (as_sizes(TRUTH), as_sizes(DETECTIONS)),
+        "swapped_corners",
+    ),
+    "centre and size as two corners": ("map", ordinary(as_centres), "reads_as_centres"),
+    "two corners as x, y, w, h": ("coco", ordinary(read_as_sizes), "reads_as_corners"),
+    "y before x": (
+        "map",
+        ordinary(lambda side: with_boxes(side, *(side[name] for name in ("y1", "x1", "y2", "x2")))),
+        "reads_rows_first",
+    ),
+    "x1, x2, y1, y2": (
+        "map",
+        ordinary(lambda side: with_boxes(side, *(side[name] for name in ("x1", "x2", "y1", "y2")))),
+        "reads_pairs_first",
+    ),
+    "shares of the image": (
+        "map",
+        ordinary(lambda side: scaled(side, 1 / WIDTH, 1 / HEIGHT)),
+        "reads_as_shares_of_the_image",
+    ),
+    "pixels of a smaller image": (
+        "map",
+        ordinary(lambda side: scaled(side, 1 / 3, 1 / 3)),
+        "reads_at_another_scale",
+    ),
+    "corners swapped in many rows": (
+        "map",
+        ordinary(lambda side: with_boxes(side, *(side[name] for name in ("x2", "y1", "x1", "y2")))),
+        "swapped_corners",
+    ),
+    "x, y, w, h read as points": (
+        "spotgeo",
+        tuple(
+            {
+                "sequence": side["sequence"],
+                "frame": side["frame"] % 5 + 1,
+                "x": side["x1"] / 4,
+                "y": side["y1"] / 4,
+                "w": side["x2"],
+                "h": side["y2"],
+            }
+            for side in (rows_where(TRUTH, TRUTH["frame"] < 5),) * 2
+        ),
+        "boxes_read_as_points",
+    ),
+    # ---- frames and sides
+    "one frame late": ("map", ordinary(lambda side: moved(side, 1)), "reads_one_frame_earlier"),
+    "one frame early": (
+        "map",
+        (moved(TRUTH, 1), DETECTIONS),
+        "reads_one_frame_later",
+    ),
+    "one frame late, seen by its last frame": (
+        "map",
+        ordinary(lambda side: moved(side, 1)),
+        "frames_not_evaluated",
+    ),
+    "frames in another order": ("map", ordinary(moved_in_time), "nothing_overlaps"),
+    "sides swapped": ("map", (DETECTIONS, without(TRUTH, "confidence")), "sides_swapped"),
+    "sides swapped, a criterion that ranks nothing": (
+        "f1",
+        (DETECTIONS, without(TRUTH, "confidence")),
+        "sides_swapped",
+    ),
+    "truth with confidences": ("map", (DETECTIONS, DETECTIONS), "truth_with_confidences"),
+    "a header without rows": (
+        "map",
+        ordinary(lambda side: rows_where(side, slice(0, 0))),
+        "no_detections",
+    ),
+}
+
+
+@pytest.mark.parametrize(("evaluator", "sides", "code"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_input_is_warned_of(evaluator: str, sides: Sides, code: str) -> None:
+    """The warning is there, says how many, and ends with what to do."""
+    report = score(evaluator, *sides)
+    found = {warning.code: warning for warning in report.warnings}
+    assert code in found
+    assert found[code].count > 0
+    what, advice = found[code].message.rsplit("; ", 1)
+    assert what
+    assert advice
+
+
+def test_boxes_beyond_the_image_are_warned_of_where_its_size_is_known() -> None:
+    moved_out = DETECTIONS | {"x1": DETECTIONS["x1"] + WIDTH, "x2": DETECTIONS["x2"] + WIDTH}
+    report = score("map", TRUTH, moved_out, specification=IMAGES)
+    [warning] = [entry for entry in report.warnings if entry.code == "beyond_image"]
+    assert warning.count == len(DETECTIONS["frame"])
+    assert "the first of them in frame 0 of sequence north" in warning.message
+
+
+def bad_detector() -> Sides:
+    """Finds a fifth, and nine of ten boxes are on nothing."""
+    return traffic(recall=0.2, alarms=9.0)
+
+
+def without_south(columns: Columns) -> Columns:
+    return rows_where(columns, columns["sequence"] != "south")
+
+
+def still_traffic() -> Sides:
+    return traffic(speed_px=0.0)
+
+
+SILENT: dict[str, tuple[str, Sides]] = {
+    "a good detector": ("map", (TRUTH, DETECTIONS)),
+    "a good detector, by f1": ("f1", (TRUTH, DETECTIONS)),
+    "a good detector, by coco": ("coco", (TRUTH, DETECTIONS)),
+    "a good detector, by ospa": ("ospa", (TRUTH, DETECTIONS)),
+    "a good detector, by neovision2": (
+        "neovision2",
+        tuple(
+            labelled(side, car="Car", bus="bus") | {"domain": np.full(len(side["frame"]), "Tower")}
+            for side in (TRUTH, DETECTIONS)
+        ),
+    ),
+    "a bad detector": ("map", bad_detector()),
+    "a bad detector, by coco": ("coco", bad_detector()),
+    "a bad detector of things that stand still": (
+        "map",
+        traffic(recall=0.2, alarms=9.0, speed_px=0.0),
+    ),
+    "a very bad detector": ("map", traffic(recall=0.2, alarms=40.0, noise_px=8.0)),
+    "an inexact detector": ("map", traffic(noise_px=15.0)),
+    "a detector of many things": ("map", traffic(alarms=80.0, frames=10)),
+    "a detector of one label of many": (
+        "map",
+        ordinary(lambda side: rows_where(side, side["class"] == "bus")),
+    ),
+    "a detector of small things among large ones": (
+        "map",
+        ordinary(lambda side: rows_where(side, side["x2"] - side["x1"] < 120)),
+    ),
+    "things that stand still": ("map", still_traffic()),
+    "things that move fast": ("map", traffic(speed_px=30.0)),
+    "a tracker without confidences": (
+        "clear",
+        ordinary(lambda side: without(side, "confidence")),
+    ),
+    "a tracker without confidences, by hota": (
+        "hota",
+        ordinary(lambda side: without(side, "confidence")),
+    ),
+    "a detector without confidences, by f1": (
+        "f1",
+        ordinary(lambda side: without(side, "confidence")),
+    ),
+    "perfect tracks": ("identity", (TRUTH, TRUTH)),
+    "a sequence without detections": (
+        "map",
+        ordinary(lambda side: rows_where(side, side["sequence"] != "south")),
+    ),
+    "a sequence without objects": (
+        "f1",
+        (rows_where(TRUTH, TRUTH["sequence"] != "south"), without_south(DETECTIONS)),
+    ),
+    "neither objects nor detections": (
+        "map",
+        tuple(rows_where(side, slice(0, 0)) for side in (TRUTH, DETECTIONS)),
+    ),
+    "another case where labels are ignored": (
+        "map-ignore",
+        ordinary(lambda side: labelled(side, car="Car")),
+    ),
+    "other labels where labels are ignored": (
+        "map-ignore",
+        ordinary(lambda side: without(side, "class")),
+    ),
+    "a label that is only in the truth": (
+        "map",
+        (some_labelled(TRUTH, "tram"), DETECTIONS),
+    ),
+    "one swapped box": (
+        "map",
+        ordinary(
+            lambda side: side
+            | {
+                "x1": np.concatenate([side["x2"][:1], side["x1"][1:]]),
+                "x2": np.concatenate([side["x1"][:1], side["x2"][1:]]),
+            }
+        ),
+    ),
+    "a further column that resembles nothing": (
+        "map",
+        ordinary(lambda side: side | {"temperature": side["confidence"]}),
+    ),
+    "a few frames": ("map", traffic(frames=2)),
+    "one vehicle": ("map", traffic(vehicles=1, frames=10)),
+    "every confidence the same but one": (
+        "map",
+        ordinary(
+            lambda side: side
+            | {"confidence": np.where(np.arange(len(side["frame"])) == 7, 0.5, 1.0)}
+        ),
+    ),
+    "corners of a huge image": (
+        "map",
+        (scaled(TRUTH, 10, 10), scaled(DETECTIONS, 10, 10)),
+    ),
+    "shares of the image on both sides": (
+        "map",
+        (scaled(TRUTH, 1 / WIDTH, 1 / HEIGHT), scaled(DETECTIONS, 1 / WIDTH, 1 / HEIGHT)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("evaluator", "sides"), SILENT.values(), ids=SILENT.keys())
+def test_a_right_input_is_not_doubted(evaluator: str, sides: Sides) -> None:
+    """There is no warning; frames of mere detections, which the truth does not list, aside."""
+    name, _, ignored = evaluator.partition("-ignore")
+    parameters = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
+    del ignored
+    found = [warning.code for warning in score(name, *sides, **parameters).warnings]
+    assert set(found) <= {"frames_not_evaluated", "unevaluated_detections"}
+
+
+def test_there_are_as_many_right_inputs_as_wrong_ones() -> None:
+    assert len(SILENT) >= len(WRONG)
+
+
+def test_a_good_detector_is_not_doubted_where_the_size_of_images_is_known() -> None:
+    report = score("map", TRUTH, DETECTIONS, specification=IMAGES)
+    assert [warning.code for warning in report.warnings] == []
+
+
+def test_neovision2_names_the_labels_that_its_domain_does_not_score() -> None:
+    count = len(TRUTH["frame"])
+    tower = {"domain": np.full(count, "Tower")}
+    found = some_labelled(TRUTH, "tram") | tower | {"confidence": np.linspace(0, 1, count)}
+    report = score("neovision2", TRUTH | tower, found)
+    [warning] = [entry for entry in report.warnings if entry.code == "unlisted_detections"]
+    assert warning.message.endswith(f"tram ({warning.count})")
+
+
+def test_detections_in_other_frames_are_named_by_their_first_frame() -> None:
+    report = score("f1", TRUTH, moved(DETECTIONS, 1))
+    [warning] = [entry for entry in report.warnings if entry.code == "frames_not_evaluated"]
+    assert "the first of them in frame 40 of sequence" in warning.message
+
+
+def test_boxes_that_are_refused_as_points_are_told_how_to_be_given() -> None:
+    points = renamed(without(as_sizes(DETECTIONS), "track_id"), x1="x", y1="y", x2="w", y2="h")
+    with pytest.raises(GeometryError, match="give boxes as x1, y1, x2, y2, not as x, y, w, h"):
+        score("map", TRUTH, points)

@@ -27,6 +27,64 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// NameKind is a kind of names that a benchmark has.
+type NameKind int32
+
+const (
+	// Not said.
+	NameKind_NAME_KIND_UNSPECIFIED NameKind = 0
+	// Sequences, with their domains. One that the benchmark lacks is refused.
+	NameKind_NAME_KIND_SEQUENCES NameKind = 1
+	// Labels. One that the specification does not list is refused; where it lists none, one that the
+	// truth lacks is warned of.
+	NameKind_NAME_KIND_LABELS NameKind = 2
+	// First and last frame of each sequence. A frame outside is refused. Takes NAME_KIND_SEQUENCES.
+	NameKind_NAME_KIND_FRAME_COUNTS NameKind = 3
+)
+
+// Enum value maps for NameKind.
+var (
+	NameKind_name = map[int32]string{
+		0: "NAME_KIND_UNSPECIFIED",
+		1: "NAME_KIND_SEQUENCES",
+		2: "NAME_KIND_LABELS",
+		3: "NAME_KIND_FRAME_COUNTS",
+	}
+	NameKind_value = map[string]int32{
+		"NAME_KIND_UNSPECIFIED":  0,
+		"NAME_KIND_SEQUENCES":    1,
+		"NAME_KIND_LABELS":       2,
+		"NAME_KIND_FRAME_COUNTS": 3,
+	}
+)
+
+func (x NameKind) Enum() *NameKind {
+	p := new(NameKind)
+	*p = x
+	return p
+}
+
+func (x NameKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (NameKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[0].Descriptor()
+}
+
+func (NameKind) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[0]
+}
+
+func (x NameKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use NameKind.Descriptor instead.
+func (NameKind) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{0}
+}
+
 // Visibility is what performers see of scores.
 type Visibility int32
 
@@ -69,11 +127,11 @@ func (x Visibility) String() string {
 }
 
 func (Visibility) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[0].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[1].Descriptor()
 }
 
 func (Visibility) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[0]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[1]
 }
 
 func (x Visibility) Number() protoreflect.EnumNumber {
@@ -82,7 +140,7 @@ func (x Visibility) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Visibility.Descriptor instead.
 func (Visibility) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{0}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
 }
 
 // QuietAction is what becomes of a submission that nobody continues.
@@ -122,11 +180,11 @@ func (x QuietAction) String() string {
 }
 
 func (QuietAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[1].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[2].Descriptor()
 }
 
 func (QuietAction) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[1]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[2]
 }
 
 func (x QuietAction) Number() protoreflect.EnumNumber {
@@ -135,7 +193,7 @@ func (x QuietAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use QuietAction.Descriptor instead.
 func (QuietAction) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
 // Selection is which submission of a team stands on the board.
@@ -175,11 +233,11 @@ func (x Selection) String() string {
 }
 
 func (Selection) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[2].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[3].Descriptor()
 }
 
 func (Selection) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[2]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[3]
 }
 
 func (x Selection) Number() protoreflect.EnumNumber {
@@ -188,7 +246,7 @@ func (x Selection) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Selection.Descriptor instead.
 func (Selection) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
 }
 
 // Benchmark is a specification, truth and a policy, hosted.
@@ -199,9 +257,10 @@ type Benchmark struct {
 	// Specification: title, evaluators, domains and sequences. Which frames are evaluated and which
 	// are don't-care is shown to others than organisers under VISIBILITY_LIVE alone.
 	Specification *BenchmarkSpec `protobuf:"bytes,2,opt,name=specification,proto3" json:"specification,omitempty"`
-	// Shape of the truth's objects.
+	// Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+	// these judge several shapes, from the first truth that is uploaded; until then it is not said.
 	TruthGeometry Geometry `protobuf:"varint,3,opt,name=truth_geometry,json=truthGeometry,proto3,enum=vidscore.v1.Geometry" json:"truth_geometry,omitempty"`
-	// Shape of the detections.
+	// Shape of the detections, likewise; where several would do, that of the truth.
 	DetectionGeometry Geometry `protobuf:"varint,4,opt,name=detection_geometry,json=detectionGeometry,proto3,enum=vidscore.v1.Geometry" json:"detection_geometry,omitempty"`
 	// Submissions may be created from then on; absent: at once.
 	OpenTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=open_time,json=openTime,proto3" json:"open_time,omitempty"`
@@ -217,7 +276,9 @@ type Benchmark struct {
 	TruthRevision int64 `protobuf:"varint,10,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Digest of the newest truth, keyed with a secret of the server so that nobody can test guesses
 	// against it.
-	TruthDigest   string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	// Which names participants may know; absent: sequences and labels.
+	PublicNames   *PublicNames `protobuf:"bytes,12,opt,name=public_names,json=publicNames,proto3" json:"public_names,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -329,6 +390,60 @@ func (x *Benchmark) GetTruthDigest() string {
 	return ""
 }
 
+func (x *Benchmark) GetPublicNames() *PublicNames {
+	if x != nil {
+		return x.PublicNames
+	}
+	return nil
+}
+
+// PublicNames says which names participants may know. They are those of the specification or, where
+// it has none, of the complete truth; nothing is refused or warned of while there is neither.
+type PublicNames struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kinds; none: participants are told of no name, and all of them get the same warning.
+	Kinds         []NameKind `protobuf:"varint,1,rep,packed,name=kinds,proto3,enum=vidscore.v1.NameKind" json:"kinds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublicNames) Reset() {
+	*x = PublicNames{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublicNames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublicNames) ProtoMessage() {}
+
+func (x *PublicNames) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublicNames.ProtoReflect.Descriptor instead.
+func (*PublicNames) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PublicNames) GetKinds() []NameKind {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
 // Policy is what is shown, allowed and ranked.
 type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -367,7 +482,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -379,7 +494,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -392,7 +507,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Policy) GetVisibility() Visibility {
@@ -501,7 +616,7 @@ type CreateBenchmarkRequest struct {
 
 func (x *CreateBenchmarkRequest) Reset() {
 	*x = CreateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +628,7 @@ func (x *CreateBenchmarkRequest) String() string {
 func (*CreateBenchmarkRequest) ProtoMessage() {}
 
 func (x *CreateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +641,7 @@ func (x *CreateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*CreateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateBenchmarkRequest) GetBenchmarkId() string {
@@ -561,7 +676,7 @@ type CreateBenchmarkResponse struct {
 
 func (x *CreateBenchmarkResponse) Reset() {
 	*x = CreateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -573,7 +688,7 @@ func (x *CreateBenchmarkResponse) String() string {
 func (*CreateBenchmarkResponse) ProtoMessage() {}
 
 func (x *CreateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -586,7 +701,7 @@ func (x *CreateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*CreateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -607,7 +722,7 @@ type GetBenchmarkRequest struct {
 
 func (x *GetBenchmarkRequest) Reset() {
 	*x = GetBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -619,7 +734,7 @@ func (x *GetBenchmarkRequest) String() string {
 func (*GetBenchmarkRequest) ProtoMessage() {}
 
 func (x *GetBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -632,7 +747,7 @@ func (x *GetBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*GetBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetBenchmarkRequest) GetName() string {
@@ -653,7 +768,7 @@ type GetBenchmarkResponse struct {
 
 func (x *GetBenchmarkResponse) Reset() {
 	*x = GetBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -665,7 +780,7 @@ func (x *GetBenchmarkResponse) String() string {
 func (*GetBenchmarkResponse) ProtoMessage() {}
 
 func (x *GetBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -678,7 +793,7 @@ func (x *GetBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*GetBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -701,7 +816,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -713,7 +828,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -726,7 +841,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ListBenchmarksRequest) GetPageSize() int32 {
@@ -756,7 +871,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -768,7 +883,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -781,7 +896,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -803,7 +918,7 @@ type UpdateBenchmarkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark with its name and the new values.
 	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+	// Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -811,7 +926,7 @@ type UpdateBenchmarkRequest struct {
 
 func (x *UpdateBenchmarkRequest) Reset() {
 	*x = UpdateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -823,7 +938,7 @@ func (x *UpdateBenchmarkRequest) String() string {
 func (*UpdateBenchmarkRequest) ProtoMessage() {}
 
 func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -836,7 +951,7 @@ func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *UpdateBenchmarkRequest) GetBenchmark() *Benchmark {
@@ -864,7 +979,7 @@ type UpdateBenchmarkResponse struct {
 
 func (x *UpdateBenchmarkResponse) Reset() {
 	*x = UpdateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +991,7 @@ func (x *UpdateBenchmarkResponse) String() string {
 func (*UpdateBenchmarkResponse) ProtoMessage() {}
 
 func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1004,7 @@ func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -912,7 +1027,7 @@ type DeleteBenchmarkRequest struct {
 
 func (x *DeleteBenchmarkRequest) Reset() {
 	*x = DeleteBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -924,7 +1039,7 @@ func (x *DeleteBenchmarkRequest) String() string {
 func (*DeleteBenchmarkRequest) ProtoMessage() {}
 
 func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -937,7 +1052,7 @@ func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DeleteBenchmarkRequest) GetName() string {
@@ -963,7 +1078,7 @@ type DeleteBenchmarkResponse struct {
 
 func (x *DeleteBenchmarkResponse) Reset() {
 	*x = DeleteBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1090,7 @@ func (x *DeleteBenchmarkResponse) String() string {
 func (*DeleteBenchmarkResponse) ProtoMessage() {}
 
 func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1103,7 @@ func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
 }
 
 // UploadTruthHeader says what an upload of truth is for.
@@ -1011,7 +1126,7 @@ type UploadTruthHeader struct {
 
 func (x *UploadTruthHeader) Reset() {
 	*x = UploadTruthHeader{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1138,7 @@ func (x *UploadTruthHeader) String() string {
 func (*UploadTruthHeader) ProtoMessage() {}
 
 func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1151,7 @@ func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthHeader.ProtoReflect.Descriptor instead.
 func (*UploadTruthHeader) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UploadTruthHeader) GetBenchmark() string {
@@ -1091,7 +1206,7 @@ type UploadTruthRequest struct {
 
 func (x *UploadTruthRequest) Reset() {
 	*x = UploadTruthRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1218,7 @@ func (x *UploadTruthRequest) String() string {
 func (*UploadTruthRequest) ProtoMessage() {}
 
 func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1231,7 @@ func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthRequest.ProtoReflect.Descriptor instead.
 func (*UploadTruthRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadTruthRequest) GetMessage() isUploadTruthRequest_Message {
@@ -1189,7 +1304,7 @@ type UploadTruthEnd struct {
 
 func (x *UploadTruthEnd) Reset() {
 	*x = UploadTruthEnd{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1316,7 @@ func (x *UploadTruthEnd) String() string {
 func (*UploadTruthEnd) ProtoMessage() {}
 
 func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1329,7 @@ func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthEnd.ProtoReflect.Descriptor instead.
 func (*UploadTruthEnd) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadTruthEnd) GetFrameCount() int64 {
@@ -1235,7 +1350,7 @@ type UploadTruthResponse struct {
 
 func (x *UploadTruthResponse) Reset() {
 	*x = UploadTruthResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1247,7 +1362,7 @@ func (x *UploadTruthResponse) String() string {
 func (*UploadTruthResponse) ProtoMessage() {}
 
 func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1260,7 +1375,7 @@ func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthResponse.ProtoReflect.Descriptor instead.
 func (*UploadTruthResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UploadTruthResponse) GetRevision() *TruthRevision {
@@ -1291,7 +1406,7 @@ type TruthRevision struct {
 
 func (x *TruthRevision) Reset() {
 	*x = TruthRevision{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1303,7 +1418,7 @@ func (x *TruthRevision) String() string {
 func (*TruthRevision) ProtoMessage() {}
 
 func (x *TruthRevision) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1316,7 +1431,7 @@ func (x *TruthRevision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruthRevision.ProtoReflect.Descriptor instead.
 func (*TruthRevision) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TruthRevision) GetRevision() int64 {
@@ -1376,7 +1491,7 @@ type ListTruthRevisionsRequest struct {
 
 func (x *ListTruthRevisionsRequest) Reset() {
 	*x = ListTruthRevisionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1388,7 +1503,7 @@ func (x *ListTruthRevisionsRequest) String() string {
 func (*ListTruthRevisionsRequest) ProtoMessage() {}
 
 func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1401,7 +1516,7 @@ func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListTruthRevisionsRequest) GetBenchmark() string {
@@ -1438,7 +1553,7 @@ type ListTruthRevisionsResponse struct {
 
 func (x *ListTruthRevisionsResponse) Reset() {
 	*x = ListTruthRevisionsResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1450,7 +1565,7 @@ func (x *ListTruthRevisionsResponse) String() string {
 func (*ListTruthRevisionsResponse) ProtoMessage() {}
 
 func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1463,7 +1578,7 @@ func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListTruthRevisionsResponse) GetRevisions() []*TruthRevision {
@@ -1497,7 +1612,7 @@ type RescoreSubmissionsRequest struct {
 
 func (x *RescoreSubmissionsRequest) Reset() {
 	*x = RescoreSubmissionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1624,7 @@ func (x *RescoreSubmissionsRequest) String() string {
 func (*RescoreSubmissionsRequest) ProtoMessage() {}
 
 func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1637,7 @@ func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RescoreSubmissionsRequest) GetBenchmark() string {
@@ -1568,7 +1683,7 @@ type RescoreMetadata struct {
 
 func (x *RescoreMetadata) Reset() {
 	*x = RescoreMetadata{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1580,7 +1695,7 @@ func (x *RescoreMetadata) String() string {
 func (*RescoreMetadata) ProtoMessage() {}
 
 func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1593,7 +1708,7 @@ func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreMetadata.ProtoReflect.Descriptor instead.
 func (*RescoreMetadata) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescoreMetadata) GetSubmissionsInAll() int64 {
@@ -1628,7 +1743,7 @@ type RescoreResponse struct {
 
 func (x *RescoreResponse) Reset() {
 	*x = RescoreResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1640,7 +1755,7 @@ func (x *RescoreResponse) String() string {
 func (*RescoreResponse) ProtoMessage() {}
 
 func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1653,7 +1768,7 @@ func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreResponse.ProtoReflect.Descriptor instead.
 func (*RescoreResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RescoreResponse) GetDifferences() []*ScoreDifference {
@@ -1686,7 +1801,7 @@ type ScoreDifference struct {
 
 func (x *ScoreDifference) Reset() {
 	*x = ScoreDifference{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1813,7 @@ func (x *ScoreDifference) String() string {
 func (*ScoreDifference) ProtoMessage() {}
 
 func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1826,7 @@ func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreDifference.ProtoReflect.Descriptor instead.
 func (*ScoreDifference) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ScoreDifference) GetSubmission() string {
@@ -1784,7 +1899,7 @@ type GetLeaderboardRequest struct {
 
 func (x *GetLeaderboardRequest) Reset() {
 	*x = GetLeaderboardRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1911,7 @@ func (x *GetLeaderboardRequest) String() string {
 func (*GetLeaderboardRequest) ProtoMessage() {}
 
 func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1924,7 @@ func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetLeaderboardRequest) GetBenchmark() string {
@@ -1871,7 +1986,7 @@ type GetLeaderboardResponse struct {
 
 func (x *GetLeaderboardResponse) Reset() {
 	*x = GetLeaderboardResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1883,7 +1998,7 @@ func (x *GetLeaderboardResponse) String() string {
 func (*GetLeaderboardResponse) ProtoMessage() {}
 
 func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1896,7 +2011,7 @@ func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetLeaderboardResponse) GetRows() []*LeaderboardRow {
@@ -1948,7 +2063,7 @@ type LeaderboardRow struct {
 
 func (x *LeaderboardRow) Reset() {
 	*x = LeaderboardRow{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1960,7 +2075,7 @@ func (x *LeaderboardRow) String() string {
 func (*LeaderboardRow) ProtoMessage() {}
 
 func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1973,7 +2088,7 @@ func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardRow.ProtoReflect.Descriptor instead.
 func (*LeaderboardRow) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LeaderboardRow) GetRank() int32 {
@@ -2031,7 +2146,7 @@ type LeaderboardScore struct {
 
 func (x *LeaderboardScore) Reset() {
 	*x = LeaderboardScore{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2158,7 @@ func (x *LeaderboardScore) String() string {
 func (*LeaderboardScore) ProtoMessage() {}
 
 func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2171,7 @@ func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardScore.ProtoReflect.Descriptor instead.
 func (*LeaderboardScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LeaderboardScore) GetMeasure() string {
@@ -2077,7 +2192,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xca\x04\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x87\x05\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2093,7 +2208,10 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"updateTime\x12%\n" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
-	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\"\xbb\x05\n" +
+	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12;\n" +
+	"\fpublic_names\x18\f \x01(\v2\x18.vidscore.v1.PublicNamesR\vpublicNames\":\n" +
+	"\vPublicNames\x12+\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xbb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2236,7 +2354,12 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x10LeaderboardScore\x12\x18\n" +
 	"\ameasure\x18\x01 \x01(\tR\ameasure\x12\x19\n" +
 	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01B\b\n" +
-	"\x06_value*j\n" +
+	"\x06_value*p\n" +
+	"\bNameKind\x12\x19\n" +
+	"\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n" +
+	"\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n" +
+	"\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n" +
 	"\n" +
 	"Visibility\x12\x1a\n" +
 	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -2276,102 +2399,106 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_service_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
-	(Visibility)(0),                    // 0: vidscore.v1.Visibility
-	(QuietAction)(0),                   // 1: vidscore.v1.QuietAction
-	(Selection)(0),                     // 2: vidscore.v1.Selection
-	(*Benchmark)(nil),                  // 3: vidscore.v1.Benchmark
-	(*Policy)(nil),                     // 4: vidscore.v1.Policy
-	(*CreateBenchmarkRequest)(nil),     // 5: vidscore.v1.CreateBenchmarkRequest
-	(*CreateBenchmarkResponse)(nil),    // 6: vidscore.v1.CreateBenchmarkResponse
-	(*GetBenchmarkRequest)(nil),        // 7: vidscore.v1.GetBenchmarkRequest
-	(*GetBenchmarkResponse)(nil),       // 8: vidscore.v1.GetBenchmarkResponse
-	(*ListBenchmarksRequest)(nil),      // 9: vidscore.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),     // 10: vidscore.v1.ListBenchmarksResponse
-	(*UpdateBenchmarkRequest)(nil),     // 11: vidscore.v1.UpdateBenchmarkRequest
-	(*UpdateBenchmarkResponse)(nil),    // 12: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkRequest)(nil),     // 13: vidscore.v1.DeleteBenchmarkRequest
-	(*DeleteBenchmarkResponse)(nil),    // 14: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthHeader)(nil),          // 15: vidscore.v1.UploadTruthHeader
-	(*UploadTruthRequest)(nil),         // 16: vidscore.v1.UploadTruthRequest
-	(*UploadTruthEnd)(nil),             // 17: vidscore.v1.UploadTruthEnd
-	(*UploadTruthResponse)(nil),        // 18: vidscore.v1.UploadTruthResponse
-	(*TruthRevision)(nil),              // 19: vidscore.v1.TruthRevision
-	(*ListTruthRevisionsRequest)(nil),  // 20: vidscore.v1.ListTruthRevisionsRequest
-	(*ListTruthRevisionsResponse)(nil), // 21: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsRequest)(nil),  // 22: vidscore.v1.RescoreSubmissionsRequest
-	(*RescoreMetadata)(nil),            // 23: vidscore.v1.RescoreMetadata
-	(*RescoreResponse)(nil),            // 24: vidscore.v1.RescoreResponse
-	(*ScoreDifference)(nil),            // 25: vidscore.v1.ScoreDifference
-	(*GetLeaderboardRequest)(nil),      // 26: vidscore.v1.GetLeaderboardRequest
-	(*GetLeaderboardResponse)(nil),     // 27: vidscore.v1.GetLeaderboardResponse
-	(*LeaderboardRow)(nil),             // 28: vidscore.v1.LeaderboardRow
-	(*LeaderboardScore)(nil),           // 29: vidscore.v1.LeaderboardScore
-	(*BenchmarkSpec)(nil),              // 30: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                      // 31: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil),      // 32: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),        // 33: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),      // 34: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 35: vidscore.v1.AnnotationBatch
-	(*longrunningpb.Operation)(nil),    // 36: google.longrunning.Operation
+	(NameKind)(0),                      // 0: vidscore.v1.NameKind
+	(Visibility)(0),                    // 1: vidscore.v1.Visibility
+	(QuietAction)(0),                   // 2: vidscore.v1.QuietAction
+	(Selection)(0),                     // 3: vidscore.v1.Selection
+	(*Benchmark)(nil),                  // 4: vidscore.v1.Benchmark
+	(*PublicNames)(nil),                // 5: vidscore.v1.PublicNames
+	(*Policy)(nil),                     // 6: vidscore.v1.Policy
+	(*CreateBenchmarkRequest)(nil),     // 7: vidscore.v1.CreateBenchmarkRequest
+	(*CreateBenchmarkResponse)(nil),    // 8: vidscore.v1.CreateBenchmarkResponse
+	(*GetBenchmarkRequest)(nil),        // 9: vidscore.v1.GetBenchmarkRequest
+	(*GetBenchmarkResponse)(nil),       // 10: vidscore.v1.GetBenchmarkResponse
+	(*ListBenchmarksRequest)(nil),      // 11: vidscore.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),     // 12: vidscore.v1.ListBenchmarksResponse
+	(*UpdateBenchmarkRequest)(nil),     // 13: vidscore.v1.UpdateBenchmarkRequest
+	(*UpdateBenchmarkResponse)(nil),    // 14: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkRequest)(nil),     // 15: vidscore.v1.DeleteBenchmarkRequest
+	(*DeleteBenchmarkResponse)(nil),    // 16: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthHeader)(nil),          // 17: vidscore.v1.UploadTruthHeader
+	(*UploadTruthRequest)(nil),         // 18: vidscore.v1.UploadTruthRequest
+	(*UploadTruthEnd)(nil),             // 19: vidscore.v1.UploadTruthEnd
+	(*UploadTruthResponse)(nil),        // 20: vidscore.v1.UploadTruthResponse
+	(*TruthRevision)(nil),              // 21: vidscore.v1.TruthRevision
+	(*ListTruthRevisionsRequest)(nil),  // 22: vidscore.v1.ListTruthRevisionsRequest
+	(*ListTruthRevisionsResponse)(nil), // 23: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsRequest)(nil),  // 24: vidscore.v1.RescoreSubmissionsRequest
+	(*RescoreMetadata)(nil),            // 25: vidscore.v1.RescoreMetadata
+	(*RescoreResponse)(nil),            // 26: vidscore.v1.RescoreResponse
+	(*ScoreDifference)(nil),            // 27: vidscore.v1.ScoreDifference
+	(*GetLeaderboardRequest)(nil),      // 28: vidscore.v1.GetLeaderboardRequest
+	(*GetLeaderboardResponse)(nil),     // 29: vidscore.v1.GetLeaderboardResponse
+	(*LeaderboardRow)(nil),             // 30: vidscore.v1.LeaderboardRow
+	(*LeaderboardScore)(nil),           // 31: vidscore.v1.LeaderboardScore
+	(*BenchmarkSpec)(nil),              // 32: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                      // 33: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil),      // 34: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),        // 35: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil),      // 36: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 37: vidscore.v1.AnnotationBatch
+	(*longrunningpb.Operation)(nil),    // 38: google.longrunning.Operation
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	30, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	31, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	31, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	32, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	32, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	4,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	32, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	32, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 8: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	33, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
-	1,  // 10: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	33, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
-	2,  // 12: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
-	3,  // 13: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 14: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 15: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	3,  // 16: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
-	3,  // 17: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	34, // 18: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 19: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	15, // 20: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	35, // 21: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	17, // 22: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	19, // 23: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	32, // 24: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	19, // 25: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	32, // 26: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	25, // 27: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	28, // 28: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	32, // 29: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
-	29, // 30: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	5,  // 31: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	7,  // 32: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	9,  // 33: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	11, // 34: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	13, // 35: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	16, // 36: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	20, // 37: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	22, // 38: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	26, // 39: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	6,  // 40: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	8,  // 41: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	10, // 42: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	12, // 43: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	14, // 44: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	18, // 45: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	21, // 46: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	36, // 47: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
-	27, // 48: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	40, // [40:49] is the sub-list for method output_type
-	31, // [31:40] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	32, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	33, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	33, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	34, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	34, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	6,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	34, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	34, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	5,  // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
+	0,  // 9: vidscore.v1.PublicNames.kinds:type_name -> vidscore.v1.NameKind
+	1,  // 10: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
+	35, // 11: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	2,  // 12: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
+	35, // 13: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	3,  // 14: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
+	4,  // 15: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 16: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 17: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	4,  // 18: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	4,  // 19: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	36, // 20: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	4,  // 21: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	17, // 22: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	37, // 23: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	19, // 24: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	21, // 25: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	34, // 26: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	21, // 27: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	34, // 28: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	27, // 29: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	30, // 30: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
+	34, // 31: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	31, // 32: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
+	7,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	9,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	11, // 35: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	13, // 36: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	15, // 37: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	18, // 38: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	22, // 39: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	24, // 40: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	28, // 41: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	8,  // 42: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	10, // 43: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	12, // 44: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	14, // 45: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	16, // 46: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	20, // 47: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	23, // 48: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	38, // 49: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
+	29, // 50: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	42, // [42:51] is the sub-list for method output_type
+	33, // [33:42] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -2381,22 +2508,22 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_specification_proto_init()
-	file_vidscore_v1_benchmark_service_proto_msgTypes[1].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[13].OneofWrappers = []any{
+	file_vidscore_v1_benchmark_service_proto_msgTypes[2].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[14].OneofWrappers = []any{
 		(*UploadTruthRequest_Header)(nil),
 		(*UploadTruthRequest_Truth)(nil),
 		(*UploadTruthRequest_End)(nil),
 	}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[22].OneofWrappers = []any{}
 	file_vidscore_v1_benchmark_service_proto_msgTypes[23].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[26].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[24].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   27,
+			NumEnums:      4,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

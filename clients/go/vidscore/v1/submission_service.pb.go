@@ -128,7 +128,10 @@ type Submission struct {
 	// Its append streams.
 	Streams []*StreamInfo `protobuf:"bytes,11,rep,name=streams,proto3" json:"streams,omitempty"`
 	// Goes up whenever anything of the submission changes.
-	Revision      int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What is doubtful about its detections, for people: names that the benchmark does not have, as
+	// far as its `public_names` allow to say so.
+	Warnings      []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +248,13 @@ func (x *Submission) GetRevision() int64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *Submission) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // StreamInfo is an append stream.
@@ -1518,7 +1528,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xe7\x03\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\x83\x04\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1536,7 +1546,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	" \x01(\x03R\n" +
 	"frameCount\x121\n" +
 	"\astreams\x18\v \x03(\v2\x17.vidscore.v1.StreamInfoR\astreams\x12\x1a\n" +
-	"\brevision\x18\f \x01(\x03R\brevision\"[\n" +
+	"\brevision\x18\f \x01(\x03R\brevision\x12\x1a\n" +
+	"\bwarnings\x18\r \x03(\tR\bwarnings\"[\n" +
 	"\n" +
 	"StreamInfo\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +

@@ -15,6 +15,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class NameKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NAME_KIND_UNSPECIFIED: _ClassVar[NameKind]
+    NAME_KIND_SEQUENCES: _ClassVar[NameKind]
+    NAME_KIND_LABELS: _ClassVar[NameKind]
+    NAME_KIND_FRAME_COUNTS: _ClassVar[NameKind]
+
 class Visibility(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     VISIBILITY_UNSPECIFIED: _ClassVar[Visibility]
@@ -33,6 +40,10 @@ class Selection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SELECTION_UNSPECIFIED: _ClassVar[Selection]
     SELECTION_BEST: _ClassVar[Selection]
     SELECTION_LATEST: _ClassVar[Selection]
+NAME_KIND_UNSPECIFIED: NameKind
+NAME_KIND_SEQUENCES: NameKind
+NAME_KIND_LABELS: NameKind
+NAME_KIND_FRAME_COUNTS: NameKind
 VISIBILITY_UNSPECIFIED: Visibility
 VISIBILITY_LADDER: Visibility
 VISIBILITY_FINAL: Visibility
@@ -45,7 +56,7 @@ SELECTION_BEST: Selection
 SELECTION_LATEST: Selection
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -57,6 +68,7 @@ class Benchmark(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_NAMES_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -68,7 +80,14 @@ class Benchmark(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     truth_revision: int
     truth_digest: str
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ...) -> None: ...
+    public_names: PublicNames
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ...) -> None: ...
+
+class PublicNames(_message.Message):
+    __slots__ = ("kinds",)
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    kinds: _containers.RepeatedScalarFieldContainer[NameKind]
+    def __init__(self, kinds: _Optional[_Iterable[_Union[NameKind, str]]] = ...) -> None: ...
 
 class Policy(_message.Message):
     __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board")

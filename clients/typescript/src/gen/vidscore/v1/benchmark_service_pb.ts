@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidscore/v1/benchmark_service.proto.
  */
 export const file_vidscore_v1_benchmark_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEiwgMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAki/gMKBlBvbGljeRIrCgp2aXNpYmlsaXR5GAEgASgOMhcudmlkc2NvcmUudjEuVmlzaWJpbGl0eRIYCgtsYWRkZXJfc3RlcBgCIAEoAUgAiAEBEhkKEXJlbGVhc2VkX21lYXN1cmVzGAMgAygJEhsKDm1pbmltdW1fZnJhbWVzGAQgASgDSAGIAQESMAoNcXVpZXRfdGltZW91dBgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgxxdWlldF9hY3Rpb24YBiABKA4yGC52aWRzY29yZS52MS5RdWlldEFjdGlvbhIwCg10cnV0aF90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhsKE3N1Ym1pc3Npb25zX3Blcl9kYXkYCCABKAUSGgoSc3VibWlzc2lvbnNfaW5fYWxsGAkgASgFEhcKD3JhbmtpbmdfbWVhc3VyZRgKIAEoCRIpCglzZWxlY3Rpb24YCyABKA4yFi52aWRzY29yZS52MS5TZWxlY3Rpb24SFQoNZWFybGllcl9maXJzdBgMIAEoCBIZCgxwdWJsaWNfYm9hcmQYDSABKAhIAogBAUIOCgxfbGFkZGVyX3N0ZXBCEQoPX21pbmltdW1fZnJhbWVzQg8KDV9wdWJsaWNfYm9hcmQibQoWQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBIUCgxiZW5jaG1hcmtfaWQYASABKAkSKQoJYmVuY2htYXJrGAIgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhIKCnJlcXVlc3RfaWQYAyABKAkiRAoXQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIiMKE0dldEJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCSJBChRHZXRCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiPgoVTGlzdEJlbmNobWFya3NSZXF1ZXN0EhEKCXBhZ2Vfc2l6ZRgBIAEoBRISCgpwYWdlX3Rva2VuGAIgASgJIl0KFkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USKgoKYmVuY2htYXJrcxgBIAMoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkidAoWVXBkYXRlQmVuY2htYXJrUmVxdWVzdBIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSLwoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrIkQKF1VwZGF0ZUJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI1ChZEZWxldGVCZW5jaG1hcmtSZXF1ZXN0EgwKBG5hbWUYASABKAkSDQoFZm9yY2UYAiABKAgiGQoXRGVsZXRlQmVuY2htYXJrUmVzcG9uc2UibAoRVXBsb2FkVHJ1dGhIZWFkZXISEQoJYmVuY2htYXJrGAEgASgJEg0KBW1lcmdlGAIgASgIEhAKCGNvbXBsZXRlGAMgASgIEg8KB2NvbW1lbnQYBCABKAkSEgoKcmVxdWVzdF9pZBgFIAEoCSKsAQoSVXBsb2FkVHJ1dGhSZXF1ZXN0EjAKBmhlYWRlchgBIAEoCzIeLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoSGVhZGVySAASLQoFdHJ1dGgYAiABKAsyHC52aWRzY29yZS52MS5Bbm5vdGF0aW9uQmF0Y2hIABIqCgNlbmQYAyABKAsyGy52aWRzY29yZS52MS5VcGxvYWRUcnV0aEVuZEgAQgkKB21lc3NhZ2UiJQoOVXBsb2FkVHJ1dGhFbmQSEwoLZnJhbWVfY291bnQYASABKAMiQwoTVXBsb2FkVHJ1dGhSZXNwb25zZRIsCghyZXZpc2lvbhgBIAEoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24imgEKDVRydXRoUmV2aXNpb24SEAoIcmV2aXNpb24YASABKAMSDgoGZGlnZXN0GAIgASgJEi8KC2NyZWF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtmcmFtZV9jb3VudBgEIAEoAxIQCghjb21wbGV0ZRgFIAEoCBIPCgdjb21tZW50GAYgASgJIlUKGUxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImQKGkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEi0KCXJldmlzaW9ucxgBIAMoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImgKGVJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhMKC3N1Ym1pc3Npb25zGAIgAygJEg8KB2NvbW1lbnQYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJ3Cg9SZXNjb3JlTWV0YWRhdGESGgoSc3VibWlzc2lvbnNfaW5fYWxsGAEgASgDEhgKEHN1Ym1pc3Npb25zX2RvbmUYAiABKAMSLgoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoPUmVzY29yZVJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlItkBCg9TY29yZURpZmZlcmVuY2USEgoKc3VibWlzc2lvbhgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSDwoHbWVhc3VyZRgDIAEoCRITCgZiZWZvcmUYBCABKAFIAIgBARISCgVhZnRlchgFIAEoAUgBiAEBEhgKC3JhbmtfYmVmb3JlGAYgASgFSAKIAQESFwoKcmFua19hZnRlchgHIAEoBUgDiAEBQgkKB19iZWZvcmVCCAoGX2FmdGVyQg4KDF9yYW5rX2JlZm9yZUINCgtfcmFua19hZnRlciKsAQoVR2V0TGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSEwoGZG9tYWluGAMgASgJSACIAQESFwoKY2xhc3NfbmFtZRgEIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJQgkKB19kb21haW5CDQoLX2NsYXNzX25hbWUihQEKFkdldExlYWRlcmJvYXJkUmVzcG9uc2USKQoEcm93cxgBIAMoCzIbLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkUm93Eg8KB3JhbmtpbmcYAiADKAkSFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJIq0BCg5MZWFkZXJib2FyZFJvdxIMCgRyYW5rGAEgASgFEgwKBHRlYW0YAiABKAkSEgoKc3VibWlzc2lvbhgDIAEoCRINCgV0aXRsZRgEIAEoCRItCglzZWFsX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBnNjb3JlcxgGIAMoCzIdLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkU2NvcmUiQQoQTGVhZGVyYm9hcmRTY29yZRIPCgdtZWFzdXJlGAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQFCCAoGX3ZhbHVlKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAjL3BgoQQmVuY2htYXJrU2VydmljZRJcCg9DcmVhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USUwoMR2V0QmVuY2htYXJrEiAudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVxdWVzdBohLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1Jlc3BvbnNlElkKDkxpc3RCZW5jaG1hcmtzEiIudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXF1ZXN0GiMudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXNwb25zZRJcCg9VcGRhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USXAoPRGVsZXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1Jlc3BvbnNlElIKC1VwbG9hZFRydXRoEh8udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXF1ZXN0GiAudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXNwb25zZSgBEmUKEkxpc3RUcnV0aFJldmlzaW9ucxImLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QaJy52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRKCAQoSUmVzY29yZVN1Ym1pc3Npb25zEiYudmlkc2NvcmUudjEuUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJcpBIgoPUmVzY29yZVJlc3BvbnNlEg9SZXNjb3JlTWV0YWRhdGESWQoOR2V0TGVhZGVyYm9hcmQSIi52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlcXVlc3QaIy52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlc3BvbnNlQnAKFWlvLmdpdGh1Yi52aWRzY29yZS52MUIVQmVuY2htYXJrU2VydmljZVByb3RvUAFaPmdpdGh1Yi5jb20vdmlkc2NvcmUvdmlkc2NvcmUvY2xpZW50cy9nby92aWRzY29yZS92MTt2aWRzY29yZXYxYgZwcm90bzM", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
+  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEi8gMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSLgoMcHVibGljX25hbWVzGAwgASgLMhgudmlkc2NvcmUudjEuUHVibGljTmFtZXMiMwoLUHVibGljTmFtZXMSJAoFa2luZHMYASADKA4yFS52aWRzY29yZS52MS5OYW1lS2luZCL+AwoGUG9saWN5EisKCnZpc2liaWxpdHkYASABKA4yFy52aWRzY29yZS52MS5WaXNpYmlsaXR5EhgKC2xhZGRlcl9zdGVwGAIgASgBSACIAQESGQoRcmVsZWFzZWRfbWVhc3VyZXMYAyADKAkSGwoObWluaW11bV9mcmFtZXMYBCABKANIAYgBARIwCg1xdWlldF90aW1lb3V0GAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KDHF1aWV0X2FjdGlvbhgGIAEoDjIYLnZpZHNjb3JlLnYxLlF1aWV0QWN0aW9uEjAKDXRydXRoX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGwoTc3VibWlzc2lvbnNfcGVyX2RheRgIIAEoBRIaChJzdWJtaXNzaW9uc19pbl9hbGwYCSABKAUSFwoPcmFua2luZ19tZWFzdXJlGAogASgJEikKCXNlbGVjdGlvbhgLIAEoDjIWLnZpZHNjb3JlLnYxLlNlbGVjdGlvbhIVCg1lYXJsaWVyX2ZpcnN0GAwgASgIEhkKDHB1YmxpY19ib2FyZBgNIAEoCEgCiAEBQg4KDF9sYWRkZXJfc3RlcEIRCg9fbWluaW11bV9mcmFtZXNCDwoNX3B1YmxpY19ib2FyZCJtChZDcmVhdGVCZW5jaG1hcmtSZXF1ZXN0EhQKDGJlbmNobWFya19pZBgBIAEoCRIpCgliZW5jaG1hcmsYAiABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSEgoKcmVxdWVzdF9pZBgDIAEoCSJEChdDcmVhdGVCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiIwoTR2V0QmVuY2htYXJrUmVxdWVzdBIMCgRuYW1lGAEgASgJIkEKFEdldEJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI+ChVMaXN0QmVuY2htYXJrc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXQoWTGlzdEJlbmNobWFya3NSZXNwb25zZRIqCgpiZW5jaG1hcmtzGAEgAygLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0ChZVcGRhdGVCZW5jaG1hcmtSZXF1ZXN0EikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siRAoXVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIjUKFkRlbGV0ZUJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVmb3JjZRgCIAEoCCIZChdEZWxldGVCZW5jaG1hcmtSZXNwb25zZSJsChFVcGxvYWRUcnV0aEhlYWRlchIRCgliZW5jaG1hcmsYASABKAkSDQoFbWVyZ2UYAiABKAgSEAoIY29tcGxldGUYAyABKAgSDwoHY29tbWVudBgEIAEoCRISCgpyZXF1ZXN0X2lkGAUgASgJIqwBChJVcGxvYWRUcnV0aFJlcXVlc3QSMAoGaGVhZGVyGAEgASgLMh4udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhIZWFkZXJIABItCgV0cnV0aBgCIAEoCzIcLnZpZHNjb3JlLnYxLkFubm90YXRpb25CYXRjaEgAEioKA2VuZBgDIAEoCzIbLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoRW5kSABCCQoHbWVzc2FnZSIlCg5VcGxvYWRUcnV0aEVuZBITCgtmcmFtZV9jb3VudBgBIAEoAyJDChNVcGxvYWRUcnV0aFJlc3BvbnNlEiwKCHJldmlzaW9uGAEgASgLMhoudmlkc2NvcmUudjEuVHJ1dGhSZXZpc2lvbiKaAQoNVHJ1dGhSZXZpc2lvbhIQCghyZXZpc2lvbhgBIAEoAxIOCgZkaWdlc3QYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2ZyYW1lX2NvdW50GAQgASgDEhAKCGNvbXBsZXRlGAUgASgIEg8KB2NvbW1lbnQYBiABKAkiVQoZTGlzdFRydXRoUmV2aXNpb25zUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSEQoJcGFnZV9zaXplGAIgASgFEhIKCnBhZ2VfdG9rZW4YAyABKAkiZAoaTGlzdFRydXRoUmV2aXNpb25zUmVzcG9uc2USLQoJcmV2aXNpb25zGAEgAygLMhoudmlkc2NvcmUudjEuVHJ1dGhSZXZpc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiaAoZUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSEwoLc3VibWlzc2lvbnMYAiADKAkSDwoHY29tbWVudBgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIncKD1Jlc2NvcmVNZXRhZGF0YRIaChJzdWJtaXNzaW9uc19pbl9hbGwYASABKAMSGAoQc3VibWlzc2lvbnNfZG9uZRgCIAEoAxIuCgpzdGFydF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJECg9SZXNjb3JlUmVzcG9uc2USMQoLZGlmZmVyZW5jZXMYASADKAsyHC52aWRzY29yZS52MS5TY29yZURpZmZlcmVuY2Ui2QEKD1Njb3JlRGlmZmVyZW5jZRISCgpzdWJtaXNzaW9uGAEgASgJEhEKCWV2YWx1YXRvchgCIAEoCRIPCgdtZWFzdXJlGAMgASgJEhMKBmJlZm9yZRgEIAEoAUgAiAEBEhIKBWFmdGVyGAUgASgBSAGIAQESGAoLcmFua19iZWZvcmUYBiABKAVIAogBARIXCgpyYW5rX2FmdGVyGAcgASgFSAOIAQFCCQoHX2JlZm9yZUIICgZfYWZ0ZXJCDgoMX3JhbmtfYmVmb3JlQg0KC19yYW5rX2FmdGVyIqwBChVHZXRMZWFkZXJib2FyZFJlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCWV2YWx1YXRvchgCIAEoCRITCgZkb21haW4YAyABKAlIAIgBARIXCgpjbGFzc19uYW1lGAQgASgJSAGIAQESEQoJcGFnZV9zaXplGAUgASgFEhIKCnBhZ2VfdG9rZW4YBiABKAlCCQoHX2RvbWFpbkINCgtfY2xhc3NfbmFtZSKFAQoWR2V0TGVhZGVyYm9hcmRSZXNwb25zZRIpCgRyb3dzGAEgAygLMhsudmlkc2NvcmUudjEuTGVhZGVyYm9hcmRSb3cSDwoHcmFua2luZxgCIAMoCRIWCg50cnV0aF9yZXZpc2lvbhgDIAEoAxIXCg9uZXh0X3BhZ2VfdG9rZW4YBCABKAkirQEKDkxlYWRlcmJvYXJkUm93EgwKBHJhbmsYASABKAUSDAoEdGVhbRgCIAEoCRISCgpzdWJtaXNzaW9uGAMgASgJEg0KBXRpdGxlGAQgASgJEi0KCXNlYWxfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLQoGc2NvcmVzGAYgAygLMh0udmlkc2NvcmUudjEuTGVhZGVyYm9hcmRTY29yZSJBChBMZWFkZXJib2FyZFNjb3JlEg8KB21lYXN1cmUYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBAUIICgZfdmFsdWUqcAoITmFtZUtpbmQSGQoVTkFNRV9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTTkFNRV9LSU5EX1NFUVVFTkNFUxABEhQKEE5BTUVfS0lORF9MQUJFTFMQAhIaChZOQU1FX0tJTkRfRlJBTUVfQ09VTlRTEAMqagoKVmlzaWJpbGl0eRIaChZWSVNJQklMSVRZX1VOU1BFQ0lGSUVEEAASFQoRVklTSUJJTElUWV9MQURERVIQARIUChBWSVNJQklMSVRZX0ZJTkFMEAISEwoPVklTSUJJTElUWV9MSVZFEAMqWwoLUXVpZXRBY3Rpb24SHAoYUVVJRVRfQUNUSU9OX1VOU1BFQ0lGSUVEEAASFQoRUVVJRVRfQUNUSU9OX1NFQUwQARIXChNRVUlFVF9BQ1RJT05fQ0FOQ0VMEAIqUAoJU2VsZWN0aW9uEhkKFVNFTEVDVElPTl9VTlNQRUNJRklFRBAAEhIKDlNFTEVDVElPTl9CRVNUEAESFAoQU0VMRUNUSU9OX0xBVEVTVBACMvcGChBCZW5jaG1hcmtTZXJ2aWNlElwKD0NyZWF0ZUJlbmNobWFyaxIjLnZpZHNjb3JlLnYxLkNyZWF0ZUJlbmNobWFya1JlcXVlc3QaJC52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXNwb25zZRJTCgxHZXRCZW5jaG1hcmsSIC52aWRzY29yZS52MS5HZXRCZW5jaG1hcmtSZXF1ZXN0GiEudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVzcG9uc2USWQoOTGlzdEJlbmNobWFya3MSIi52aWRzY29yZS52MS5MaXN0QmVuY2htYXJrc1JlcXVlc3QaIy52aWRzY29yZS52MS5MaXN0QmVuY2htYXJrc1Jlc3BvbnNlElwKD1VwZGF0ZUJlbmNobWFyaxIjLnZpZHNjb3JlLnYxLlVwZGF0ZUJlbmNobWFya1JlcXVlc3QaJC52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXNwb25zZRJcCg9EZWxldGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5EZWxldGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVzcG9uc2USUgoLVXBsb2FkVHJ1dGgSHy52aWRzY29yZS52MS5VcGxvYWRUcnV0aFJlcXVlc3QaIC52aWRzY29yZS52MS5VcGxvYWRUcnV0aFJlc3BvbnNlKAESZQoSTGlzdFRydXRoUmV2aXNpb25zEiYudmlkc2NvcmUudjEuTGlzdFRydXRoUmV2aXNpb25zUmVxdWVzdBonLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEoIBChJSZXNjb3JlU3VibWlzc2lvbnMSJi52aWRzY29yZS52MS5SZXNjb3JlU3VibWlzc2lvbnNSZXF1ZXN0Gh0uZ29vZ2xlLmxvbmdydW5uaW5nLk9wZXJhdGlvbiIlykEiCg9SZXNjb3JlUmVzcG9uc2USD1Jlc2NvcmVNZXRhZGF0YRJZCg5HZXRMZWFkZXJib2FyZBIiLnZpZHNjb3JlLnYxLkdldExlYWRlcmJvYXJkUmVxdWVzdBojLnZpZHNjb3JlLnYxLkdldExlYWRlcmJvYXJkUmVzcG9uc2VCcAoVaW8uZ2l0aHViLnZpZHNjb3JlLnYxQhVCZW5jaG1hcmtTZXJ2aWNlUHJvdG9QAVo+Z2l0aHViLmNvbS92aWRzY29yZS92aWRzY29yZS9jbGllbnRzL2dvL3ZpZHNjb3JlL3YxO3ZpZHNjb3JldjFiBnByb3RvMw", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
 
 /**
  * Benchmark is a specification, truth and a policy, hosted.
@@ -44,14 +44,15 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
   specification?: BenchmarkSpec | undefined;
 
   /**
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    *
    * @generated from field: vidscore.v1.Geometry truth_geometry = 3;
    */
   truthGeometry: Geometry;
 
   /**
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    *
    * @generated from field: vidscore.v1.Geometry detection_geometry = 4;
    */
@@ -106,6 +107,13 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
    * @generated from field: string truth_digest = 11;
    */
   truthDigest: string;
+
+  /**
+   * Which names participants may know; absent: sequences and labels.
+   *
+   * @generated from field: vidscore.v1.PublicNames public_names = 12;
+   */
+  publicNames?: PublicNames | undefined;
 };
 
 /**
@@ -114,6 +122,28 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
  */
 export const BenchmarkSchema: GenMessage<Benchmark> = /*@__PURE__*/
   messageDesc(file_vidscore_v1_benchmark_service, 0);
+
+/**
+ * PublicNames says which names participants may know. They are those of the specification or, where
+ * it has none, of the complete truth; nothing is refused or warned of while there is neither.
+ *
+ * @generated from message vidscore.v1.PublicNames
+ */
+export type PublicNames = Message<"vidscore.v1.PublicNames"> & {
+  /**
+   * The kinds; none: participants are told of no name, and all of them get the same warning.
+   *
+   * @generated from field: repeated vidscore.v1.NameKind kinds = 1;
+   */
+  kinds: NameKind[];
+};
+
+/**
+ * Describes the message vidscore.v1.PublicNames.
+ * Use `create(PublicNamesSchema)` to create a new message.
+ */
+export const PublicNamesSchema: GenMessage<PublicNames> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 1);
 
 /**
  * Policy is what is shown, allowed and ranked.
@@ -221,7 +251,7 @@ export type Policy = Message<"vidscore.v1.Policy"> & {
  * Use `create(PolicySchema)` to create a new message.
  */
 export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 1);
+  messageDesc(file_vidscore_v1_benchmark_service, 2);
 
 /**
  * CreateBenchmarkRequest creates a benchmark.
@@ -256,7 +286,7 @@ export type CreateBenchmarkRequest = Message<"vidscore.v1.CreateBenchmarkRequest
  * Use `create(CreateBenchmarkRequestSchema)` to create a new message.
  */
 export const CreateBenchmarkRequestSchema: GenMessage<CreateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 2);
+  messageDesc(file_vidscore_v1_benchmark_service, 3);
 
 /**
  * CreateBenchmarkResponse is the new benchmark.
@@ -277,7 +307,7 @@ export type CreateBenchmarkResponse = Message<"vidscore.v1.CreateBenchmarkRespon
  * Use `create(CreateBenchmarkResponseSchema)` to create a new message.
  */
 export const CreateBenchmarkResponseSchema: GenMessage<CreateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 3);
+  messageDesc(file_vidscore_v1_benchmark_service, 4);
 
 /**
  * GetBenchmarkRequest asks for one benchmark.
@@ -298,7 +328,7 @@ export type GetBenchmarkRequest = Message<"vidscore.v1.GetBenchmarkRequest"> & {
  * Use `create(GetBenchmarkRequestSchema)` to create a new message.
  */
 export const GetBenchmarkRequestSchema: GenMessage<GetBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 4);
+  messageDesc(file_vidscore_v1_benchmark_service, 5);
 
 /**
  * GetBenchmarkResponse is one benchmark.
@@ -319,7 +349,7 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
  * Use `create(GetBenchmarkResponseSchema)` to create a new message.
  */
 export const GetBenchmarkResponseSchema: GenMessage<GetBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 5);
+  messageDesc(file_vidscore_v1_benchmark_service, 6);
 
 /**
  * ListBenchmarksRequest asks for a page of benchmarks.
@@ -347,7 +377,7 @@ export type ListBenchmarksRequest = Message<"vidscore.v1.ListBenchmarksRequest">
  * Use `create(ListBenchmarksRequestSchema)` to create a new message.
  */
 export const ListBenchmarksRequestSchema: GenMessage<ListBenchmarksRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 6);
+  messageDesc(file_vidscore_v1_benchmark_service, 7);
 
 /**
  * ListBenchmarksResponse is a page of benchmarks.
@@ -375,7 +405,7 @@ export type ListBenchmarksResponse = Message<"vidscore.v1.ListBenchmarksResponse
  * Use `create(ListBenchmarksResponseSchema)` to create a new message.
  */
 export const ListBenchmarksResponseSchema: GenMessage<ListBenchmarksResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 7);
+  messageDesc(file_vidscore_v1_benchmark_service, 8);
 
 /**
  * UpdateBenchmarkRequest changes a benchmark.
@@ -391,7 +421,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
   benchmark?: Benchmark | undefined;
 
   /**
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -403,7 +433,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
  * Use `create(UpdateBenchmarkRequestSchema)` to create a new message.
  */
 export const UpdateBenchmarkRequestSchema: GenMessage<UpdateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 8);
+  messageDesc(file_vidscore_v1_benchmark_service, 9);
 
 /**
  * UpdateBenchmarkResponse is the changed benchmark.
@@ -424,7 +454,7 @@ export type UpdateBenchmarkResponse = Message<"vidscore.v1.UpdateBenchmarkRespon
  * Use `create(UpdateBenchmarkResponseSchema)` to create a new message.
  */
 export const UpdateBenchmarkResponseSchema: GenMessage<UpdateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 9);
+  messageDesc(file_vidscore_v1_benchmark_service, 10);
 
 /**
  * DeleteBenchmarkRequest deletes a benchmark.
@@ -452,7 +482,7 @@ export type DeleteBenchmarkRequest = Message<"vidscore.v1.DeleteBenchmarkRequest
  * Use `create(DeleteBenchmarkRequestSchema)` to create a new message.
  */
 export const DeleteBenchmarkRequestSchema: GenMessage<DeleteBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 10);
+  messageDesc(file_vidscore_v1_benchmark_service, 11);
 
 /**
  * DeleteBenchmarkResponse says that it is gone.
@@ -467,7 +497,7 @@ export type DeleteBenchmarkResponse = Message<"vidscore.v1.DeleteBenchmarkRespon
  * Use `create(DeleteBenchmarkResponseSchema)` to create a new message.
  */
 export const DeleteBenchmarkResponseSchema: GenMessage<DeleteBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 11);
+  messageDesc(file_vidscore_v1_benchmark_service, 12);
 
 /**
  * UploadTruthHeader says what an upload of truth is for.
@@ -517,7 +547,7 @@ export type UploadTruthHeader = Message<"vidscore.v1.UploadTruthHeader"> & {
  * Use `create(UploadTruthHeaderSchema)` to create a new message.
  */
 export const UploadTruthHeaderSchema: GenMessage<UploadTruthHeader> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 12);
+  messageDesc(file_vidscore_v1_benchmark_service, 13);
 
 /**
  * UploadTruthRequest is one message of an upload.
@@ -562,7 +592,7 @@ export type UploadTruthRequest = Message<"vidscore.v1.UploadTruthRequest"> & {
  * Use `create(UploadTruthRequestSchema)` to create a new message.
  */
 export const UploadTruthRequestSchema: GenMessage<UploadTruthRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 13);
+  messageDesc(file_vidscore_v1_benchmark_service, 14);
 
 /**
  * UploadTruthEnd says that an upload is complete.
@@ -583,7 +613,7 @@ export type UploadTruthEnd = Message<"vidscore.v1.UploadTruthEnd"> & {
  * Use `create(UploadTruthEndSchema)` to create a new message.
  */
 export const UploadTruthEndSchema: GenMessage<UploadTruthEnd> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 14);
+  messageDesc(file_vidscore_v1_benchmark_service, 15);
 
 /**
  * UploadTruthResponse is the new revision.
@@ -604,7 +634,7 @@ export type UploadTruthResponse = Message<"vidscore.v1.UploadTruthResponse"> & {
  * Use `create(UploadTruthResponseSchema)` to create a new message.
  */
 export const UploadTruthResponseSchema: GenMessage<UploadTruthResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 15);
+  messageDesc(file_vidscore_v1_benchmark_service, 16);
 
 /**
  * TruthRevision is a state of a benchmark's truth; it never changes.
@@ -660,7 +690,7 @@ export type TruthRevision = Message<"vidscore.v1.TruthRevision"> & {
  * Use `create(TruthRevisionSchema)` to create a new message.
  */
 export const TruthRevisionSchema: GenMessage<TruthRevision> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 16);
+  messageDesc(file_vidscore_v1_benchmark_service, 17);
 
 /**
  * ListTruthRevisionsRequest asks for a page of revisions.
@@ -695,7 +725,7 @@ export type ListTruthRevisionsRequest = Message<"vidscore.v1.ListTruthRevisionsR
  * Use `create(ListTruthRevisionsRequestSchema)` to create a new message.
  */
 export const ListTruthRevisionsRequestSchema: GenMessage<ListTruthRevisionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 17);
+  messageDesc(file_vidscore_v1_benchmark_service, 18);
 
 /**
  * ListTruthRevisionsResponse is a page of revisions, newest first.
@@ -723,7 +753,7 @@ export type ListTruthRevisionsResponse = Message<"vidscore.v1.ListTruthRevisions
  * Use `create(ListTruthRevisionsResponseSchema)` to create a new message.
  */
 export const ListTruthRevisionsResponseSchema: GenMessage<ListTruthRevisionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 18);
+  messageDesc(file_vidscore_v1_benchmark_service, 19);
 
 /**
  * RescoreSubmissionsRequest asks for new scores of stored detections.
@@ -765,7 +795,7 @@ export type RescoreSubmissionsRequest = Message<"vidscore.v1.RescoreSubmissionsR
  * Use `create(RescoreSubmissionsRequestSchema)` to create a new message.
  */
 export const RescoreSubmissionsRequestSchema: GenMessage<RescoreSubmissionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 19);
+  messageDesc(file_vidscore_v1_benchmark_service, 20);
 
 /**
  * RescoreMetadata is how far a re-scoring has come.
@@ -800,7 +830,7 @@ export type RescoreMetadata = Message<"vidscore.v1.RescoreMetadata"> & {
  * Use `create(RescoreMetadataSchema)` to create a new message.
  */
 export const RescoreMetadataSchema: GenMessage<RescoreMetadata> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 20);
+  messageDesc(file_vidscore_v1_benchmark_service, 21);
 
 /**
  * RescoreResponse is what a re-scoring changed.
@@ -821,7 +851,7 @@ export type RescoreResponse = Message<"vidscore.v1.RescoreResponse"> & {
  * Use `create(RescoreResponseSchema)` to create a new message.
  */
 export const RescoreResponseSchema: GenMessage<RescoreResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 21);
+  messageDesc(file_vidscore_v1_benchmark_service, 22);
 
 /**
  * ScoreDifference is a score before and after.
@@ -884,7 +914,7 @@ export type ScoreDifference = Message<"vidscore.v1.ScoreDifference"> & {
  * Use `create(ScoreDifferenceSchema)` to create a new message.
  */
 export const ScoreDifferenceSchema: GenMessage<ScoreDifference> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 22);
+  messageDesc(file_vidscore_v1_benchmark_service, 23);
 
 /**
  * GetLeaderboardRequest asks for a page of a board.
@@ -940,7 +970,7 @@ export type GetLeaderboardRequest = Message<"vidscore.v1.GetLeaderboardRequest">
  * Use `create(GetLeaderboardRequestSchema)` to create a new message.
  */
 export const GetLeaderboardRequestSchema: GenMessage<GetLeaderboardRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 23);
+  messageDesc(file_vidscore_v1_benchmark_service, 24);
 
 /**
  * GetLeaderboardResponse is a page of a board.
@@ -982,7 +1012,7 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
  * Use `create(GetLeaderboardResponseSchema)` to create a new message.
  */
 export const GetLeaderboardResponseSchema: GenMessage<GetLeaderboardResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 24);
+  messageDesc(file_vidscore_v1_benchmark_service, 25);
 
 /**
  * LeaderboardRow is one submission on the board.
@@ -1038,7 +1068,7 @@ export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
  * Use `create(LeaderboardRowSchema)` to create a new message.
  */
 export const LeaderboardRowSchema: GenMessage<LeaderboardRow> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 25);
+  messageDesc(file_vidscore_v1_benchmark_service, 26);
 
 /**
  * LeaderboardScore is a released measure.
@@ -1066,7 +1096,49 @@ export type LeaderboardScore = Message<"vidscore.v1.LeaderboardScore"> & {
  * Use `create(LeaderboardScoreSchema)` to create a new message.
  */
 export const LeaderboardScoreSchema: GenMessage<LeaderboardScore> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 26);
+  messageDesc(file_vidscore_v1_benchmark_service, 27);
+
+/**
+ * NameKind is a kind of names that a benchmark has.
+ *
+ * @generated from enum vidscore.v1.NameKind
+ */
+export enum NameKind {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: NAME_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Sequences, with their domains. One that the benchmark lacks is refused.
+   *
+   * @generated from enum value: NAME_KIND_SEQUENCES = 1;
+   */
+  SEQUENCES = 1,
+
+  /**
+   * Labels. One that the specification does not list is refused; where it lists none, one that the
+   * truth lacks is warned of.
+   *
+   * @generated from enum value: NAME_KIND_LABELS = 2;
+   */
+  LABELS = 2,
+
+  /**
+   * First and last frame of each sequence. A frame outside is refused. Takes NAME_KIND_SEQUENCES.
+   *
+   * @generated from enum value: NAME_KIND_FRAME_COUNTS = 3;
+   */
+  FRAME_COUNTS = 3,
+}
+
+/**
+ * Describes the enum vidscore.v1.NameKind.
+ */
+export const NameKindSchema: GenEnum<NameKind> = /*@__PURE__*/
+  enumDesc(file_vidscore_v1_benchmark_service, 0);
 
 /**
  * Visibility is what performers see of scores.
@@ -1108,7 +1180,7 @@ export enum Visibility {
  * Describes the enum vidscore.v1.Visibility.
  */
 export const VisibilitySchema: GenEnum<Visibility> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 0);
+  enumDesc(file_vidscore_v1_benchmark_service, 1);
 
 /**
  * QuietAction is what becomes of a submission that nobody continues.
@@ -1142,7 +1214,7 @@ export enum QuietAction {
  * Describes the enum vidscore.v1.QuietAction.
  */
 export const QuietActionSchema: GenEnum<QuietAction> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 1);
+  enumDesc(file_vidscore_v1_benchmark_service, 2);
 
 /**
  * Selection is which submission of a team stands on the board.
@@ -1176,7 +1248,7 @@ export enum Selection {
  * Describes the enum vidscore.v1.Selection.
  */
 export const SelectionSchema: GenEnum<Selection> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 2);
+  enumDesc(file_vidscore_v1_benchmark_service, 3);
 
 /**
  * BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.

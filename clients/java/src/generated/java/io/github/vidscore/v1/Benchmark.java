@@ -144,7 +144,8 @@ private static final long serialVersionUID = 0L;
   private int truthGeometry_ = 0;
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -155,7 +156,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -170,7 +172,7 @@ private static final long serialVersionUID = 0L;
   private int detectionGeometry_ = 0;
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -181,7 +183,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -446,6 +448,44 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int PUBLIC_NAMES_FIELD_NUMBER = 12;
+  private io.github.vidscore.v1.PublicNames publicNames_;
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return Whether the publicNames field is set.
+   */
+  @java.lang.Override
+  public boolean hasPublicNames() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return The publicNames.
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.PublicNames getPublicNames() {
+    return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+  }
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.PublicNamesOrBuilder getPublicNamesOrBuilder() {
+    return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -492,6 +532,9 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      output.writeMessage(12, getPublicNames());
     }
     getUnknownFields().writeTo(output);
   }
@@ -543,6 +586,10 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(11, truthDigest_);
+    }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(12, getPublicNames());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -597,6 +644,11 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getTruthDigest()
         .equals(other.getTruthDigest())) return false;
+    if (hasPublicNames() != other.hasPublicNames()) return false;
+    if (hasPublicNames()) {
+      if (!getPublicNames()
+          .equals(other.getPublicNames())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -643,6 +695,10 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + TRUTH_DIGEST_FIELD_NUMBER;
     hash = (53 * hash) + getTruthDigest().hashCode();
+    if (hasPublicNames()) {
+      hash = (37 * hash) + PUBLIC_NAMES_FIELD_NUMBER;
+      hash = (53 * hash) + getPublicNames().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -783,6 +839,7 @@ private static final long serialVersionUID = 0L;
         internalGetPolicyFieldBuilder();
         internalGetCreateTimeFieldBuilder();
         internalGetUpdateTimeFieldBuilder();
+        internalGetPublicNamesFieldBuilder();
       }
     }
     @java.lang.Override
@@ -824,6 +881,11 @@ private static final long serialVersionUID = 0L;
       }
       truthRevision_ = 0L;
       truthDigest_ = "";
+      publicNames_ = null;
+      if (publicNamesBuilder_ != null) {
+        publicNamesBuilder_.dispose();
+        publicNamesBuilder_ = null;
+      }
       return this;
     }
 
@@ -909,6 +971,12 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000400) != 0)) {
         result.truthDigest_ = truthDigest_;
       }
+      if (((from_bitField0_ & 0x00000800) != 0)) {
+        result.publicNames_ = publicNamesBuilder_ == null
+            ? publicNames_
+            : publicNamesBuilder_.build();
+        to_bitField0_ |= 0x00000040;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -960,6 +1028,9 @@ private static final long serialVersionUID = 0L;
         truthDigest_ = other.truthDigest_;
         bitField0_ |= 0x00000400;
         onChanged();
+      }
+      if (other.hasPublicNames()) {
+        mergePublicNames(other.getPublicNames());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1054,6 +1125,13 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
+            case 98: {
+              input.readMessage(
+                  internalGetPublicNamesFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000800;
+              break;
+            } // case 98
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1332,7 +1410,8 @@ private static final long serialVersionUID = 0L;
     private int truthGeometry_ = 0;
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1343,7 +1422,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1358,7 +1438,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1371,7 +1452,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1387,7 +1469,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1403,7 +1486,7 @@ private static final long serialVersionUID = 0L;
     private int detectionGeometry_ = 0;
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1414,7 +1497,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1429,7 +1512,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1442,7 +1525,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1458,7 +1541,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -2395,6 +2478,163 @@ private static final long serialVersionUID = 0L;
       bitField0_ |= 0x00000400;
       onChanged();
       return this;
+    }
+
+    private io.github.vidscore.v1.PublicNames publicNames_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder> publicNamesBuilder_;
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     * @return Whether the publicNames field is set.
+     */
+    public boolean hasPublicNames() {
+      return ((bitField0_ & 0x00000800) != 0);
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     * @return The publicNames.
+     */
+    public io.github.vidscore.v1.PublicNames getPublicNames() {
+      if (publicNamesBuilder_ == null) {
+        return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+      } else {
+        return publicNamesBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder setPublicNames(io.github.vidscore.v1.PublicNames value) {
+      if (publicNamesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        publicNames_ = value;
+      } else {
+        publicNamesBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder setPublicNames(
+        io.github.vidscore.v1.PublicNames.Builder builderForValue) {
+      if (publicNamesBuilder_ == null) {
+        publicNames_ = builderForValue.build();
+      } else {
+        publicNamesBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder mergePublicNames(io.github.vidscore.v1.PublicNames value) {
+      if (publicNamesBuilder_ == null) {
+        if (((bitField0_ & 0x00000800) != 0) &&
+          publicNames_ != null &&
+          publicNames_ != io.github.vidscore.v1.PublicNames.getDefaultInstance()) {
+          getPublicNamesBuilder().mergeFrom(value);
+        } else {
+          publicNames_ = value;
+        }
+      } else {
+        publicNamesBuilder_.mergeFrom(value);
+      }
+      if (publicNames_ != null) {
+        bitField0_ |= 0x00000800;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder clearPublicNames() {
+      bitField0_ = (bitField0_ & ~0x00000800);
+      publicNames_ = null;
+      if (publicNamesBuilder_ != null) {
+        publicNamesBuilder_.dispose();
+        publicNamesBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public io.github.vidscore.v1.PublicNames.Builder getPublicNamesBuilder() {
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return internalGetPublicNamesFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public io.github.vidscore.v1.PublicNamesOrBuilder getPublicNamesOrBuilder() {
+      if (publicNamesBuilder_ != null) {
+        return publicNamesBuilder_.getMessageOrBuilder();
+      } else {
+        return publicNames_ == null ?
+            io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+      }
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder> 
+        internalGetPublicNamesFieldBuilder() {
+      if (publicNamesBuilder_ == null) {
+        publicNamesBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder>(
+                getPublicNames(),
+                getParentForChildren(),
+                isClean());
+        publicNames_ = null;
+      }
+      return publicNamesBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.Benchmark)

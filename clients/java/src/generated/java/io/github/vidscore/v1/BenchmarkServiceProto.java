@@ -32,6 +32,11 @@ public final class BenchmarkServiceProto {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_Benchmark_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_PublicNames_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_PublicNames_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_Policy_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -176,7 +181,7 @@ public final class BenchmarkServiceProto {
       " google/protobuf/field_mask.proto\032\037googl" +
       "e/protobuf/timestamp.proto\032\035vidscore/v1/" +
       "annotations.proto\032\037vidscore/v1/specifica" +
-      "tion.proto\"\302\003\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
+      "tion.proto\"\362\003\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
       "\n\rspecification\030\002 \001(\0132\032.vidscore.v1.Benc" +
       "hmarkSpec\022-\n\016truth_geometry\030\003 \001(\0162\025.vids" +
       "core.v1.Geometry\0221\n\022detection_geometry\030\004" +
@@ -187,115 +192,121 @@ public final class BenchmarkServiceProto {
       "/\n\013create_time\030\010 \001(\0132\032.google.protobuf.T" +
       "imestamp\022/\n\013update_time\030\t \001(\0132\032.google.p" +
       "rotobuf.Timestamp\022\026\n\016truth_revision\030\n \001(" +
-      "\003\022\024\n\014truth_digest\030\013 \001(\t\"\376\003\n\006Policy\022+\n\nvi" +
-      "sibility\030\001 \001(\0162\027.vidscore.v1.Visibility\022" +
-      "\030\n\013ladder_step\030\002 \001(\001H\000\210\001\001\022\031\n\021released_me" +
-      "asures\030\003 \003(\t\022\033\n\016minimum_frames\030\004 \001(\003H\001\210\001" +
-      "\001\0220\n\rquiet_timeout\030\005 \001(\0132\031.google.protob" +
-      "uf.Duration\022.\n\014quiet_action\030\006 \001(\0162\030.vids" +
-      "core.v1.QuietAction\0220\n\rtruth_timeout\030\007 \001" +
-      "(\0132\031.google.protobuf.Duration\022\033\n\023submiss" +
-      "ions_per_day\030\010 \001(\005\022\032\n\022submissions_in_all" +
-      "\030\t \001(\005\022\027\n\017ranking_measure\030\n \001(\t\022)\n\tselec" +
-      "tion\030\013 \001(\0162\026.vidscore.v1.Selection\022\025\n\rea" +
-      "rlier_first\030\014 \001(\010\022\031\n\014public_board\030\r \001(\010H" +
-      "\002\210\001\001B\016\n\014_ladder_stepB\021\n\017_minimum_framesB" +
-      "\017\n\r_public_board\"m\n\026CreateBenchmarkReque" +
-      "st\022\024\n\014benchmark_id\030\001 \001(\t\022)\n\tbenchmark\030\002 " +
-      "\001(\0132\026.vidscore.v1.Benchmark\022\022\n\nrequest_i" +
-      "d\030\003 \001(\t\"D\n\027CreateBenchmarkResponse\022)\n\tbe" +
-      "nchmark\030\001 \001(\0132\026.vidscore.v1.Benchmark\"#\n" +
-      "\023GetBenchmarkRequest\022\014\n\004name\030\001 \001(\t\"A\n\024Ge" +
-      "tBenchmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026." +
-      "vidscore.v1.Benchmark\">\n\025ListBenchmarksR" +
-      "equest\022\021\n\tpage_size\030\001 \001(\005\022\022\n\npage_token\030" +
-      "\002 \001(\t\"]\n\026ListBenchmarksResponse\022*\n\nbench" +
-      "marks\030\001 \003(\0132\026.vidscore.v1.Benchmark\022\027\n\017n" +
-      "ext_page_token\030\002 \001(\t\"t\n\026UpdateBenchmarkR" +
-      "equest\022)\n\tbenchmark\030\001 \001(\0132\026.vidscore.v1." +
-      "Benchmark\022/\n\013update_mask\030\002 \001(\0132\032.google." +
-      "protobuf.FieldMask\"D\n\027UpdateBenchmarkRes" +
-      "ponse\022)\n\tbenchmark\030\001 \001(\0132\026.vidscore.v1.B" +
-      "enchmark\"5\n\026DeleteBenchmarkRequest\022\014\n\004na" +
-      "me\030\001 \001(\t\022\r\n\005force\030\002 \001(\010\"\031\n\027DeleteBenchma" +
-      "rkResponse\"l\n\021UploadTruthHeader\022\021\n\tbench" +
-      "mark\030\001 \001(\t\022\r\n\005merge\030\002 \001(\010\022\020\n\010complete\030\003 " +
-      "\001(\010\022\017\n\007comment\030\004 \001(\t\022\022\n\nrequest_id\030\005 \001(\t" +
-      "\"\254\001\n\022UploadTruthRequest\0220\n\006header\030\001 \001(\0132" +
-      "\036.vidscore.v1.UploadTruthHeaderH\000\022-\n\005tru" +
-      "th\030\002 \001(\0132\034.vidscore.v1.AnnotationBatchH\000" +
-      "\022*\n\003end\030\003 \001(\0132\033.vidscore.v1.UploadTruthE" +
-      "ndH\000B\t\n\007message\"%\n\016UploadTruthEnd\022\023\n\013fra" +
-      "me_count\030\001 \001(\003\"C\n\023UploadTruthResponse\022,\n" +
-      "\010revision\030\001 \001(\0132\032.vidscore.v1.TruthRevis" +
-      "ion\"\232\001\n\rTruthRevision\022\020\n\010revision\030\001 \001(\003\022" +
-      "\016\n\006digest\030\002 \001(\t\022/\n\013create_time\030\003 \001(\0132\032.g" +
-      "oogle.protobuf.Timestamp\022\023\n\013frame_count\030" +
-      "\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022\017\n\007comment\030\006 \001(\t" +
-      "\"U\n\031ListTruthRevisionsRequest\022\021\n\tbenchma" +
-      "rk\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_toke" +
-      "n\030\003 \001(\t\"d\n\032ListTruthRevisionsResponse\022-\n" +
-      "\trevisions\030\001 \003(\0132\032.vidscore.v1.TruthRevi" +
-      "sion\022\027\n\017next_page_token\030\002 \001(\t\"h\n\031Rescore" +
-      "SubmissionsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\023\n" +
-      "\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 \001(\t\022\022\n\nr" +
-      "equest_id\030\004 \001(\t\"w\n\017RescoreMetadata\022\032\n\022su" +
-      "bmissions_in_all\030\001 \001(\003\022\030\n\020submissions_do" +
-      "ne\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.google.pr" +
-      "otobuf.Timestamp\"D\n\017RescoreResponse\0221\n\013d" +
-      "ifferences\030\001 \003(\0132\034.vidscore.v1.ScoreDiff" +
-      "erence\"\331\001\n\017ScoreDifference\022\022\n\nsubmission" +
-      "\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007measure\030\003 \001" +
-      "(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after\030\005 \001(\001H\001" +
-      "\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n\nrank_af" +
-      "ter\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_afterB\016\n\014_" +
-      "rank_beforeB\r\n\013_rank_after\"\254\001\n\025GetLeader" +
-      "boardRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tevalu" +
-      "ator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022\027\n\nclass" +
-      "_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 \001(\005\022\022\n\np" +
-      "age_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_class_nam" +
-      "e\"\205\001\n\026GetLeaderboardResponse\022)\n\004rows\030\001 \003" +
-      "(\0132\033.vidscore.v1.LeaderboardRow\022\017\n\007ranki" +
-      "ng\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003\022\027\n\017next" +
-      "_page_token\030\004 \001(\t\"\255\001\n\016LeaderboardRow\022\014\n\004" +
-      "rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\nsubmission\030\003" +
-      " \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_time\030\005 \001(\0132\032" +
-      ".google.protobuf.Timestamp\022-\n\006scores\030\006 \003" +
-      "(\0132\035.vidscore.v1.LeaderboardScore\"A\n\020Lea" +
-      "derboardScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030" +
-      "\002 \001(\001H\000\210\001\001B\010\n\006_value*j\n\nVisibility\022\032\n\026VI" +
-      "SIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBILITY_LAD" +
-      "DER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017VISIBILIT" +
-      "Y_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET_ACTION_" +
-      "UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SEAL\020\001\022\027\n\023" +
-      "QUIET_ACTION_CANCEL\020\002*P\n\tSelection\022\031\n\025SE" +
-      "LECTION_UNSPECIFIED\020\000\022\022\n\016SELECTION_BEST\020" +
-      "\001\022\024\n\020SELECTION_LATEST\020\0022\367\006\n\020BenchmarkSer" +
-      "vice\022\\\n\017CreateBenchmark\022#.vidscore.v1.Cr" +
-      "eateBenchmarkRequest\032$.vidscore.v1.Creat" +
-      "eBenchmarkResponse\022S\n\014GetBenchmark\022 .vid" +
-      "score.v1.GetBenchmarkRequest\032!.vidscore." +
-      "v1.GetBenchmarkResponse\022Y\n\016ListBenchmark" +
-      "s\022\".vidscore.v1.ListBenchmarksRequest\032#." +
-      "vidscore.v1.ListBenchmarksResponse\022\\\n\017Up" +
-      "dateBenchmark\022#.vidscore.v1.UpdateBenchm" +
-      "arkRequest\032$.vidscore.v1.UpdateBenchmark" +
-      "Response\022\\\n\017DeleteBenchmark\022#.vidscore.v" +
-      "1.DeleteBenchmarkRequest\032$.vidscore.v1.D" +
-      "eleteBenchmarkResponse\022R\n\013UploadTruth\022\037." +
-      "vidscore.v1.UploadTruthRequest\032 .vidscor" +
-      "e.v1.UploadTruthResponse(\001\022e\n\022ListTruthR" +
-      "evisions\022&.vidscore.v1.ListTruthRevision" +
-      "sRequest\032\'.vidscore.v1.ListTruthRevision" +
-      "sResponse\022\202\001\n\022RescoreSubmissions\022&.vidsc" +
-      "ore.v1.RescoreSubmissionsRequest\032\035.googl" +
-      "e.longrunning.Operation\"%\312A\"\n\017RescoreRes" +
-      "ponse\022\017RescoreMetadata\022Y\n\016GetLeaderboard" +
-      "\022\".vidscore.v1.GetLeaderboardRequest\032#.v" +
-      "idscore.v1.GetLeaderboardResponseBp\n\025io." +
-      "github.vidscore.v1B\025BenchmarkServiceProt" +
-      "oP\001Z>github.com/vidscore/vidscore/client" +
-      "s/go/vidscore/v1;vidscorev1b\006proto3"
+      "\003\022\024\n\014truth_digest\030\013 \001(\t\022.\n\014public_names\030" +
+      "\014 \001(\0132\030.vidscore.v1.PublicNames\"3\n\013Publi" +
+      "cNames\022$\n\005kinds\030\001 \003(\0162\025.vidscore.v1.Name" +
+      "Kind\"\376\003\n\006Policy\022+\n\nvisibility\030\001 \001(\0162\027.vi" +
+      "dscore.v1.Visibility\022\030\n\013ladder_step\030\002 \001(" +
+      "\001H\000\210\001\001\022\031\n\021released_measures\030\003 \003(\t\022\033\n\016min" +
+      "imum_frames\030\004 \001(\003H\001\210\001\001\0220\n\rquiet_timeout\030" +
+      "\005 \001(\0132\031.google.protobuf.Duration\022.\n\014quie" +
+      "t_action\030\006 \001(\0162\030.vidscore.v1.QuietAction" +
+      "\0220\n\rtruth_timeout\030\007 \001(\0132\031.google.protobu" +
+      "f.Duration\022\033\n\023submissions_per_day\030\010 \001(\005\022" +
+      "\032\n\022submissions_in_all\030\t \001(\005\022\027\n\017ranking_m" +
+      "easure\030\n \001(\t\022)\n\tselection\030\013 \001(\0162\026.vidsco" +
+      "re.v1.Selection\022\025\n\rearlier_first\030\014 \001(\010\022\031" +
+      "\n\014public_board\030\r \001(\010H\002\210\001\001B\016\n\014_ladder_ste" +
+      "pB\021\n\017_minimum_framesB\017\n\r_public_board\"m\n" +
+      "\026CreateBenchmarkRequest\022\024\n\014benchmark_id\030" +
+      "\001 \001(\t\022)\n\tbenchmark\030\002 \001(\0132\026.vidscore.v1.B" +
+      "enchmark\022\022\n\nrequest_id\030\003 \001(\t\"D\n\027CreateBe" +
+      "nchmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vid" +
+      "score.v1.Benchmark\"#\n\023GetBenchmarkReques" +
+      "t\022\014\n\004name\030\001 \001(\t\"A\n\024GetBenchmarkResponse\022" +
+      ")\n\tbenchmark\030\001 \001(\0132\026.vidscore.v1.Benchma" +
+      "rk\">\n\025ListBenchmarksRequest\022\021\n\tpage_size" +
+      "\030\001 \001(\005\022\022\n\npage_token\030\002 \001(\t\"]\n\026ListBenchm" +
+      "arksResponse\022*\n\nbenchmarks\030\001 \003(\0132\026.vidsc" +
+      "ore.v1.Benchmark\022\027\n\017next_page_token\030\002 \001(" +
+      "\t\"t\n\026UpdateBenchmarkRequest\022)\n\tbenchmark" +
+      "\030\001 \001(\0132\026.vidscore.v1.Benchmark\022/\n\013update" +
+      "_mask\030\002 \001(\0132\032.google.protobuf.FieldMask\"" +
+      "D\n\027UpdateBenchmarkResponse\022)\n\tbenchmark\030" +
+      "\001 \001(\0132\026.vidscore.v1.Benchmark\"5\n\026DeleteB" +
+      "enchmarkRequest\022\014\n\004name\030\001 \001(\t\022\r\n\005force\030\002" +
+      " \001(\010\"\031\n\027DeleteBenchmarkResponse\"l\n\021Uploa" +
+      "dTruthHeader\022\021\n\tbenchmark\030\001 \001(\t\022\r\n\005merge" +
+      "\030\002 \001(\010\022\020\n\010complete\030\003 \001(\010\022\017\n\007comment\030\004 \001(" +
+      "\t\022\022\n\nrequest_id\030\005 \001(\t\"\254\001\n\022UploadTruthReq" +
+      "uest\0220\n\006header\030\001 \001(\0132\036.vidscore.v1.Uploa" +
+      "dTruthHeaderH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore" +
+      ".v1.AnnotationBatchH\000\022*\n\003end\030\003 \001(\0132\033.vid" +
+      "score.v1.UploadTruthEndH\000B\t\n\007message\"%\n\016" +
+      "UploadTruthEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023U" +
+      "ploadTruthResponse\022,\n\010revision\030\001 \001(\0132\032.v" +
+      "idscore.v1.TruthRevision\"\232\001\n\rTruthRevisi" +
+      "on\022\020\n\010revision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013" +
+      "create_time\030\003 \001(\0132\032.google.protobuf.Time" +
+      "stamp\022\023\n\013frame_count\030\004 \001(\003\022\020\n\010complete\030\005" +
+      " \001(\010\022\017\n\007comment\030\006 \001(\t\"U\n\031ListTruthRevisi" +
+      "onsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tpage_si" +
+      "ze\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"d\n\032ListTrut" +
+      "hRevisionsResponse\022-\n\trevisions\030\001 \003(\0132\032." +
+      "vidscore.v1.TruthRevision\022\027\n\017next_page_t" +
+      "oken\030\002 \001(\t\"h\n\031RescoreSubmissionsRequest\022" +
+      "\021\n\tbenchmark\030\001 \001(\t\022\023\n\013submissions\030\002 \003(\t\022" +
+      "\017\n\007comment\030\003 \001(\t\022\022\n\nrequest_id\030\004 \001(\t\"w\n\017" +
+      "RescoreMetadata\022\032\n\022submissions_in_all\030\001 " +
+      "\001(\003\022\030\n\020submissions_done\030\002 \001(\003\022.\n\nstart_t" +
+      "ime\030\003 \001(\0132\032.google.protobuf.Timestamp\"D\n" +
+      "\017RescoreResponse\0221\n\013differences\030\001 \003(\0132\034." +
+      "vidscore.v1.ScoreDifference\"\331\001\n\017ScoreDif" +
+      "ference\022\022\n\nsubmission\030\001 \001(\t\022\021\n\tevaluator" +
+      "\030\002 \001(\t\022\017\n\007measure\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H" +
+      "\000\210\001\001\022\022\n\005after\030\005 \001(\001H\001\210\001\001\022\030\n\013rank_before\030" +
+      "\006 \001(\005H\002\210\001\001\022\027\n\nrank_after\030\007 \001(\005H\003\210\001\001B\t\n\007_" +
+      "beforeB\010\n\006_afterB\016\n\014_rank_beforeB\r\n\013_ran" +
+      "k_after\"\254\001\n\025GetLeaderboardRequest\022\021\n\tben" +
+      "chmark\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\023\n\006domai" +
+      "n\030\003 \001(\tH\000\210\001\001\022\027\n\nclass_name\030\004 \001(\tH\001\210\001\001\022\021\n" +
+      "\tpage_size\030\005 \001(\005\022\022\n\npage_token\030\006 \001(\tB\t\n\007" +
+      "_domainB\r\n\013_class_name\"\205\001\n\026GetLeaderboar" +
+      "dResponse\022)\n\004rows\030\001 \003(\0132\033.vidscore.v1.Le" +
+      "aderboardRow\022\017\n\007ranking\030\002 \003(\t\022\026\n\016truth_r" +
+      "evision\030\003 \001(\003\022\027\n\017next_page_token\030\004 \001(\t\"\255" +
+      "\001\n\016LeaderboardRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030" +
+      "\002 \001(\t\022\022\n\nsubmission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t" +
+      "\022-\n\tseal_time\030\005 \001(\0132\032.google.protobuf.Ti" +
+      "mestamp\022-\n\006scores\030\006 \003(\0132\035.vidscore.v1.Le" +
+      "aderboardScore\"A\n\020LeaderboardScore\022\017\n\007me" +
+      "asure\030\001 \001(\t\022\022\n\005value\030\002 \001(\001H\000\210\001\001B\010\n\006_valu" +
+      "e*p\n\010NameKind\022\031\n\025NAME_KIND_UNSPECIFIED\020\000" +
+      "\022\027\n\023NAME_KIND_SEQUENCES\020\001\022\024\n\020NAME_KIND_L" +
+      "ABELS\020\002\022\032\n\026NAME_KIND_FRAME_COUNTS\020\003*j\n\nV" +
+      "isibility\022\032\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n" +
+      "\021VISIBILITY_LADDER\020\001\022\024\n\020VISIBILITY_FINAL" +
+      "\020\002\022\023\n\017VISIBILITY_LIVE\020\003*[\n\013QuietAction\022\034" +
+      "\n\030QUIET_ACTION_UNSPECIFIED\020\000\022\025\n\021QUIET_AC" +
+      "TION_SEAL\020\001\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\t" +
+      "Selection\022\031\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016" +
+      "SELECTION_BEST\020\001\022\024\n\020SELECTION_LATEST\020\0022\367" +
+      "\006\n\020BenchmarkService\022\\\n\017CreateBenchmark\022#" +
+      ".vidscore.v1.CreateBenchmarkRequest\032$.vi" +
+      "dscore.v1.CreateBenchmarkResponse\022S\n\014Get" +
+      "Benchmark\022 .vidscore.v1.GetBenchmarkRequ" +
+      "est\032!.vidscore.v1.GetBenchmarkResponse\022Y" +
+      "\n\016ListBenchmarks\022\".vidscore.v1.ListBench" +
+      "marksRequest\032#.vidscore.v1.ListBenchmark" +
+      "sResponse\022\\\n\017UpdateBenchmark\022#.vidscore." +
+      "v1.UpdateBenchmarkRequest\032$.vidscore.v1." +
+      "UpdateBenchmarkResponse\022\\\n\017DeleteBenchma" +
+      "rk\022#.vidscore.v1.DeleteBenchmarkRequest\032" +
+      "$.vidscore.v1.DeleteBenchmarkResponse\022R\n" +
+      "\013UploadTruth\022\037.vidscore.v1.UploadTruthRe" +
+      "quest\032 .vidscore.v1.UploadTruthResponse(" +
+      "\001\022e\n\022ListTruthRevisions\022&.vidscore.v1.Li" +
+      "stTruthRevisionsRequest\032\'.vidscore.v1.Li" +
+      "stTruthRevisionsResponse\022\202\001\n\022RescoreSubm" +
+      "issions\022&.vidscore.v1.RescoreSubmissions" +
+      "Request\032\035.google.longrunning.Operation\"%" +
+      "\312A\"\n\017RescoreResponse\022\017RescoreMetadata\022Y\n" +
+      "\016GetLeaderboard\022\".vidscore.v1.GetLeaderb" +
+      "oardRequest\032#.vidscore.v1.GetLeaderboard" +
+      "ResponseBp\n\025io.github.vidscore.v1B\025Bench" +
+      "markServiceProtoP\001Z>github.com/vidscore/" +
+      "vidscore/clients/go/vidscore/v1;vidscore" +
+      "v1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -312,159 +323,165 @@ public final class BenchmarkServiceProto {
     internal_static_vidscore_v1_Benchmark_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Benchmark_descriptor,
-        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", });
-    internal_static_vidscore_v1_Policy_descriptor =
+        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", "PublicNames", });
+    internal_static_vidscore_v1_PublicNames_descriptor =
       getDescriptor().getMessageTypes().get(1);
+    internal_static_vidscore_v1_PublicNames_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_PublicNames_descriptor,
+        new java.lang.String[] { "Kinds", });
+    internal_static_vidscore_v1_Policy_descriptor =
+      getDescriptor().getMessageTypes().get(2);
     internal_static_vidscore_v1_Policy_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Policy_descriptor,
         new java.lang.String[] { "Visibility", "LadderStep", "ReleasedMeasures", "MinimumFrames", "QuietTimeout", "QuietAction", "TruthTimeout", "SubmissionsPerDay", "SubmissionsInAll", "RankingMeasure", "Selection", "EarlierFirst", "PublicBoard", });
     internal_static_vidscore_v1_CreateBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(2);
+      getDescriptor().getMessageTypes().get(3);
     internal_static_vidscore_v1_CreateBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CreateBenchmarkRequest_descriptor,
         new java.lang.String[] { "BenchmarkId", "Benchmark", "RequestId", });
     internal_static_vidscore_v1_CreateBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(3);
+      getDescriptor().getMessageTypes().get(4);
     internal_static_vidscore_v1_CreateBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CreateBenchmarkResponse_descriptor,
         new java.lang.String[] { "Benchmark", });
     internal_static_vidscore_v1_GetBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(4);
+      getDescriptor().getMessageTypes().get(5);
     internal_static_vidscore_v1_GetBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetBenchmarkRequest_descriptor,
         new java.lang.String[] { "Name", });
     internal_static_vidscore_v1_GetBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(5);
+      getDescriptor().getMessageTypes().get(6);
     internal_static_vidscore_v1_GetBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetBenchmarkResponse_descriptor,
         new java.lang.String[] { "Benchmark", });
     internal_static_vidscore_v1_ListBenchmarksRequest_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(7);
     internal_static_vidscore_v1_ListBenchmarksRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListBenchmarksRequest_descriptor,
         new java.lang.String[] { "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListBenchmarksResponse_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_vidscore_v1_ListBenchmarksResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListBenchmarksResponse_descriptor,
         new java.lang.String[] { "Benchmarks", "NextPageToken", });
     internal_static_vidscore_v1_UpdateBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_vidscore_v1_UpdateBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UpdateBenchmarkRequest_descriptor,
         new java.lang.String[] { "Benchmark", "UpdateMask", });
     internal_static_vidscore_v1_UpdateBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_vidscore_v1_UpdateBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UpdateBenchmarkResponse_descriptor,
         new java.lang.String[] { "Benchmark", });
     internal_static_vidscore_v1_DeleteBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_vidscore_v1_DeleteBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_DeleteBenchmarkRequest_descriptor,
         new java.lang.String[] { "Name", "Force", });
     internal_static_vidscore_v1_DeleteBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_vidscore_v1_DeleteBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_DeleteBenchmarkResponse_descriptor,
         new java.lang.String[] { });
     internal_static_vidscore_v1_UploadTruthHeader_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_vidscore_v1_UploadTruthHeader_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthHeader_descriptor,
         new java.lang.String[] { "Benchmark", "Merge", "Complete", "Comment", "RequestId", });
     internal_static_vidscore_v1_UploadTruthRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_vidscore_v1_UploadTruthRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthRequest_descriptor,
         new java.lang.String[] { "Header", "Truth", "End", "Message", });
     internal_static_vidscore_v1_UploadTruthEnd_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_vidscore_v1_UploadTruthEnd_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthEnd_descriptor,
         new java.lang.String[] { "FrameCount", });
     internal_static_vidscore_v1_UploadTruthResponse_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_vidscore_v1_UploadTruthResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthResponse_descriptor,
         new java.lang.String[] { "Revision", });
     internal_static_vidscore_v1_TruthRevision_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_vidscore_v1_TruthRevision_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_TruthRevision_descriptor,
         new java.lang.String[] { "Revision", "Digest", "CreateTime", "FrameCount", "Complete", "Comment", });
     internal_static_vidscore_v1_ListTruthRevisionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_vidscore_v1_ListTruthRevisionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListTruthRevisionsRequest_descriptor,
         new java.lang.String[] { "Benchmark", "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListTruthRevisionsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_vidscore_v1_ListTruthRevisionsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListTruthRevisionsResponse_descriptor,
         new java.lang.String[] { "Revisions", "NextPageToken", });
     internal_static_vidscore_v1_RescoreSubmissionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_vidscore_v1_RescoreSubmissionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreSubmissionsRequest_descriptor,
         new java.lang.String[] { "Benchmark", "Submissions", "Comment", "RequestId", });
     internal_static_vidscore_v1_RescoreMetadata_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_vidscore_v1_RescoreMetadata_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreMetadata_descriptor,
         new java.lang.String[] { "SubmissionsInAll", "SubmissionsDone", "StartTime", });
     internal_static_vidscore_v1_RescoreResponse_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_vidscore_v1_RescoreResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreResponse_descriptor,
         new java.lang.String[] { "Differences", });
     internal_static_vidscore_v1_ScoreDifference_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_vidscore_v1_ScoreDifference_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ScoreDifference_descriptor,
         new java.lang.String[] { "Submission", "Evaluator", "Measure", "Before", "After", "RankBefore", "RankAfter", });
     internal_static_vidscore_v1_GetLeaderboardRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_vidscore_v1_GetLeaderboardRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetLeaderboardRequest_descriptor,
         new java.lang.String[] { "Benchmark", "Evaluator", "Domain", "ClassName", "PageSize", "PageToken", });
     internal_static_vidscore_v1_GetLeaderboardResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_vidscore_v1_GetLeaderboardResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetLeaderboardResponse_descriptor,
         new java.lang.String[] { "Rows", "Ranking", "TruthRevision", "NextPageToken", });
     internal_static_vidscore_v1_LeaderboardRow_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_vidscore_v1_LeaderboardRow_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_LeaderboardRow_descriptor,
         new java.lang.String[] { "Rank", "Team", "Submission", "Title", "SealTime", "Scores", });
     internal_static_vidscore_v1_LeaderboardScore_descriptor =
-      getDescriptor().getMessageTypes().get(26);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_vidscore_v1_LeaderboardScore_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_LeaderboardScore_descriptor,

@@ -39,6 +39,8 @@ private static final long serialVersionUID = 0L;
     stateReason_ = "";
     stateMessage_ = "";
     streams_ = java.util.Collections.emptyList();
+    warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -521,6 +523,63 @@ private static final long serialVersionUID = 0L;
     return revision_;
   }
 
+  public static final int WARNINGS_FIELD_NUMBER = 13;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList warnings_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return A list containing the warnings.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getWarningsList() {
+    return warnings_;
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return The count of warnings.
+   */
+  public int getWarningsCount() {
+    return warnings_.size();
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  public java.lang.String getWarnings(int index) {
+    return warnings_.get(index);
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getWarningsBytes(int index) {
+    return warnings_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -570,6 +629,9 @@ private static final long serialVersionUID = 0L;
     }
     if (revision_ != 0L) {
       output.writeInt64(12, revision_);
+    }
+    for (int i = 0; i < warnings_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 13, warnings_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -623,6 +685,14 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt64Size(12, revision_);
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < warnings_.size(); i++) {
+        dataSize += computeStringSizeNoTag(warnings_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getWarningsList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -670,6 +740,8 @@ private static final long serialVersionUID = 0L;
         .equals(other.getStreamsList())) return false;
     if (getRevision()
         != other.getRevision()) return false;
+    if (!getWarningsList()
+        .equals(other.getWarningsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -715,6 +787,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + REVISION_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         getRevision());
+    if (getWarningsCount() > 0) {
+      hash = (37 * hash) + WARNINGS_FIELD_NUMBER;
+      hash = (53 * hash) + getWarningsList().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -889,6 +965,8 @@ private static final long serialVersionUID = 0L;
       }
       bitField0_ = (bitField0_ & ~0x00000400);
       revision_ = 0L;
+      warnings_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -978,6 +1056,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000800) != 0)) {
         result.revision_ = revision_;
       }
+      if (((from_bitField0_ & 0x00001000) != 0)) {
+        warnings_.makeImmutable();
+        result.warnings_ = warnings_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1061,6 +1143,16 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getRevision() != 0L) {
         setRevision(other.getRevision());
+      }
+      if (!other.warnings_.isEmpty()) {
+        if (warnings_.isEmpty()) {
+          warnings_ = other.warnings_;
+          bitField0_ |= 0x00001000;
+        } else {
+          ensureWarningsIsMutable();
+          warnings_.addAll(other.warnings_);
+        }
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1162,6 +1254,12 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000800;
               break;
             } // case 96
+            case 106: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureWarningsIsMutable();
+              warnings_.add(s);
+              break;
+            } // case 106
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2577,6 +2675,162 @@ private static final long serialVersionUID = 0L;
     public Builder clearRevision() {
       bitField0_ = (bitField0_ & ~0x00000800);
       revision_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureWarningsIsMutable() {
+      if (!warnings_.isModifiable()) {
+        warnings_ = new com.google.protobuf.LazyStringArrayList(warnings_);
+      }
+      bitField0_ |= 0x00001000;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return A list containing the warnings.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getWarningsList() {
+      warnings_.makeImmutable();
+      return warnings_;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return The count of warnings.
+     */
+    public int getWarningsCount() {
+      return warnings_.size();
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index of the element to return.
+     * @return The warnings at the given index.
+     */
+    public java.lang.String getWarnings(int index) {
+      return warnings_.get(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the warnings at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getWarningsBytes(int index) {
+      return warnings_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index to set the value at.
+     * @param value The warnings to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWarnings(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.set(index, value);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param value The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarnings(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param values The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllWarnings(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureWarningsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, warnings_);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWarnings() {
+      warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00001000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param value The bytes of the warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarningsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00001000;
       onChanged();
       return this;
     }

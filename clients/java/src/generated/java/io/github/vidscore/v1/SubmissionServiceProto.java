@@ -158,7 +158,7 @@ public final class SubmissionServiceProto {
       "\n$vidscore/v1/submission_service.proto\022\013" +
       "vidscore.v1\032\037google/protobuf/timestamp.p" +
       "roto\032\035vidscore/v1/annotations.proto\032\030vid" +
-      "score/v1/report.proto\"\362\002\n\nSubmission\022\014\n\004" +
+      "score/v1/report.proto\"\204\003\n\nSubmission\022\014\n\004" +
       "name\030\001 \001(\t\022\014\n\004team\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022" +
       "+\n\005state\030\004 \001(\0162\034.vidscore.v1.SubmissionS" +
       "tate\022\024\n\014state_reason\030\005 \001(\t\022\025\n\rstate_mess" +
@@ -167,85 +167,86 @@ public final class SubmissionServiceProto {
       ".google.protobuf.Timestamp\022-\n\tseal_time\030" +
       "\t \001(\0132\032.google.protobuf.Timestamp\022\023\n\013fra" +
       "me_count\030\n \001(\003\022(\n\007streams\030\013 \003(\0132\027.vidsco" +
-      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\"@\n\nSt" +
-      "reamInfo\022\016\n\006stream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022" +
-      "\023\n\013next_offset\030\003 \001(\003\"f\n\027CreateSubmission" +
-      "Request\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rsubmission" +
-      "_id\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022\022\n\nrequest_id\030\004" +
-      " \001(\t\"G\n\030CreateSubmissionResponse\022+\n\nsubm" +
-      "ission\030\001 \001(\0132\027.vidscore.v1.Submission\"$\n" +
-      "\024GetSubmissionRequest\022\014\n\004name\030\001 \001(\t\"D\n\025G" +
-      "etSubmissionResponse\022+\n\nsubmission\030\001 \001(\013" +
-      "2\027.vidscore.v1.Submission\"R\n\026ListSubmiss" +
-      "ionsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tpage_s" +
-      "ize\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"`\n\027ListSub" +
-      "missionsResponse\022,\n\013submissions\030\001 \003(\0132\027." +
-      "vidscore.v1.Submission\022\027\n\017next_page_toke" +
-      "n\030\002 \001(\t\"7\n\021OpenStreamRequest\022\022\n\nsubmissi" +
-      "on\030\001 \001(\t\022\016\n\006stream\030\002 \001(\t\"=\n\022OpenStreamRe" +
-      "sponse\022\'\n\006stream\030\001 \001(\0132\027.vidscore.v1.Str" +
-      "eamInfo\"i\n\006Append\022\016\n\006stream\030\001 \001(\t\022\r\n\005epo" +
-      "ch\030\002 \001(\003\022\016\n\006offset\030\003 \001(\003\0220\n\ndetections\030\004" +
-      " \001(\0132\034.vidscore.v1.AnnotationBatch\":\n\023Ap" +
-      "pendFramesRequest\022#\n\006append\030\001 \001(\0132\023.vids" +
-      "core.v1.Append\"+\n\024AppendFramesResponse\022\023" +
-      "\n\013next_offset\030\001 \001(\003\"9\n\022AppendBatchReques" +
-      "t\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Append\"*" +
-      "\n\023AppendBatchResponse\022\023\n\013next_offset\030\001 \001" +
-      "(\003\"a\n\025SealSubmissionRequest\022\014\n\004name\030\001 \001(" +
-      "\t\022!\n\024expected_frame_count\030\002 \001(\003H\000\210\001\001B\027\n\025" +
-      "_expected_frame_count\"E\n\026SealSubmissionR" +
-      "esponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v" +
-      "1.Submission\"\'\n\027CancelSubmissionRequest\022" +
-      "\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissionRespons" +
-      "e\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1.Subm" +
-      "ission\"=\n\026WatchSubmissionRequest\022\014\n\004name" +
-      "\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t\n\027WatchSu" +
-      "bmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027.v" +
-      "idscore.v1.Submission\022,\n\006scores\030\002 \003(\0132\034." +
-      "vidscore.v1.SubmissionScore\"\257\001\n\017Submissi" +
-      "onScore\022\014\n\004name\030\001 \001(\t\022/\n\013create_time\030\002 \001" +
-      "(\0132\032.google.protobuf.Timestamp\022\026\n\016truth_" +
-      "revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132\023.vidscor" +
-      "e.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n\007current\030" +
-      "\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\nsubmission" +
-      "\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_token\030" +
-      "\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006scores\030\001 " +
-      "\003(\0132\034.vidscore.v1.SubmissionScore\022\027\n\017nex" +
-      "t_page_token\030\002 \001(\t*\253\002\n\017SubmissionState\022 " +
-      "\n\034SUBMISSION_STATE_UNSPECIFIED\020\000\022\031\n\025SUBM" +
-      "ISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSION_STATE_" +
-      "RECEIVING\020\002\022\033\n\027SUBMISSION_STATE_SEALED\020\003" +
-      "\022&\n\"SUBMISSION_STATE_WAITING_FOR_TRUTH\020\004" +
-      "\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022\033\n\027SUBMIS" +
-      "SION_STATE_SCORED\020\006\022\033\n\027SUBMISSION_STATE_" +
-      "FAILED\020\007\022\036\n\032SUBMISSION_STATE_CANCELLED\020\010" +
-      "2\217\007\n\021SubmissionService\022_\n\020CreateSubmissi" +
-      "on\022$.vidscore.v1.CreateSubmissionRequest" +
-      "\032%.vidscore.v1.CreateSubmissionResponse\022" +
-      "V\n\rGetSubmission\022!.vidscore.v1.GetSubmis" +
-      "sionRequest\032\".vidscore.v1.GetSubmissionR" +
-      "esponse\022\\\n\017ListSubmissions\022#.vidscore.v1" +
-      ".ListSubmissionsRequest\032$.vidscore.v1.Li" +
-      "stSubmissionsResponse\022M\n\nOpenStream\022\036.vi" +
-      "dscore.v1.OpenStreamRequest\032\037.vidscore.v" +
-      "1.OpenStreamResponse\022W\n\014AppendFrames\022 .v" +
-      "idscore.v1.AppendFramesRequest\032!.vidscor" +
-      "e.v1.AppendFramesResponse(\0010\001\022P\n\013AppendB" +
-      "atch\022\037.vidscore.v1.AppendBatchRequest\032 ." +
-      "vidscore.v1.AppendBatchResponse\022Y\n\016SealS" +
-      "ubmission\022\".vidscore.v1.SealSubmissionRe" +
-      "quest\032#.vidscore.v1.SealSubmissionRespon" +
-      "se\022_\n\020CancelSubmission\022$.vidscore.v1.Can" +
-      "celSubmissionRequest\032%.vidscore.v1.Cance" +
-      "lSubmissionResponse\022^\n\017WatchSubmission\022#" +
-      ".vidscore.v1.WatchSubmissionRequest\032$.vi" +
-      "dscore.v1.WatchSubmissionResponse0\001\022M\n\nL" +
-      "istScores\022\036.vidscore.v1.ListScoresReques" +
-      "t\032\037.vidscore.v1.ListScoresResponseBq\n\025io" +
-      ".github.vidscore.v1B\026SubmissionServicePr" +
-      "otoP\001Z>github.com/vidscore/vidscore/clie" +
-      "nts/go/vidscore/v1;vidscorev1b\006proto3"
+      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\022\020\n\010wa" +
+      "rnings\030\r \003(\t\"@\n\nStreamInfo\022\016\n\006stream\030\001 \001" +
+      "(\t\022\r\n\005epoch\030\002 \001(\003\022\023\n\013next_offset\030\003 \001(\003\"f" +
+      "\n\027CreateSubmissionRequest\022\021\n\tbenchmark\030\001" +
+      " \001(\t\022\025\n\rsubmission_id\030\002 \001(\t\022\r\n\005title\030\003 \001" +
+      "(\t\022\022\n\nrequest_id\030\004 \001(\t\"G\n\030CreateSubmissi" +
+      "onResponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscor" +
+      "e.v1.Submission\"$\n\024GetSubmissionRequest\022" +
+      "\014\n\004name\030\001 \001(\t\"D\n\025GetSubmissionResponse\022+" +
+      "\n\nsubmission\030\001 \001(\0132\027.vidscore.v1.Submiss" +
+      "ion\"R\n\026ListSubmissionsRequest\022\021\n\tbenchma" +
+      "rk\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_toke" +
+      "n\030\003 \001(\t\"`\n\027ListSubmissionsResponse\022,\n\013su" +
+      "bmissions\030\001 \003(\0132\027.vidscore.v1.Submission" +
+      "\022\027\n\017next_page_token\030\002 \001(\t\"7\n\021OpenStreamR" +
+      "equest\022\022\n\nsubmission\030\001 \001(\t\022\016\n\006stream\030\002 \001" +
+      "(\t\"=\n\022OpenStreamResponse\022\'\n\006stream\030\001 \001(\013" +
+      "2\027.vidscore.v1.StreamInfo\"i\n\006Append\022\016\n\006s" +
+      "tream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\016\n\006offset\030\003 \001" +
+      "(\003\0220\n\ndetections\030\004 \001(\0132\034.vidscore.v1.Ann" +
+      "otationBatch\":\n\023AppendFramesRequest\022#\n\006a" +
+      "ppend\030\001 \001(\0132\023.vidscore.v1.Append\"+\n\024Appe" +
+      "ndFramesResponse\022\023\n\013next_offset\030\001 \001(\003\"9\n" +
+      "\022AppendBatchRequest\022#\n\006append\030\001 \001(\0132\023.vi" +
+      "dscore.v1.Append\"*\n\023AppendBatchResponse\022" +
+      "\023\n\013next_offset\030\001 \001(\003\"a\n\025SealSubmissionRe" +
+      "quest\022\014\n\004name\030\001 \001(\t\022!\n\024expected_frame_co" +
+      "unt\030\002 \001(\003H\000\210\001\001B\027\n\025_expected_frame_count\"" +
+      "E\n\026SealSubmissionResponse\022+\n\nsubmission\030" +
+      "\001 \001(\0132\027.vidscore.v1.Submission\"\'\n\027Cancel" +
+      "SubmissionRequest\022\014\n\004name\030\001 \001(\t\"G\n\030Cance" +
+      "lSubmissionResponse\022+\n\nsubmission\030\001 \001(\0132" +
+      "\027.vidscore.v1.Submission\"=\n\026WatchSubmiss" +
+      "ionRequest\022\014\n\004name\030\001 \001(\t\022\025\n\rfrom_revisio" +
+      "n\030\002 \001(\003\"t\n\027WatchSubmissionResponse\022+\n\nsu" +
+      "bmission\030\001 \001(\0132\027.vidscore.v1.Submission\022" +
+      ",\n\006scores\030\002 \003(\0132\034.vidscore.v1.Submission" +
+      "Score\"\257\001\n\017SubmissionScore\022\014\n\004name\030\001 \001(\t\022" +
+      "/\n\013create_time\030\002 \001(\0132\032.google.protobuf.T" +
+      "imestamp\022\026\n\016truth_revision\030\003 \001(\003\022#\n\006repo" +
+      "rt\030\004 \001(\0132\023.vidscore.v1.Report\022\017\n\007partial" +
+      "\030\005 \001(\010\022\017\n\007current\030\006 \001(\010\"N\n\021ListScoresReq" +
+      "uest\022\022\n\nsubmission\030\001 \001(\t\022\021\n\tpage_size\030\002 " +
+      "\001(\005\022\022\n\npage_token\030\003 \001(\t\"[\n\022ListScoresRes" +
+      "ponse\022,\n\006scores\030\001 \003(\0132\034.vidscore.v1.Subm" +
+      "issionScore\022\027\n\017next_page_token\030\002 \001(\t*\253\002\n" +
+      "\017SubmissionState\022 \n\034SUBMISSION_STATE_UNS" +
+      "PECIFIED\020\000\022\031\n\025SUBMISSION_STATE_OPEN\020\001\022\036\n" +
+      "\032SUBMISSION_STATE_RECEIVING\020\002\022\033\n\027SUBMISS" +
+      "ION_STATE_SEALED\020\003\022&\n\"SUBMISSION_STATE_W" +
+      "AITING_FOR_TRUTH\020\004\022\034\n\030SUBMISSION_STATE_S" +
+      "CORING\020\005\022\033\n\027SUBMISSION_STATE_SCORED\020\006\022\033\n" +
+      "\027SUBMISSION_STATE_FAILED\020\007\022\036\n\032SUBMISSION" +
+      "_STATE_CANCELLED\020\0102\217\007\n\021SubmissionService" +
+      "\022_\n\020CreateSubmission\022$.vidscore.v1.Creat" +
+      "eSubmissionRequest\032%.vidscore.v1.CreateS" +
+      "ubmissionResponse\022V\n\rGetSubmission\022!.vid" +
+      "score.v1.GetSubmissionRequest\032\".vidscore" +
+      ".v1.GetSubmissionResponse\022\\\n\017ListSubmiss" +
+      "ions\022#.vidscore.v1.ListSubmissionsReques" +
+      "t\032$.vidscore.v1.ListSubmissionsResponse\022" +
+      "M\n\nOpenStream\022\036.vidscore.v1.OpenStreamRe" +
+      "quest\032\037.vidscore.v1.OpenStreamResponse\022W" +
+      "\n\014AppendFrames\022 .vidscore.v1.AppendFrame" +
+      "sRequest\032!.vidscore.v1.AppendFramesRespo" +
+      "nse(\0010\001\022P\n\013AppendBatch\022\037.vidscore.v1.App" +
+      "endBatchRequest\032 .vidscore.v1.AppendBatc" +
+      "hResponse\022Y\n\016SealSubmission\022\".vidscore.v" +
+      "1.SealSubmissionRequest\032#.vidscore.v1.Se" +
+      "alSubmissionResponse\022_\n\020CancelSubmission" +
+      "\022$.vidscore.v1.CancelSubmissionRequest\032%" +
+      ".vidscore.v1.CancelSubmissionResponse\022^\n" +
+      "\017WatchSubmission\022#.vidscore.v1.WatchSubm" +
+      "issionRequest\032$.vidscore.v1.WatchSubmiss" +
+      "ionResponse0\001\022M\n\nListScores\022\036.vidscore.v" +
+      "1.ListScoresRequest\032\037.vidscore.v1.ListSc" +
+      "oresResponseBq\n\025io.github.vidscore.v1B\026S" +
+      "ubmissionServiceProtoP\001Z>github.com/vids" +
+      "core/vidscore/clients/go/vidscore/v1;vid" +
+      "scorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -259,7 +260,7 @@ public final class SubmissionServiceProto {
     internal_static_vidscore_v1_Submission_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Submission_descriptor,
-        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", });
+        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", "Warnings", });
     internal_static_vidscore_v1_StreamInfo_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_vidscore_v1_StreamInfo_fieldAccessorTable = new

@@ -48,6 +48,21 @@ def schema_of(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
+def refuse_other_schema(connection: Connection) -> None:
+    """Leave a database alone whose schema is not this version's.
+
+    Raises:
+        StoreError: If it is not.
+    """
+    newest = ScriptDirectory.from_config(migration_config(connection)).get_current_head()
+    present = schema_of(connection)
+    if present != newest:
+        raise StoreError(
+            f"a server of another version of vidscore owns the store (its schema is {present}, "
+            f"here it is {newest}): use that version, or stop the server first"
+        )
+
+
 def _refuse_newer(config: Config, connection: Connection) -> None:
     present = schema_of(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}

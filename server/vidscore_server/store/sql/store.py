@@ -48,17 +48,19 @@ def lock_nothing(_: Connection, __: Collection[SubmissionKey] | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How a database is shared with other servers.
+    """How a database is used, and whether other servers use it, too.
 
     Attributes:
         lock: Keeps other servers off.
         readers: Connections for reading.
         maximum_group: Commands of one commit, at most.
+        shared: Whether there may be other servers.
     """
 
     lock: Lock
     readers: Engine
     maximum_group: int
+    shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +74,16 @@ class SqlStore(Store):
     """A store over a database that SQLAlchemy speaks to.
 
     Args:
-        engine: The database, its schema up to date.
+        engine: The database, its schema up to date; its transactions write.
+        sharing: How it is used, and whether by other servers, too.
         release: Called once when the store is closed, to let go of what guards it.
-        sharing: How it is shared with other servers; None where it is not.
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        release: Callable[[], None] = lambda: None,
-        sharing: Sharing | None = None,
+        self, engine: Engine, sharing: Sharing, release: Callable[[], None] = lambda: None
     ) -> None:
         """Start the writer."""
-        self._shared = sharing is not None
-        self._sharing = sharing or Sharing(lock_nothing, engine, MAXIMUM_GROUP)
+        self._sharing = sharing
         self._engine = engine
         # SQLAlchemy lets the driver's own errors through where it prepares a connection.
         self._failures = (SQLAlchemyError, engine.dialect.loaded_dbapi.Error)
@@ -101,7 +99,7 @@ class SqlStore(Store):
     @property
     def shared(self) -> bool:
         """See the contract."""
-        return self._shared
+        return self._sharing.shared
 
     def submit(
         self,

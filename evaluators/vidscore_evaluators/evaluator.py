@@ -58,6 +58,16 @@ class Side(StrEnum):
     DETECTIONS = "detections"
 
 
+class LabelMatching(StrEnum):
+    """When the labels of an object and of a detection are the same."""
+
+    EXACT = "exact"
+    FOLDED = "folded"
+    """Where they differ by case alone, too."""
+    NONE = "none"
+    """Always: labels play no part."""
+
+
 @dataclass(frozen=True, slots=True)
 class Growth:
     """How the size of a tally is bounded.
@@ -125,6 +135,11 @@ class Evaluator(ABC, Generic[ParametersType]):
     def unit(self) -> Unit:
         """What must be complete before it can be tallied; may depend on the parameters."""
         return Unit.FRAME
+
+    @property
+    def label_matching(self) -> LabelMatching:
+        """When labels are the same; may depend on the parameters. Only warnings go by it."""
+        return LabelMatching.EXACT
 
     @property
     @abstractmethod

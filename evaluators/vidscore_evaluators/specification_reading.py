@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.names import checked_name
+from vidscore_evaluators.names import checked_name, did_you_mean
 from vidscore_evaluators.specification import (
     MAXIMUM_FRAMES,
     BenchmarkSpec,
@@ -63,8 +63,8 @@ class _Reader:
         self._source = source
         self._faults: list[Fault] = []
 
-    def fault(self, field: str, found: str, expected: str) -> None:
-        self._faults.append(Fault(found, expected, source=self._source, field=field))
+    def fault(self, field: str, found: str, expected: str, advice: str | None = None) -> None:
+        self._faults.append(Fault(found, expected, self._source, field=field, advice=advice))
 
     def raise_faults(self) -> None:
         if self._faults:
@@ -78,7 +78,8 @@ class _Reader:
         for key, value in document.items():
             place = f"{path}.{key}" if path else str(key)
             if key not in fields:
-                self.fault(place, "an unknown key", "one of " + ", ".join(fields))
+                expected, advice = "one of " + ", ".join(fields), did_you_mean(str(key), fields)
+                self.fault(place, "an unknown key", expected, advice)
                 continue
             try:
                 read[key] = fields[key](value)
@@ -175,6 +176,9 @@ _SPEC_FIELDS: Mapping[str, Converter] = {
     "domains": _list,
     "sequences": _list,
 }
+SPECIFICATION_KEYS = tuple(_SPEC_FIELDS)
+"""Keys of a specification."""
+
 _EVALUATOR_FIELDS: Mapping[str, Converter] = {"name": _name, "parameters": _parameters}
 _DOMAIN_FIELDS: Mapping[str, Converter] = {"name": checked_name, "classes": _names}
 _SEQUENCE_FIELDS: Mapping[str, Converter] = {

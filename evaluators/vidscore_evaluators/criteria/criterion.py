@@ -14,7 +14,7 @@ from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.criteria.grouping import make_scene
 from vidscore_evaluators.criteria.parameters import SceneParameters
 from vidscore_evaluators.criteria.scene import Scene
-from vidscore_evaluators.evaluator import Evaluator, Needs
+from vidscore_evaluators.evaluator import Evaluator, LabelMatching, Needs
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
@@ -59,6 +59,12 @@ class Criterion(Evaluator[ParametersType]):
         super().__init__(parameters, specification)
         arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
         self.needs = replace(self.needs, truth_arities=arities, detection_arities=arities)
+
+    @property
+    def label_matching(self) -> LabelMatching:
+        """As they stand, unless classes are ignored."""
+        ignored = self.parameters.classes == "ignore"
+        return LabelMatching.NONE if ignored else LabelMatching.EXACT
 
     def grid(self, parameter: str) -> tuple[float, ...]:
         """The thresholds of the base, and what other parameters declare."""

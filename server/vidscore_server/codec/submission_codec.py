@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.submission_warnings import read_warnings
 from vidscore_server.store.records import StreamRecord, SubmissionRecord, SubmissionState
 
 _STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
@@ -27,6 +28,7 @@ def write_submission(record: SubmissionRecord, streams: Sequence[StreamRecord]) 
         frame_count=record.frame_count,
         streams=[write_stream(stream) for stream in streams],
         revision=record.revision,
+        warnings=read_warnings(record.warnings),
     )
 
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection
 from contextlib import suppress
 
+from vidscore_server.hosting.append_rules import RuleKeeper
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.changes import Follower
 from vidscore_server.hosting.intake import Intake
@@ -36,6 +37,7 @@ class Hosting:
         leases: Work that the server holds among the servers of the site.
         benchmarks: Benchmarks.
         truth: Their truth.
+        rules: What appends to them are held to.
         submissions: Their submissions.
         intake: Who takes in what is appended to them.
         scorer: Who scores.
@@ -52,6 +54,7 @@ class Hosting:
         self.leases = Leases(site)
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
+        self.rules = RuleKeeper(site, self.benchmarks, self.truth)
         self.submissions = Submissions(site, self.benchmarks)
         self.intake = Intake(site)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)

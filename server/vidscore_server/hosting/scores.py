@@ -33,6 +33,7 @@ class Result:
         values: Its ranking measures.
         truth_revision: Revision of the truth that it is under.
         partial: Whether the truth was not complete.
+        warnings: What is doubtful about the submission now that it has met the truth.
     """
 
     evaluator: Evaluator[Any]
@@ -40,6 +41,7 @@ class Result:
     values: dict[str, float | None]
     truth_revision: int
     partial: bool
+    warnings: tuple[str, ...] = ()
 
 
 def make_result(

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, QUADRILATERAL
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit
+from vidscore_evaluators.evaluator import Evaluator, Growth, LabelMatching, Needs, Task, Unit
 from vidscore_evaluators.measures import (
     Averaging,
     Direction,
@@ -89,6 +89,11 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     def unit(self) -> Unit:
         """Frames; whole sequences where the last listed frame decides which are evaluated."""
         return Unit.SEQUENCE if self.parameters.frames == "all" else Unit.FRAME
+
+    @property
+    def label_matching(self) -> LabelMatching:
+        """Class names are compared without regard to case."""
+        return LabelMatching.FOLDED
 
     @property
     def growth(self) -> Growth:

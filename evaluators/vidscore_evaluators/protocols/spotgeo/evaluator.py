@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import POINT, Annotations
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task
+from vidscore_evaluators.evaluator import Evaluator, Growth, LabelMatching, Needs, Side, Task
 from vidscore_evaluators.protocols.spotgeo.input_rules import input_faults
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters
 from vidscore_evaluators.protocols.spotgeo.scores import MEASURES, scores_of
@@ -34,6 +34,11 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     measures = MEASURES
     ranking = ("f1", "mse")
     needs = Needs(truth_arities=(POINT,), detection_arities=(POINT,))
+
+    @property
+    def label_matching(self) -> LabelMatching:
+        """Classes are ignored."""
+        return LabelMatching.NONE
 
     @property
     def growth(self) -> Growth:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,10 +17,15 @@ from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.truth_files import doubts_of_truth, summary_of
 from vidscore_client import Benchmark, RescoreProgress
+from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
+from vidscore_server.hosting.definition import definition_from_dict
+
+_EVALUATOR_NAME = re.compile(r"evaluators\[\d+\]\.name")
 
 BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
 REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
@@ -74,7 +80,7 @@ class BoardQuery:
 
 def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file."""
-    definition = read_document(Path(file))
+    definition = _read_definition(file)
     with open_client(server) as client:
         created = client.benchmarks.create(benchmark, definition)
     click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
@@ -82,7 +88,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
 
 def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says."""
-    definition = read_document(Path(file))
+    definition = _read_definition(file)
     with open_client(server) as client:
         changed = client.benchmarks.update(benchmark, definition, replace=True)
     click.echo(f"{changed.name} is changed; vidscore benchmark rescore moves its board")
@@ -119,6 +125,8 @@ def upload_truth(typed: TruthUpload) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
+        for doubt in doubts_of_truth(source.annotations):
+            click.echo(f"Warning: {typed.truth}: {doubt}", err=True)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(
             typed.benchmark,
@@ -132,6 +140,7 @@ def upload_truth(typed: TruthUpload) -> None:
         f"revision {revision.revision} of the truth of {typed.benchmark}: "
         f"{revision.frame_count} frames, {complete}"
     )
+    click.echo(f"uploaded: {summary_of(source.annotations)}")
 
 
 def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -173,6 +182,23 @@ def show_board(typed: BoardQuery) -> None:
         for row in board.rows
     ]
     write_records(records, columns, typed.format_, typed.output)
+
+
+def _read_definition(file: str) -> dict[str, Any]:
+    """A benchmark's file, in which nothing is wrong as far as this side knows.
+
+    An evaluator that is not installed here may be a plug-in of the server, which then judges.
+
+    Raises:
+        SpecificationError: With every fault of the file.
+    """
+    document = read_document(Path(file))
+    try:
+        definition_from_dict(document, source=file)
+    except SpecificationError as error:
+        if not all(_EVALUATOR_NAME.fullmatch(fault.field or "") for fault in error.faults):
+            raise
+    return document
 
 
 def _all_about(found: Benchmark, format_: str) -> Record:

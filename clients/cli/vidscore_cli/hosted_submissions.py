@@ -28,10 +28,11 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
     """Show a submission."""
     with open_client(server) as client:
         found = client.submissions.get(submission)
+    tell_warnings(found)
     record: Record = asdict(found)
     if format_ == "table":
         streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
-        record = {**record, "streams": ", ".join(streams)}
+        record = {**record, "streams": ", ".join(streams), "warnings": len(found.warnings)}
     write_record(record, format_, output)
 
 
@@ -93,6 +94,18 @@ def write_scores(
     if any(score.partial for score in current):
         click.echo("the truth was not complete: frames without truth are left out", err=True)
     write_reports(to_reports(score.report for score in current), wanted)
+
+
+def tell_warnings(submission: Submission, told: Sequence[str] = ()) -> None:
+    """Say on standard error what is doubtful about a submission.
+
+    Args:
+        submission: The submission.
+        told: What was said before.
+    """
+    for text in submission.warnings:
+        if text not in told:
+            click.echo(f"Warning: {text}", err=True)
 
 
 def refuse_unscored(submission: Submission) -> None:

@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
-from vidscore_cli.hosted_submissions import refuse_unscored, write_scores
+from vidscore_cli.hosted_submissions import refuse_unscored, tell_warnings, write_scores
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.output import check_output
 from vidscore_cli.progress import ProgressBar
@@ -69,6 +69,8 @@ def submit_files(typed: FileSubmission) -> None:
         detections = _in_order(source.annotations)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)
+        told = submission.warnings
+        tell_warnings(submission)
         if not (typed.seal and typed.wait):
             click.echo(f"{submission.name}: {submission.frame_count} frames are safe")
             return
@@ -78,6 +80,7 @@ def submit_files(typed: FileSubmission) -> None:
             bar.stage(update.submission.state.replace("_", " "))
 
         submission = client.submissions.wait(submission.name, on_change=show)
+        tell_warnings(submission, told)
         refuse_unscored(submission)
         scores = client.submissions.scores(submission.name)
     view = View(sequences=typed.sequences, curves=typed.curves)

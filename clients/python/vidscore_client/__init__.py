@@ -35,6 +35,7 @@ from vidscore_client.errors import (
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, Measure
 from vidscore_client.frames import FrameFlag, Frames, Geometry, ObjectFlag, Side
 from vidscore_client.hosting import (
+    AuditFilter,
     AuditRecord,
     Benchmark,
     Leaderboard,
@@ -64,6 +65,7 @@ from vidscore_client.trust import Trust, TrustAnalysis
 
 __all__ = [
     "AccessDeniedError",
+    "AuditFilter",
     "AuditRecord",
     "BackPressureError",
     "Batching",

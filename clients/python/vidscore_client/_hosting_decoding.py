@@ -74,6 +74,7 @@ def decode_submission(message: submission_service_pb2.Submission) -> Submission:
         frame_count=message.frame_count,
         streams=tuple(decode_stream(stream) for stream in message.streams),
         revision=message.revision,
+        warnings=tuple(message.warnings),
     )
 
 

@@ -129,6 +129,13 @@ def open_stream(
 ) -> Operation[OpenedStream]:
     """Find or create a submission, and open one of its append streams."""
     hosted = yield from get_benchmark(benchmark)
+    geometry = hosted.detection_geometry
+    if geometry is None:
+        raise ConflictError(
+            f"{hosted.name} takes no detections yet: of which shape they are follows from its "
+            "truth, which has not come",
+            reason="BENCHMARK_NOT_OPEN",
+        )
     found = yield from _find_or_create(hosted.name, submission, title)
     response = yield UnaryRequest(
         _SUBMISSIONS + "OpenStream",
@@ -137,7 +144,7 @@ def open_stream(
         ),
         submission_service_pb2.OpenStreamResponse,
     )
-    return OpenedStream(found, decode_stream(response.stream), ARITIES[hosted.detection_geometry])
+    return OpenedStream(found, decode_stream(response.stream), ARITIES[geometry])
 
 
 def append_batch(opened: OpenedStream, batch: Sent) -> Operation[int]:

@@ -45,6 +45,16 @@ def write_neovision2(folder: Path, domain: str, sequence: str, rows: list[str]) 
     path.write_text("\n".join([NEOVISION2_HEADER, *rows]) + "\n", encoding="utf-8")
 
 
+@pytest.fixture(autouse=True)
+def configuration(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A folder of the test's own in the place of ~/.config."""
+    folder = tmp_path_factory.mktemp("config")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
+    return folder
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder with what the examples of the help name: spotGEO files and Neovision2 trees.

@@ -26,9 +26,10 @@ def runner() -> CliRunner:
     return CliRunner(**apart)  # type: ignore[arg-type]
 
 
-def run(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
-    """Run a command in this process."""
-    return runner().invoke(cli, arguments, prog_name="vidscore", env=dict(env or {}))
+def run(*arguments: str, env: Mapping[str, str] | None = None, input_: str | None = None) -> Result:
+    """Run a command in this process, with a text on its standard input."""
+    environment = dict(env or {})
+    return runner().invoke(cli, arguments, input_, environment, prog_name="vidscore")
 
 
 def run_binary(

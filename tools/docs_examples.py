@@ -199,8 +199,12 @@ class PageRun:
 
     @property
     def _access(self) -> dict[str, str]:
-        """What leads to the server, as the pages tell users to set it."""
-        return {"VIDSCORE_SERVER": self.server, "VIDSCORE_TOKEN": self.token}
+        """What leads to the server, as the pages tell users to set it; what is kept stays here."""
+        return {
+            "VIDSCORE_SERVER": self.server,
+            "VIDSCORE_TOKEN": self.token,
+            "XDG_CONFIG_HOME": str(self.folder / ".config"),
+        }
 
     def _install(self) -> None:
         """Build the page's plug-in and put it where the page's commands find it."""

@@ -32,6 +32,12 @@ def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
     return by_folded[close[0]] if close else None
 
 
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """A question after the known name that is nearest to a mistyped one; None where none is."""
+    close = closest_name(name, known)
+    return f"did you mean {close}?" if close else None
+
+
 def name_advice(name: str, known: Iterable[str]) -> str:
     """What to do about a name that is none of those known."""
     entries = tuple(known)

@@ -178,6 +178,9 @@ _SPEC_FIELDS: Mapping[str, Converter] = {
     "domains": _list,
     "sequences": _list,
 }
+SPECIFICATION_KEYS = tuple(_SPEC_FIELDS)
+"""Keys of a specification."""
+
 _EVALUATOR_FIELDS: Mapping[str, Converter] = {"name": _name, "parameters": _parameters}
 _DOMAIN_FIELDS: Mapping[str, Converter] = {"name": checked_name, "classes": _names}
 _SEQUENCE_FIELDS: Mapping[str, Converter] = {

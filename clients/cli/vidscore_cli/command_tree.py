@@ -98,8 +98,9 @@ class CommandTree(click.Group):
         paths = []
         for name in self.list_commands(ctx):
             found = self.get_command(ctx, name)
-            below = found.leaves(ctx) if isinstance(found, CommandTree) else [""]
-            paths += [f"{name} {path}".strip() for path in below]
+            itself = [""] if isinstance(found, Command) else []
+            below = found.leaves(ctx) if isinstance(found, CommandTree) else []
+            paths += [f"{name} {path}".strip() for path in [*itself, *below]]
         return paths
 
     def find(self, path: str) -> click.Command | None:
@@ -137,6 +138,15 @@ class CommandTree(click.Group):
     def _short_help(self, ctx: click.Context, name: str) -> str:
         found = self.get_command(ctx, name)
         return "" if found is None else found.get_short_help_str(limit=100)
+
+
+class ActingTree(CommandTree, Command):
+    """A group that does something where none of its commands is named.
+
+    Args:
+        sections: Its commands, as for a `CommandTree`.
+        examples: Command lines, as for a `Command`.
+    """
 
 
 def command(name: str, *, examples: Sequence[str]) -> Callable[[Callable[..., Any]], Command]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,11 +18,16 @@ from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.truth_files import doubts_of_truth, summary_of
 from vidscore_cli.waiting import benchmark_waits_for, quotas_left
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
+from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
+from vidscore_server.hosting.definition import definition_from_dict
+
+_EVALUATOR_NAME = re.compile(r"evaluators\[\d+\]\.name")
 
 BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
 BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
@@ -88,7 +94,7 @@ class BoardQuery:
 
 def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file."""
-    definition = read_document(Path(file))
+    definition = _read_definition(file)
     with open_client(server) as client:
         created = client.benchmarks.create(benchmark, definition)
     click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
@@ -96,7 +102,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
 
 def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says."""
-    definition = read_document(Path(file))
+    definition = _read_definition(file)
     with open_client(server) as client:
         changed = client.benchmarks.update(benchmark, definition, replace=True)
     click.echo(f"{changed.name} is changed")
@@ -141,6 +147,8 @@ def upload_truth(typed: TruthUpload) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
+        for doubt in doubts_of_truth(source.annotations):
+            click.echo(f"Warning: {typed.truth}: {doubt}", err=True)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(
             typed.benchmark,
@@ -156,6 +164,7 @@ def upload_truth(typed: TruthUpload) -> None:
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
+    click.echo(f"uploaded: {summary_of(source.annotations)}")
     if hosted is not None:
         hosted = replace(hosted, submissions_to_rescore=waiting)
         click.echo(_what_happens(hosted, f"revision {revision.revision}"))
@@ -260,6 +269,23 @@ def _what_happens(benchmark: Benchmark, to: str) -> str:
     else:
         moves = "the board moves when that is done"
     return f"{waiting} will be scored again under {to}; {moves}"
+
+
+def _read_definition(file: str) -> dict[str, Any]:
+    """A benchmark's file, in which nothing is wrong as far as this side knows.
+
+    An evaluator that is not installed here may be a plug-in of the server, which then judges.
+
+    Raises:
+        SpecificationError: With every fault of the file.
+    """
+    document = read_document(Path(file))
+    try:
+        definition_from_dict(document, source=file)
+    except SpecificationError as error:
+        if not all(_EVALUATOR_NAME.fullmatch(fault.field or "") for fault in error.faults):
+            raise
+    return document
 
 
 def _all_about(found: Benchmark, format_: str) -> Record:

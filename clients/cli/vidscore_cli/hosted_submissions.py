@@ -34,11 +34,13 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
     """Show a submission."""
     with open_client(server) as client:
         found = client.submissions.get(submission)
+    tell_warnings(found)
     record = asdict(found)
     record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
     if format_ == "table":
         streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
         record = {**record, "streams": ", ".join(streams), "waits_for": submission_waits_for(found)}
+        record["warnings"] = len(found.warnings)
         record = {name: value for name, value in record.items() if not name.startswith("due_")}
     write_record(record, format_, output)
 
@@ -166,6 +168,18 @@ def _rank(client: Client, submission: Submission) -> str:
             stands = short_names(row.submission)
             return f"{name} is scored; {stands} stands for its team, at rank {row.rank}"
     return f"{name} is scored; it is not on the board"
+
+
+def tell_warnings(submission: Submission, told: Sequence[str] = ()) -> None:
+    """Say on standard error what is doubtful about a submission.
+
+    Args:
+        submission: The submission.
+        told: What was said before.
+    """
+    for text in submission.warnings:
+        if text not in told:
+            click.echo(f"Warning: {text}", err=True)
 
 
 def refuse_unscored(submission: Submission) -> None:

@@ -34,6 +34,8 @@ SECTIONS = {
         "submission": "vidscore_cli.commands.submission:submission",
         "leaderboard": "vidscore_cli.commands.leaderboard:leaderboard",
         "token": "vidscore_cli.commands.token:token",
+        "login": "vidscore_cli.commands.login:login",
+        "logout": "vidscore_cli.commands.logout:logout",
         "audit": "vidscore_cli.commands.audit:audit",
         "store": "vidscore_cli.commands.store:store",
         "backup": "vidscore_cli.commands.backup:backup",

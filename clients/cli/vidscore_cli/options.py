@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial, wraps
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from vidscore_cli.command_tree import ConnectionOption
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.server_choice import DEFAULT_ADDRESS, choose_server
 from vidscore_cli.session import Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -194,13 +196,13 @@ _connection_option = partial(click.option, cls=ConnectionOption)
 
 
 def server_options(*, instead: str = "") -> Decorator[Any]:
-    """``--server``, ``--tls`` and its files, ``--token`` and ``--plaintext-token``.
+    """``--server``, ``--site``, ``--tls`` and its files, ``--token`` and ``--plaintext-token``.
 
     The command gets them as one `ServerChoice`, named ``server``.
 
     Args:
         instead: Of a command that works without a server, what naming one does; the command then
-            gets None where none is named, whatever VIDSCORE_SERVER says.
+            gets None where none is named, whatever VIDSCORE_SERVER or the file of sites says.
     """
     address = (
         click.option("--server", metavar="HOST:PORT", help=instead)
@@ -209,13 +211,43 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
             "--server",
             metavar="HOST:PORT",
             envvar="VIDSCORE_SERVER",
-            default="127.0.0.1:50051",
-            show_default=True,
-            help="Address of the server; VIDSCORE_SERVER sets it as well.",
+            help="Address of the server; VIDSCORE_SERVER sets it as well. "
+            f"[default: that of the default site, else {DEFAULT_ADDRESS}]",
         )
     )
     options = together(
         address,
+        _connection_option(
+            "--site",
+            metavar="NAME",
+            help="Server and token that `vidscore login` keeps under this name.",
+        ),
+        connection_options(),
+    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_choice(**given: Any) -> Any:
+            typed = {name: given.pop(name) for name in ("server", *CONNECTION)}
+            site = given.pop("site")
+            if instead and typed["server"] is None and site is None:
+                return function(server=None, **given)
+            environment = {name: _move_out(typed, name) for name in ("server", "token")}
+            return function(server=choose_server(typed, site, environment), **given)
+
+        decorated: Callable[..., Any] = options(with_choice)
+        return decorated
+
+    return decorate
+
+
+CONNECTION = ("tls", "tls_root", "tls_certificate", "tls_key", "token", "plaintext_token")
+"""What `connection_options` gives a command."""
+
+
+def connection_options() -> Decorator[Any]:
+    """``--tls`` and its files, ``--token`` and ``--plaintext-token``."""
+    return together(
         _connection_option("--tls", is_flag=True, help="Encrypt the connection."),
         _connection_option(
             "--tls-root",
@@ -239,7 +271,8 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
             "--token",
             metavar="SECRET",
             envvar="VIDSCORE_TOKEN",
-            help="Key to the server; better set as VIDSCORE_TOKEN, because others see options.",
+            help="Key to the server; better kept by `vidscore login` or set as VIDSCORE_TOKEN, "
+            "because others see options.",
         ),
         _connection_option(
             "--plaintext-token",
@@ -248,26 +281,22 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
         ),
     )
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(function)
-        def with_choice(**typed: Any) -> Any:
-            names = (
-                "tls",
-                "tls_root",
-                "tls_certificate",
-                "tls_key",
-                "token",
-                "plaintext_token",
-            )
-            choice = {name: typed.pop(name) for name in names}
-            address = typed.pop("server")
-            server = None if address is None else ServerChoice(address, **choice)
-            return function(server=server, **typed)
 
-        decorated: Callable[..., Any] = options(with_choice)
-        return decorated
+def secret_file_option() -> Decorator[Any]:
+    """``--secret-file``."""
+    return click.option(
+        "--secret-file",
+        metavar="PATH",
+        type=click.Path(),
+        help="Write the secret to this new file, which only you can read.",
+    )
 
-    return decorate
+
+def time_option(name: str, help_: str) -> Decorator[Any]:
+    """An option that takes a date, or a date and time; what has no offset is in UTC."""
+    return click.option(
+        name, metavar="TIME", callback=_read_time, help=f"{help_}: 2026-05-01[T12:00:00Z]."
+    )
 
 
 def records_options() -> Decorator[Any]:
@@ -339,6 +368,30 @@ def _check_confidence_scale(
         except ParameterError:
             raise click.BadParameter(f"{text!r}, expected {EXPECTED}") from None
     return text
+
+
+def _move_out(typed: dict[str, Any], name: str) -> str | None:
+    """The value of an option if it comes from the environment; it then was not typed."""
+    source = click.get_current_context().get_parameter_source(name)
+    if source is not ParameterSource.ENVIRONMENT:
+        return None
+    value: str | None = typed[name]
+    typed[name] = None
+    return value
+
+
+def _read_time(
+    _ctx: click.Context, _parameter: click.Parameter, text: str | None
+) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+        return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    except ValueError:
+        raise click.BadParameter(
+            f"{text!r} is no date, nor a date and time such as 2026-05-01T12:00:00Z"
+        ) from None
 
 
 def _want_all_faults(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:

@@ -71,10 +71,15 @@ def check_output(output: str) -> None:
         )
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Write a file through a neighbour that takes its place when it is whole.
 
     What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+
+    Args:
+        path: The file.
+        data: What is to be in it.
+        mode: Who may do what with it, but for what the process's mask takes away.
 
     Raises:
         OSError: If it cannot be written; about the file, not about its neighbour.
@@ -85,7 +90,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         return
     neighbour = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        with neighbour.open("xb") as file:
+        descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -14,6 +14,7 @@ from vidscore_cli.hosted_submissions import (
     look_up,
     refuse_unscored,
     standing,
+    tell_warnings,
     write_outcome,
 )
 from vidscore_cli.inputs import check_format_name, refuse_image_names
@@ -96,12 +97,15 @@ def submit_files(typed: FileSubmission) -> None:
             return
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)
+        told = submission.warnings
+        tell_warnings(submission)
         if not (typed.seal and typed.wait):
             name = short_names(submission.name)
             click.echo(f"{name}: {submission.frame_count} frames are safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = _wait(client, submission, bar)
+        tell_warnings(submission, told)
         outcome, lines = look_up(client, submission), standing(client, submission)
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_outcome(outcome, Presentation(typed.format_, typed.output, view))
@@ -168,6 +172,8 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
             "can be sent empty; use a format that lists frames without detections"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
+    if benchmark.detection_geometry is None:
+        raise InputRefusedError(f"{benchmark.name} has no truth yet, so it takes no detections")
     arity = ARITIES[benchmark.detection_geometry]
     return frame_list(keys, np.arange(len(keys)), numbers, arity)
 
@@ -175,15 +181,17 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
 def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
     """Ask whether detections would be taken, and say so."""
     try:
-        frame_count = client.submissions.check(typed.benchmark, [to_frames(detections)])
+        checked = client.submissions.check(typed.benchmark, [to_frames(detections)])
     except VidscoreError as error:
         error.add_note("Nothing was submitted: --check only asks.")
         raise
     found = client.benchmarks.get(typed.benchmark)
     click.echo(
-        f"{found.name} would take {typed.detections}: {frame_count} frames, "
+        f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
         f"{detections.object_count} detections; nothing was submitted"
     )
+    for warning in checked.warnings:
+        click.echo(f"Warning: {warning}", err=True)
     _say(f"submissions left: {quotas_left(found)}", found.quotas)
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
 

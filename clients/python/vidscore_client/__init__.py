@@ -35,8 +35,10 @@ from vidscore_client.errors import (
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription, Measure
 from vidscore_client.frames import FrameFlag, Frames, Geometry, ObjectFlag, Side
 from vidscore_client.hosting import (
+    AuditFilter,
     AuditRecord,
     Benchmark,
+    DetectionsCheck,
     Leaderboard,
     LeaderboardRow,
     NewToken,
@@ -65,6 +67,7 @@ from vidscore_client.trust import Trust, TrustAnalysis
 
 __all__ = [
     "AccessDeniedError",
+    "AuditFilter",
     "AuditRecord",
     "BackPressureError",
     "Batching",
@@ -79,6 +82,7 @@ __all__ = [
     "Curve",
     "DeadlineError",
     "Delivery",
+    "DetectionsCheck",
     "EvaluatorChoice",
     "EvaluatorDescription",
     "FieldViolation",

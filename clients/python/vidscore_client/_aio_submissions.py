@@ -29,7 +29,12 @@ from vidscore_client._submission_operations import (
 from vidscore_client._watching import Watched, call_s, not_ended
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames
-from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
+from vidscore_client.hosting import (
+    DetectionsCheck,
+    Submission,
+    SubmissionScore,
+    SubmissionUpdate,
+)
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 
 
@@ -71,7 +76,7 @@ class AsyncSubmissions:
         """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
         return await self._run(list_submissions(benchmark))
 
-    async def check(self, benchmark: str, batches: Iterable[Frames]) -> int:
+    async def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
         """Find out whether detections would be taken; see `vidscore_client.Submissions.check`."""
         return await self._run(check_detections(benchmark, batches))
 

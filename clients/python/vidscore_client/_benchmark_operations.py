@@ -78,8 +78,13 @@ def update_benchmark(
     """Change what the definition names or, to replace it, everything that may change."""
     present = yield from get_benchmark(benchmark)
     for field in GEOMETRY_FIELDS:
-        if definition.get(field, present.definition[field]) != present.definition[field]:
-            expected = f"{present.definition[field]!r}, which cannot be changed"
+        known = present.definition.get(field)
+        if definition.get(field) not in {None, known}:
+            expected = (
+                "nothing: the first truth says it"
+                if known is None
+                else (f"{known!r}, which cannot be changed")
+            )
             raise InputError(field, repr(definition[field])[:80], expected)
     whole = definition if replace else {**present.definition, **definition}
     message = encode_definition(whole)
@@ -203,7 +208,7 @@ def rescore_submissions(
 
 def _fields_of(definition: Definition) -> list[str]:
     """Names of the updatable fields that a definition sets."""
-    apart = {*TIME_FIELDS, "policy"}
+    apart = {*TIME_FIELDS, "policy", "public_names"}
     fields = [field for field in definition if field in apart]
     if set(definition) - apart - set(GEOMETRY_FIELDS):
         fields.append("specification")

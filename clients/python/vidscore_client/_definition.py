@@ -1,7 +1,8 @@
 """The definition of a benchmark in its dictionary form and on the wire, and from one to the other.
 
 The dictionary form is that of TOML files: the keys of a specification, and beside them
-``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time`` and a table ``policy``.
+``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``, ``public_names`` and a
+table ``policy``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 from vidscore.v1 import benchmark_service_pb2 as wire
 from vidscore_client._encoding import GEOMETRIES, encode_geometry
 from vidscore_client._specification import (
+    SPECIFICATION_FIELDS,
     Fill,
     decode_specification,
     encode_specification,
@@ -30,9 +32,15 @@ Show = Callable[[Any, str], Any]
 
 GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
 TIME_FIELDS = ("open_time", "close_time")
-_OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "policy")
+_OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
 
-UPDATABLE = ("specification", *TIME_FIELDS, "policy")
+_NAME_KINDS: Mapping[str, wire.NameKind] = {
+    name.removeprefix("NAME_KIND_").lower(): number
+    for name, number in wire.NameKind.items()
+    if number
+}
+
+UPDATABLE = ("specification", *TIME_FIELDS, "policy", "public_names")
 """Fields that may be changed once a benchmark is there."""
 
 
@@ -44,14 +52,21 @@ def encode_definition(definition: Definition) -> wire.Benchmark:
     """
     if not isinstance(definition, Mapping):
         raise InputError("definition", repr(definition)[:80], "a table")
+    known = (*SPECIFICATION_FIELDS, *_OWN_FIELDS)
+    for key in definition:
+        if key not in known:
+            raise InputError(f"definition.{key}", "an unknown key", "one of " + ", ".join(known))
     rest = {key: value for key, value in definition.items() if key not in _OWN_FIELDS}
     message = wire.Benchmark(specification=encode_specification((), rest))
     for field in GEOMETRY_FIELDS:
-        if field in definition:
+        if definition.get(field) is not None:
             setattr(message, field, encode_geometry(field, definition[field]))
     for field in TIME_FIELDS:
         if definition.get(field) is not None:
             getattr(message, field).FromDatetime(_time(field, definition[field]))
+    if definition.get("public_names") is not None:
+        message.public_names.kinds.extend(_kinds(definition["public_names"]))
+        message.public_names.SetInParent()
     if "policy" in definition:
         message.policy.SetInParent()
         fill_message(message.policy, "policy", definition["policy"], _FILLS)
@@ -68,9 +83,23 @@ def decode_definition(message: wire.Benchmark) -> dict[str, Any]:
     for field in TIME_FIELDS:
         if message.HasField(field):
             definition[field] = getattr(message, field).ToDatetime(tzinfo=UTC)
+    if message.HasField("public_names"):
+        words = {number: word for word, number in _NAME_KINDS.items()}
+        kinds = message.public_names.kinds
+        definition["public_names"] = [words[kind] for kind in kinds if kind in words]
     if message.HasField("policy"):
         definition["policy"] = _policy(message.policy)
     return definition
+
+
+def _kinds(value: object) -> list[wire.NameKind]:
+    expected = "a list of " + ", ".join(_NAME_KINDS)
+    if not isinstance(value, list | tuple):
+        raise InputError("public_names", repr(value)[:80], expected)
+    for kind in value:
+        if kind not in _NAME_KINDS:
+            raise InputError("public_names", repr(kind)[:80], expected)
+    return [_NAME_KINDS[kind] for kind in value]
 
 
 def _time(field: str, value: object) -> datetime:

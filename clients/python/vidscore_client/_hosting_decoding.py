@@ -89,6 +89,7 @@ def decode_submission(message: submission_service_pb2.Submission) -> Submission:
         revision=message.revision,
         due_time=decode_time(message, "due_time"),
         due_reason=message.due_reason,
+        warnings=tuple(message.warnings),
     )
 
 

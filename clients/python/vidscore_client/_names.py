@@ -6,6 +6,7 @@ from vidscore_client.errors import InputError
 from vidscore_client.frames import text
 
 DEFAULT_STREAM = "default"
+SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
 
 
 def benchmark_name(benchmark: str) -> str:
@@ -31,9 +32,16 @@ def token_name(token: str) -> str:
     """``tokens/{token}``, from itself or its last part.
 
     Raises:
-        InputError: If it is neither.
+        InputError: If it is neither; a secret is not sent, and not repeated either.
     """
+    if is_secret(text("token", token)):
+        raise InputError("token", "a secret", "the token's name, which is no secret")
     return f"tokens/{_parts('token', token, ('tokens',))[0]}"
+
+
+def is_secret(name: str) -> bool:
+    """Whether a name is, or looks like the beginning of, a token's secret."""
+    return name.strip().rpartition("/")[2].startswith(SECRET_PREFIX)
 
 
 def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:

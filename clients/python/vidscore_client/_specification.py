@@ -306,3 +306,7 @@ def _parameter_value(message: wire.Parameter) -> Any:
 
 def _without_unset(entries: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if value is not None}
+
+
+SPECIFICATION_FIELDS = tuple(_SPECIFICATION)
+"""Keys of a specification."""

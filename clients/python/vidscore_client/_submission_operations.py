@@ -21,6 +21,7 @@ from vidscore_client._upload import messages_of
 from vidscore_client.errors import ConflictError, InputError, NotFoundError
 from vidscore_client.frames import ARITIES, Frames, text
 from vidscore_client.hosting import (
+    DetectionsCheck,
     StreamInfo,
     Submission,
     SubmissionScore,
@@ -66,19 +67,21 @@ def list_submissions(benchmark: str) -> Operation[list[Submission]]:
     return [decode_submission(submission) for page in pages for submission in page.submissions]
 
 
-def check_detections(benchmark: str, batches: Iterable[Frames]) -> Operation[int]:
+def check_detections(benchmark: str, batches: Iterable[Frames]) -> Operation[DetectionsCheck]:
     """Ask whether detections would be taken, and then whether a submission would."""
     hosted = yield from get_benchmark(benchmark)
     rpc, name = _SUBMISSIONS + "CheckDetections", benchmark_name(benchmark)
     request = submission_service_pb2.CheckDetectionsRequest
-    frame_count = 0
+    frame_count, warnings = 0, dict[str, None]()
     for frames in messages_of("detections", batches):
-        refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
+        if hosted.detection_geometry is not None:
+            refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
         asked = request(benchmark=name, detections=encode_frames(frames))
         response = yield UnaryRequest(rpc, asked, submission_service_pb2.CheckDetectionsResponse)
         frame_count += response.frame_count
+        warnings |= dict.fromkeys(response.warnings)
     yield UnaryRequest(rpc, request(benchmark=name), submission_service_pb2.CheckDetectionsResponse)
-    return frame_count
+    return DetectionsCheck(frame_count, tuple(warnings))
 
 
 def seal_submission(submission: str, expected_frame_count: int | None) -> Operation[Submission]:
@@ -151,6 +154,13 @@ def open_stream(
 ) -> Operation[OpenedStream]:
     """Find or create a submission, and open one of its append streams."""
     hosted = yield from get_benchmark(benchmark)
+    geometry = hosted.detection_geometry
+    if geometry is None:
+        raise ConflictError(
+            f"{hosted.name} takes no detections yet: of which shape they are follows from its "
+            "truth, which has not come",
+            reason="BENCHMARK_NOT_OPEN",
+        )
     found = yield from _find_or_create(hosted.name, submission, title)
     response = yield UnaryRequest(
         _SUBMISSIONS + "OpenStream",
@@ -159,7 +169,7 @@ def open_stream(
         ),
         submission_service_pb2.OpenStreamResponse,
     )
-    return OpenedStream(found, decode_stream(response.stream), ARITIES[hosted.detection_geometry])
+    return OpenedStream(found, decode_stream(response.stream), ARITIES[geometry])
 
 
 def refuse_other_arity(frames: Frames, arity: int) -> None:

@@ -50,7 +50,7 @@ from vidscore_client._versions import check_metadata
 from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
-from vidscore_client.hosting import AuditRecord
+from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
 from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
@@ -134,9 +134,11 @@ class AsyncClient:
         """Tokens, for organisers."""
         return AsyncTokens(self._run)
 
-    async def audit(self, maximum: int | None = None) -> list[AuditRecord]:
+    async def audit(
+        self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
+    ) -> list[AuditRecord]:
         """Who did what; see `vidscore_client.Client.audit`."""
-        return await self._run(list_audit_records(maximum))
+        return await self._run(list_audit_records(maximum, wanted))
 
     async def server(self) -> ServerInfo:
         """What the server is; see `vidscore_client.Client.server`."""

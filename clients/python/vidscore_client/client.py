@@ -45,7 +45,7 @@ from vidscore_client.benchmarks import Benchmarks
 from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice, EvaluatorDescription
 from vidscore_client.frames import Frames, Geometry
-from vidscore_client.hosting import AuditRecord
+from vidscore_client.hosting import AuditFilter, AuditRecord
 from vidscore_client.reports import Report
 from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
@@ -131,16 +131,19 @@ class Client:
         """Tokens, for organisers."""
         return Tokens(self._run)
 
-    def audit(self, maximum: int | None = None) -> list[AuditRecord]:
+    def audit(
+        self, maximum: int | None = None, wanted: AuditFilter = AuditFilter()
+    ) -> list[AuditRecord]:
         """Who did what, newest first. For organisers.
 
         Args:
             maximum: Most records wanted; None for all.
+            wanted: Which records.
 
         Raises:
             VidscoreError: If the call fails.
         """
-        return self._run(list_audit_records(maximum))
+        return self._run(list_audit_records(maximum, wanted))
 
     def server(self) -> ServerInfo:
         """What the server is; it answers clients of any version.

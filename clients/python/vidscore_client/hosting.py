@@ -36,8 +36,8 @@ class Benchmark:
     Attributes:
         name: Its name, such as ``streets``.
         definition: What `create` takes and `update` changes: the keys of a specification beside
-            ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time`` and
-            ``policy``.
+            ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
+            ``public_names`` and ``policy``.
         create_time: When it was created.
         update_time: When it was last changed.
         truth_revision: Newest revision of the truth, which organisers alone are told; 0 for none.
@@ -64,16 +64,14 @@ class Benchmark:
         return str(self.definition.get("title", ""))
 
     @property
-    def truth_geometry(self) -> Geometry:
-        """Shape of the truth's objects."""
-        geometry: Geometry = self.definition["truth_geometry"]
-        return geometry
+    def truth_geometry(self) -> Geometry | None:
+        """Shape of the truth's objects; None where the first truth will say it."""
+        return self.definition.get("truth_geometry")
 
     @property
-    def detection_geometry(self) -> Geometry:
-        """Shape of detections."""
-        geometry: Geometry = self.definition["detection_geometry"]
-        return geometry
+    def detection_geometry(self) -> Geometry | None:
+        """Shape of detections; None where it follows from truth that has not come."""
+        return self.definition.get("detection_geometry")
 
 
 @dataclass(frozen=True)
@@ -129,6 +127,19 @@ class StreamInfo:
 
 
 @dataclass(frozen=True)
+class DetectionsCheck:
+    """What a benchmark says of detections that it would take.
+
+    Attributes:
+        frame_count: Frames that would be taken.
+        warnings: What is doubtful about them, as in `Submission.warnings`.
+    """
+
+    frame_count: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Submission:
     """One system's detections for a benchmark.
 
@@ -147,6 +158,8 @@ class Submission:
         revision: Goes up whenever anything of it changes.
         due_time: When time alone moves it on; None for never.
         due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
+        warnings: What is doubtful about its detections, for people: names that the benchmark does
+            not have, as far as they are public.
     """
 
     name: str
@@ -163,6 +176,7 @@ class Submission:
     revision: int
     due_time: datetime | None = None
     due_reason: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def benchmark(self) -> str:
@@ -373,6 +387,25 @@ class NewToken:
     def __repr__(self) -> str:
         """The token without the secret: representations end up in logs."""
         return f"NewToken(token={self.token!r})"
+
+
+@dataclass(frozen=True)
+class AuditFilter:
+    """Which records of the audit record are wanted; what is not said does not matter.
+
+    Attributes:
+        benchmark: A benchmark: what was done to it and to what belongs to it.
+        actor: Who did it: the name of a token, or ``server``.
+        action: What was done, such as ``UploadTruth``.
+        since: The first moment, with its offset from UTC.
+        until: The moment after the last.
+    """
+
+    benchmark: str = ""
+    actor: str = ""
+    action: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,12 @@ from vidscore_client._submission_operations import (
 from vidscore_client._watching import Watched, call_s, not_ended
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames
-from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
+from vidscore_client.hosting import (
+    DetectionsCheck,
+    Submission,
+    SubmissionScore,
+    SubmissionUpdate,
+)
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 
 
@@ -97,7 +102,7 @@ class Submissions:
         """
         return self._run(list_submissions(benchmark))
 
-    def check(self, benchmark: str, batches: Iterable[Frames]) -> int:
+    def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
         """Find out whether detections would be taken; creates nothing.
 
         Args:
@@ -105,7 +110,7 @@ class Submissions:
             batches: The detections.
 
         Returns:
-            How many frames would be taken.
+            How many frames would be taken, and what is doubtful about them.
 
         Raises:
             InvalidArgumentError: If some would be refused; ``violations`` says which.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from vidscore.v1 import access_service_pb2 as pb
-from vidscore_server.codec.times import read_seconds, write_time
-from vidscore_server.store.records import AuditRecord, Role, TokenRecord
+from vidscore_server.codec.times import read_seconds, read_time, write_time
+from vidscore_server.hosting.names import read_benchmark
+from vidscore_server.hosting.requests import checked_text
+from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
 
 _ROLES = {
     Role.ORGANISER: pb.ROLE_ORGANISER,
@@ -39,6 +41,23 @@ def write_token(record: TokenRecord) -> pb.Token:
         expire_time=write_time(record.expire_time),
         revoke_time=write_time(record.revoke_time),
     )
+
+
+def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
+    """Which records are wanted.
+
+    Raises:
+        InputError: If a name is none, or a time lies outside the years that there are.
+    """
+    if request.benchmark:
+        read_benchmark(request.benchmark, "benchmark")
+    for field in ("actor", "action"):
+        checked_text(getattr(request, field), field)
+    times = {
+        field: read_time(getattr(request, field), field) if request.HasField(field) else None
+        for field in ("since", "until")
+    }
+    return AuditFilter(request.benchmark, request.actor, request.action, **times)
 
 
 def write_audit_record(record: AuditRecord) -> pb.AuditRecord:

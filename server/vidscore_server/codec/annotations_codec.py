@@ -47,10 +47,12 @@ def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
 
 
 def geometry_name(geometry: int) -> str:
-    """Name of a geometry, or its number where this version does not know it."""
+    """A geometry for people; its number where this version does not know it."""
+    if geometry == annotations_pb2.GEOMETRY_UNSPECIFIED:
+        return "no geometry"
     if geometry in annotations_pb2.Geometry.values():
-        return annotations_pb2.Geometry.Name(geometry)
-    return str(geometry)
+        return annotations_pb2.Geometry.Name(geometry).removeprefix("GEOMETRY_").lower()
+    return f"geometry {geometry}"
 
 
 def read_batch(

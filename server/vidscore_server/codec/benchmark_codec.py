@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from vidscore.v1 import annotations_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
@@ -18,6 +19,7 @@ from vidscore_server.codec.times import read_seconds, read_time, write_duration,
 from vidscore_server.hosting.definition import NAME_OF_ARITY, Definition, check_definition
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.policy import Policy
+from vidscore_server.hosting.public_names import NameKind, in_order
 from vidscore_server.hosting.quotas import Quota
 from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
@@ -34,6 +36,11 @@ _ENUMERATIONS: Mapping[str, Mapping[str, int]] = {
     "quiet_action": _QUIET_ACTIONS,
     "selection": _SELECTIONS,
     "rescore": _RESCORES,
+}
+_NAME_KINDS = {
+    NameKind.SEQUENCES: pb.NAME_KIND_SEQUENCES,
+    NameKind.LABELS: pb.NAME_KIND_LABELS,
+    NameKind.FRAME_COUNTS: pb.NAME_KIND_FRAME_COUNTS,
 }
 _DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
 _OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
@@ -55,8 +62,14 @@ def read_definition(message: pb.Benchmark) -> Definition:
     values: dict[str, Any] = {"policy": _read_policy(message.policy)}
     for field in ("truth_geometry", "detection_geometry"):
         geometry = getattr(message, field)
-        arity = ARITY_OF_GEOMETRY.get(geometry)
-        values[field] = geometry_name(geometry) if arity is None else NAME_OF_ARITY[arity]
+        if geometry != annotations_pb2.GEOMETRY_UNSPECIFIED:
+            arity = ARITY_OF_GEOMETRY.get(geometry)
+            values[field] = geometry_name(geometry) if arity is None else NAME_OF_ARITY[arity]
+    if message.HasField("public_names"):
+        known = {number: kind.value for kind, number in _NAME_KINDS.items()}
+        values["public_names"] = [
+            known.get(number, f"kind {number}") for number in message.public_names.kinds
+        ]
     for field in ("open_time", "close_time"):
         if message.HasField(field):
             try:
@@ -71,14 +84,17 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Bench
     return pb.Benchmark(
         name=benchmark_name(record.benchmark),
         specification=write_specification(spec_to_dict(definition.specification)),
-        truth_geometry=GEOMETRY_OF_ARITY[definition.truth_arity],
-        detection_geometry=GEOMETRY_OF_ARITY[definition.detection_arity],
+        truth_geometry=_geometry(definition.truth_arity),
+        detection_geometry=_geometry(definition.detection_arity),
         open_time=write_time(definition.open_time),
         close_time=write_time(definition.close_time),
         policy=write_policy(definition.policy),
         create_time=write_time(record.create_time),
         update_time=write_time(record.update_time),
         truth_revision=record.truth_revision,
+        public_names=pb.PublicNames(
+            kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
+        ),
     )
 
 
@@ -131,6 +147,10 @@ def write_quota(quota: Quota) -> pb.Quota:
         left=quota.left,
         renew_time=write_time(quota.renew_time),
     )
+
+
+def _geometry(arity: int | None) -> annotations_pb2.Geometry:
+    return annotations_pb2.GEOMETRY_UNSPECIFIED if arity is None else GEOMETRY_OF_ARITY[arity]
 
 
 def _read_policy(message: pb.Policy) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.submission_warnings import read_warnings
 from vidscore_server.hosting.submissions import SubmissionView
 from vidscore_server.store.records import StreamRecord, SubmissionState
 
@@ -29,6 +30,7 @@ def write_submission(found: SubmissionView) -> pb.Submission:
         revision=record.revision,
         due_time=write_time(found.due.time) if found.due else None,
         due_reason=found.due.reason if found.due else "",
+        warnings=read_warnings(record.warnings),
     )
 
 

@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from vidscore.v1 import annotations_pb2
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_evaluators.evaluator import Side
 from vidscore_server.codec.annotations_codec import BatchRules, read_alike_batches, read_batch
@@ -24,11 +26,13 @@ from vidscore_server.errors import (
     OffsetStraddlesError,
     SubmissionEndedError,
 )
-from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.drafts import is_draft
+from vidscore_server.hosting.known_names import NameCheck, check_names
 from vidscore_server.hosting.names import StreamName
 from vidscore_server.hosting.payloads import data_of, frame_numbers, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
+from vidscore_server.hosting.submission_warnings import with_warnings
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameNumbers, Transaction
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
@@ -45,12 +49,14 @@ class Append:
         epoch: Epoch of its writer.
         batch: The batch as it is kept.
         frames: Its frames.
+        warnings: What is doubtful about it.
     """
 
     stream: StreamName
     epoch: int
     batch: BatchRecord
     frames: FrameNumbers
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,9 @@ Checked = Append | Exception
 
 
 def read_appends(
-    arrivals: Sequence[Arrival], definition: Definition, settings: Settings
+    arrivals: Sequence[Arrival], rules: AppendRules, settings: Settings
 ) -> Sequence[Checked]:
-    """Check batches by what the benchmark says, never by its truth.
+    """Check batches by what the benchmark says and by its public names, never by its truth.
 
     What a live system sends is small, and mostly right: batches are checked as one, and where
     that finds something, half of them and half of those, so that one that is wrong costs the
@@ -85,7 +91,7 @@ def read_appends(
 
     Args:
         arrivals: The batches.
-        definition: The benchmark's definition.
+        rules: What the benchmark holds them to.
         settings: The server's limits.
 
     Returns:
@@ -94,74 +100,87 @@ def read_appends(
     """
     try:
         if len(arrivals) == 1:
-            return [_read_append(arrivals[0], definition, settings)]
-        return _read_together(arrivals, definition, settings)
+            return [_read_append(arrivals[0], rules, settings)]
+        return _read_together(arrivals, rules, settings)
     except Exception as error:  # noqa: BLE001 - rules of plug-ins may fail in any way
         if len(arrivals) == 1:
             return [error]
         half = len(arrivals) // 2
         return [
-            *read_appends(arrivals[:half], definition, settings),
-            *read_appends(arrivals[half:], definition, settings),
+            *read_appends(arrivals[:half], rules, settings),
+            *read_appends(arrivals[half:], rules, settings),
         ]
 
 
 def checked_batch(
     message: annotations_pb2.AnnotationBatch,
-    definition: Definition,
+    rules: AppendRules,
     settings: Settings,
     known_faults: Sequence[Fault] = (),
-) -> Annotations:
+) -> tuple[Annotations, tuple[str, ...]]:
     """A batch of detections that a benchmark takes, judged by all that participants may know.
 
     Args:
         message: The batch.
-        definition: The benchmark's definition.
+        rules: What the benchmark holds it to.
         settings: The server's limits.
         known_faults: What is wrong with it otherwise.
+
+    Returns:
+        The batch, and what is doubtful about it.
 
     Raises:
         LimitError: If it is larger than allowed.
         InputError: With every fault.
     """
-    rules = BatchRules(definition.detection_arity, settings)
-    batch = read_batch(message, FIELD, rules)
+    batch = read_batch(message, FIELD, BatchRules(rules.arity, settings))
+    checked = check_batch(rules, batch, FIELD)
     faults = [
         *([] if batch.frame_count else [Fault("no frame", "at least one", source=FIELD)]),
         *known_faults,
-        *_benchmark_faults(definition, batch),
+        *checked.faults,
     ]
     if faults:
         raise InputError(faults)
-    return batch
+    return batch, checked.warnings
 
 
-def _read_append(arrival: Arrival, definition: Definition, settings: Settings) -> Append:
-    batch = checked_batch(arrival.message, definition, settings, _offset_faults(arrival))
+def _read_append(arrival: Arrival, rules: AppendRules, settings: Settings) -> Append:
+    batch, warnings = checked_batch(arrival.message, rules, settings, _offset_faults(arrival))
     [frames] = frame_numbers(batch, [batch.frame_count])
-    return _append(arrival, data_of(arrival.message), frames)
+    return _append(arrival, data_of(arrival.message), frames, warnings)
 
 
 def _read_together(
-    arrivals: Sequence[Arrival], definition: Definition, settings: Settings
+    arrivals: Sequence[Arrival], rules: AppendRules, settings: Settings
 ) -> list[Append]:
     data = [data_of(arrival.message) for arrival in arrivals]
     lengths = Lengths(arrival.message for arrival in arrivals)
-    rules = BatchRules(definition.detection_arity, settings)
-    joined = read_alike_batches(data, lengths, FIELD, rules)
+    joined = read_alike_batches(data, lengths, FIELD, BatchRules(rules.arity, settings))
     if not lengths.frames.all() or any(_offset_faults(arrival) for arrival in arrivals):
         raise NotAlikeError
-    if _benchmark_faults(definition, joined):
+    checked = check_batch(rules, joined, FIELD)
+    if checked.faults:
         raise NotAlikeError
-    frames = frame_numbers(joined, lengths.frames.tolist())
-    return list(map(_append, arrivals, data, frames))
+    counts = lengths.frames.tolist()
+    frames = frame_numbers(joined, counts)
+    warnings = [checked.warnings] * len(arrivals)
+    if any(text != rules.names.withheld for text in checked.warnings):  # whose is it?
+        ends = np.cumsum(counts)
+        warnings = [
+            check_batch(rules, joined.take_frames(np.arange(end - count, end)), FIELD).warnings
+            for count, end in zip(counts, ends.tolist(), strict=True)
+        ]
+    return list(map(_append, arrivals, data, frames, warnings))
 
 
-def _append(arrival: Arrival, data: bytes, frames: FrameNumbers) -> Append:
+def _append(
+    arrival: Arrival, data: bytes, frames: FrameNumbers, warnings: tuple[str, ...]
+) -> Append:
     payload, digest = pack_data(data)
     stream, offset = arrival.stream, arrival.offset
     record = BatchRecord(stream.stream, offset, sum(map(len, frames.values())), digest, payload)
-    return Append(stream, arrival.epoch, record, frames)
+    return Append(stream, arrival.epoch, record, frames, warnings)
 
 
 def _offset_faults(arrival: Arrival) -> list[Fault]:
@@ -170,15 +189,21 @@ def _offset_faults(arrival: Arrival) -> list[Fault]:
     return [Fault(str(arrival.offset), "0 or more", field="append.offset")]
 
 
-def _benchmark_faults(definition: Definition, batch: Annotations) -> list[Fault]:
-    return [
-        *_unlisted_sequences(definition, batch),
-        *dict.fromkeys(
-            replace(fault, source=FIELD, field=fault.field or "frame_numbers")
-            for evaluator in definition.evaluators
-            for fault in evaluator.input_faults(Side.DETECTIONS, batch)
-        ),
-    ]
+def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameCheck:
+    """Hold detections to everything that a participant may know of their benchmark.
+
+    Args:
+        rules: What the benchmark holds them to.
+        batch: Whole frames.
+        source: Where they stand, for messages.
+    """
+    names = check_names(rules.names, batch, source)
+    faults = dict.fromkeys(
+        replace(fault, source=source, field=fault.field or "frame_numbers")
+        for evaluator in rules.definition.evaluators
+        for fault in evaluator.input_faults(Side.DETECTIONS, batch)
+    )
+    return NameCheck((*names.faults, *faults), names.warnings)
 
 
 Outcome = int | Exception
@@ -287,7 +312,13 @@ class _Desk:
         self._transaction.append_batches(*name, batches)
         received = move(submission, Event.FRAMES_RECEIVED, self._now)
         total = received.frame_count + self._taken_count
-        received = replace(received, frame_count=total, activity_time=self._now)
+        doubts = dict.fromkeys(text for append in self._taken for text in append.warnings)
+        received = replace(
+            received,
+            frame_count=total,
+            activity_time=self._now,
+            warnings=with_warnings(received.warnings, doubts),
+        )
         self._transaction.update_submission(received)
         if is_draft(submission) and self._admit is not None:
             self._admit(self._transaction, received)
@@ -355,19 +386,3 @@ def _acknowledge_again(transaction: Transaction, append: Append, end: int) -> No
             f"at offset {batch.first_offset} other frames are stored, or the same cut otherwise",
             **facts,
         )
-
-
-def _unlisted_sequences(definition: Definition, batch: Annotations) -> list[Fault]:
-    """Sequences that the specification, where it lists any, does not list."""
-    listed = {sequence.key for sequence in definition.specification.sequences}
-    if not listed:
-        return []
-    return [
-        Fault(_shown(key), "a sequence of the specification", FIELD, field=f"sequences[{row}]")
-        for row, key in enumerate(batch.sequences)
-        if key not in listed
-    ]
-
-
-def _shown(key: SequenceKey) -> str:
-    return f"sequence {'/'.join(filter(None, key))[:80]}"

@@ -57,7 +57,7 @@ class Benchmarks:
         """
         record = BenchmarkRecord(
             benchmark=benchmark,
-            definition=_to_json(definition),
+            definition=to_json(definition),
             open_time=definition.open_time,
             close_time=definition.close_time,
             create_time=request.time,
@@ -96,7 +96,7 @@ class Benchmarks:
             present = required_benchmark(transaction, record.benchmark)
             changed = replace(
                 present,
-                definition=_to_json(definition),
+                definition=to_json(definition),
                 open_time=definition.open_time,
                 close_time=definition.close_time,
                 update_time=request.time,
@@ -142,5 +142,11 @@ def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
     return record
 
 
-def _to_json(definition: Definition) -> str:
+def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
+    """A benchmark's definition once there is truth; see `Definition.with_truth_of`."""
+    return definition_from_dict(orjson.loads(record.definition)).with_truth_of(arity)
+
+
+def to_json(definition: Definition) -> str:
+    """A definition as the store keeps it."""
     return orjson.dumps(definition_to_dict(definition)).decode()

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Collection
 from contextlib import suppress
 
+from vidscore_server.hosting.append_rules import RuleKeeper
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.board_keeping import BoardKeeper
 from vidscore_server.hosting.changes import Follower
@@ -38,6 +39,7 @@ class Hosting:
         leases: Work that the server holds among the servers of the site.
         benchmarks: Benchmarks.
         truth: Their truth.
+        rules: What appends to them are held to.
         submissions: Their submissions.
         intake: Who takes in what is appended to them.
         scorer: Who scores.
@@ -57,6 +59,7 @@ class Hosting:
         self.benchmarks = Benchmarks(site)
         self.truth = TruthKeeper(site)
         self.heartbeat = Heartbeat(site)
+        self.rules = RuleKeeper(site, self.benchmarks, self.truth)
         self.submissions = Submissions(site, self.benchmarks, self.heartbeat)
         self.intake = Intake(site, self.benchmarks)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)

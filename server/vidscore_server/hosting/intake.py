@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.errors import FrameExistsError
+from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.appends import (
     Append,
     Arrival,
@@ -26,7 +27,6 @@ from vidscore_server.hosting.appends import (
     read_appends,
 )
 from vidscore_server.hosting.benchmarks import Benchmarks
-from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.drafts import admit
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.site import Site
@@ -49,12 +49,12 @@ class Line:
     """Where the batches of one call stand, one behind the other.
 
     Attributes:
-        definition: The benchmark.
+        rules: What the benchmark holds them to; the call looks to it that they are up to date.
         team: Team of the caller; None for one that sees all.
         ended: Whether a batch of it was refused: those behind it are not looked at.
     """
 
-    definition: Definition
+    rules: AppendRules
     team: str | None
     ended: bool = False
 
@@ -149,16 +149,16 @@ class Intake:
 
     async def _check(self, group: Sequence[_Ticket]) -> list[_Checked]:
         """Those of a group that keep the rules; the others are told."""
-        by_definition: defaultdict[int, list[_Ticket]] = defaultdict(list)
+        by_rules: defaultdict[int, list[_Ticket]] = defaultdict(list)
         for ticket in group:
-            by_definition[id(ticket.line.definition)].append(ticket)
+            by_rules[id(ticket.line.rules)].append(ticket)
         checked: list[_Checked] = []
-        for tickets in by_definition.values():
+        for tickets in by_rules.values():
             outcomes = await aside(
                 sum(ticket.size for ticket in tickets),
                 read_appends,
                 [ticket.arrival for ticket in tickets],
-                tickets[0].line.definition,
+                tickets[0].line.rules,
                 self._site.settings,
             )
             for ticket, outcome in zip(tickets, outcomes, strict=True):

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.access.tokens import SECRET_PREFIX
 
 _ID = r"[a-z][a-z0-9-]{0,62}"
 _ID_PATTERN = re.compile(_ID)
@@ -114,5 +115,7 @@ def checked_id(text: str, field: str) -> str:
 def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> tuple[str, ...]:
     match = pattern.fullmatch(name)
     if match is None:
-        raise InputError([Fault(repr(name)[:80], expected, field=field)])
+        # Whoever takes a token's secret for its name must not find it in a message or a log.
+        found = "a secret" if SECRET_PREFIX in name else repr(name)[:80]
+        raise InputError([Fault(found, expected, field=field)])
     return match.groups()

@@ -4,9 +4,11 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
 
 - of a benchmark: all but its truth's revision (whether it is complete is told) and, unless scores
   are live, which frames are evaluated and which are don't-care, because those are the frames that
-  have truth;
+  have truth; and of names those alone that `public_names` has: no sequences, class lists or frame
+  counts of another kind;
 - of a score under ``ladder``: the ranking measures over everything, as the Ladder released them;
-- under ``final``: rows of ranking and released measures, but those of single sequences;
+- under ``final``: rows of ranking and released measures, but those of single sequences, and those
+  of a class or a domain only where labels or sequences are public;
 - under ``live``: the report, its digest of the truth keyed;
 - of a board: what is seen of a score.
 
@@ -24,11 +26,17 @@ import orjson
 from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.report import Number, Report, Row, Scores
 from vidscore_evaluators.report_json import row_block
-from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, spec_to_dict
+from vidscore_evaluators.specification import (
+    BenchmarkSpec,
+    FrameRanges,
+    SequenceSpec,
+    spec_to_dict,
+)
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.ladder import release
 from vidscore_server.hosting.policy import Policy, Visibility
+from vidscore_server.hosting.public_names import NameKind
 
 Values = Mapping[str, float | None]
 """Ranking measures by name, first one first."""
@@ -100,7 +108,13 @@ def released_report(
         rows = [Row(None, None, None, name, value) for name, value in released.items()]
     else:
         names = released_measures(definition, report.evaluator)
-        rows = [row for row in report.rows() if row.sequence is None and row.measure in names]
+        rows = [
+            row
+            for row in report.rows()
+            if row.sequence is None
+            and row.measure in names
+            and sees_parts(caller, definition, domain=row.domain, class_=row.class_)
+        ]
     return replace(
         report,
         truth_digest="",
@@ -119,9 +133,18 @@ def released_measures(definition: Definition, evaluator: str) -> tuple[str, ...]
     return ()
 
 
-def sees_parts(caller: Caller, policy: Policy) -> bool:
-    """Whether the caller may see scores of single domains and classes."""
-    return caller.is_organiser or policy.shown is not Visibility.LADDER
+def sees_parts(
+    caller: Caller, definition: Definition, *, domain: str | None, class_: str | None
+) -> bool:
+    """Whether the caller may see scores of a domain and a class, or of all where they are None."""
+    if caller.is_organiser or (domain is None and class_ is None):
+        return True
+    public = definition.public_names
+    return (
+        definition.policy.shown is not Visibility.LADDER
+        and (domain is None or NameKind.SEQUENCES in public)
+        and (class_ is None or NameKind.LABELS in public)
+    )
 
 
 def sees_board(caller: Caller, policy: Policy) -> bool:
@@ -130,13 +153,16 @@ def sees_board(caller: Caller, policy: Policy) -> bool:
 
 
 def public_specification(definition: Definition) -> BenchmarkSpec:
-    """The specification without what tells which frames have truth."""
-    specification = definition.specification
+    """The specification without what tells which frames have truth, and without hidden names."""
+    specification, public = definition.specification, definition.public_names
+    sequences = specification.sequences if NameKind.SEQUENCES in public else ()
+    domains = specification.domains if NameKind.SEQUENCES in public else ()
     return replace(
         specification,
-        sequences=tuple(
-            replace(entry, frames=None, dont_care_frames=FrameRanges())
-            for entry in specification.sequences
+        sequences=tuple(_public_sequence(entry, public) for entry in sequences),
+        domains=tuple(
+            entry if NameKind.LABELS in public else replace(entry, classes=None)
+            for entry in domains
         ),
     )
 
@@ -146,6 +172,13 @@ def public_definition(caller: Caller, definition: Definition) -> Definition:
     if caller.is_organiser or definition.policy.shown is Visibility.LIVE:
         return definition
     return replace(definition, specification=public_specification(definition))
+
+
+def _public_sequence(entry: SequenceSpec, public: frozenset[NameKind]) -> SequenceSpec:
+    shown = replace(entry, frames=None, dont_care_frames=FrameRanges())
+    if NameKind.FRAME_COUNTS in public:
+        return shown
+    return replace(shown, frame_count=None, first_frame=0)
 
 
 def _as_float(value: Number) -> float | None:

@@ -59,6 +59,7 @@ class Result:
         truth_revision: Revision of the truth that it is under.
         configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
+        warnings: What is doubtful about the submission now that it has met the truth.
     """
 
     evaluator: Evaluator[Any]
@@ -67,6 +68,7 @@ class Result:
     truth_revision: int
     configuration: str
     partial: bool
+    warnings: tuple[str, ...] = ()
 
 
 def make_result(

@@ -25,7 +25,7 @@ from functools import partial
 from typing import Any
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.jobs import PARTS_A_WORKER, make_job, split_by_sequence
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -34,6 +34,7 @@ from vidscore_server.errors import WorkerLostError
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.drafts import is_draft
+from vidscore_server.hosting.known_names import known_names, late_warnings
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.payloads import unpack_all
@@ -43,6 +44,7 @@ from vidscore_server.hosting.scores import Result, keep_result, make_result, set
 from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import UNFINISHED, Event, move
+from vidscore_server.hosting.submission_warnings import with_warnings
 from vidscore_server.hosting.truth import TruthKeeper
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
@@ -155,9 +157,9 @@ class Scorer:
         if benchmark is None or record is None:
             raise LookupError(f"truth revision {revision} of {name}")
         definition = self._benchmarks.definition(benchmark)
-        truth = self._truth.load(reader, name.benchmark, revision, definition.truth_arity)
+        truth = self._truth.load(reader, name.benchmark, revision, definition.arity(Side.TRUTH))
         payloads = reader.detection_payloads(*name)
-        detections = unpack_all(payloads, definition.detection_arity)
+        detections = unpack_all(payloads, definition.arity(Side.DETECTIONS))
         return Sides(definition, truth, detections, revision, not record.complete)
 
 
@@ -370,7 +372,9 @@ class Scheduler:
             keep_result(transaction, definition, record, result, now)
         left_out = any(result.partial for result in results)
         event = Event.SCORED_WITHOUT_ALL_TRUTH if left_out else Event.SCORED
-        self._ended(transaction, record, event)
+        doubts = [text for result in results for text in result.warnings]
+        warnings = with_warnings(record.warnings, doubts)
+        self._ended(transaction, replace(record, warnings=warnings), event)
         settle(transaction, definition, name.benchmark, now)
 
     def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
@@ -421,7 +425,12 @@ def _report(evaluator: Evaluator[Any], data: list[bytes]) -> Report:
 
 
 def _results(sides: Sides, reports: list[Report]) -> list[Result]:
+    truth = None if sides.partial else sides.truth
+    warnings = late_warnings(known_names(sides.definition, truth), sides.detections)
     return [
-        make_result(sides.definition, evaluator, report, sides.revision, partial=sides.partial)
+        replace(
+            make_result(sides.definition, evaluator, report, sides.revision, partial=sides.partial),
+            warnings=warnings,
+        )
         for evaluator, report in zip(sides.definition.evaluators, reports, strict=True)
     ]

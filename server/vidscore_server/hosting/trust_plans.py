@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,8 +110,9 @@ def ranking_evaluators(
         whole = EvaluatorSpec(entry.name, {**own.get(entry.name, {}), **entry.parameters})
         try:
             evaluator = create_evaluator(whole.name, whole.parameters, specification)
-            evaluator.check_arity(Side.TRUTH, definition.truth_arity)
-            evaluator.check_arity(Side.DETECTIONS, definition.detection_arity)
+            for side in Side:
+                with suppress(LookupError):  # before there is truth, its shape may be open
+                    evaluator.check_arity(side, definition.arity(side))
         except (InputError, UnknownEvaluatorError) as error:
             errors.extend(_placed(error, f"{path}[{index}]", entry.name))
             continue

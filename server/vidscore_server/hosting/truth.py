@@ -14,9 +14,15 @@ from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_server.codec.annotations_codec import BatchRules, read_batch, write_batch
+from vidscore_server.codec.annotations_codec import (
+    ARITY_OF_GEOMETRY,
+    BatchRules,
+    geometry_name,
+    read_batch,
+    write_batch,
+)
 from vidscore_server.hosting.basis import board_state
-from vidscore_server.hosting.benchmarks import required_benchmark
+from vidscore_server.hosting.benchmarks import required_benchmark, to_json, with_truth_of
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.payloads import (
@@ -68,12 +74,14 @@ class _MergedUpload:
         payloads: Batches as they are kept.
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
+        arity: Coordinates that its objects have; None where nothing says so.
     """
 
     base: tuple[datetime, int]
     payloads: list[bytes]
     frame_count: int
     digest: str
+    arity: int | None
 
 
 class TruthUpload:
@@ -92,6 +100,12 @@ class TruthUpload:
         self._payloads: list[bytes] = []
         self._held_bytes = 0
         self._fingerprint = Fingerprint()
+        self._arity = definition.truth_arity
+
+    @property
+    def arity(self) -> int | None:
+        """Coordinates that its objects have; None where nothing has said so yet."""
+        return self._arity
 
     @property
     def definition(self) -> Definition:
@@ -120,8 +134,8 @@ class TruthUpload:
             LimitError: If it, or the truth with it, is larger than allowed.
             InputError: With every fault.
         """
-        rules = BatchRules(self._definition.truth_arity, self._settings)
-        batch = read_batch(message, FIELD, rules)
+        arity = self._arity or self._arity_of(message)
+        batch = read_batch(message, FIELD, BatchRules(arity, self._settings))
         names = frame_names(batch)
         faults = [*self._rule_faults(batch), *repeated_frames(names, self._frames, FIELD)]
         if faults:
@@ -138,7 +152,19 @@ class TruthUpload:
             if found > maximum:
                 raise LimitError(f"{found} {what}", limit, maximum)
         self._payloads.append(payload)
+        self._arity = arity
         self._fingerprint += fingerprint(batch)
+
+    def _arity_of(self, message: annotations_pb2.AnnotationBatch) -> int:
+        """Shape of the first batch, which settles it where the benchmark leaves it open."""
+        arity = ARITY_OF_GEOMETRY.get(message.geometry)
+        if arity is None:
+            expected = "the shape of its objects"
+            raise InputError(
+                [Fault(geometry_name(message.geometry), expected, FIELD, field="geometry")]
+            )
+        self._definition.with_truth_of(arity)
+        return arity
 
     def _rule_faults(self, batch: Annotations) -> list[Fault]:
         return list(
@@ -163,7 +189,7 @@ class TruthKeeper:
         self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
 
     async def commit(
-        self, request: Request, plan: UploadPlan, upload: TruthUpload, arity: int
+        self, request: Request, plan: UploadPlan, upload: TruthUpload
     ) -> tuple[TruthRevisionRecord, int]:
         """Make a revision of an upload, or find the one that the same upload has made.
 
@@ -171,17 +197,17 @@ class TruthKeeper:
             request: The request.
             plan: What the upload is for.
             upload: Its frames.
-            arity: Coordinates that an object of the truth has.
 
         Returns:
             The revision, and how many scored submissions are to be scored again under it.
 
         Raises:
             LimitError: If the merged truth has too many frames.
+            GeometryError: If another upload has settled another shape meanwhile.
         """
         checked_text(plan.comment, "header.comment")
         while True:
-            merged = await self._site.read(lambda reader: self._merge(reader, plan, upload, arity))
+            merged = await self._site.read(lambda reader: self._merge(reader, plan, upload))
             try:
                 return await self._site.write(
                     lambda transaction: self._commit(
@@ -195,20 +221,20 @@ class TruthKeeper:
             except _BaseMovedError:
                 continue  # another upload was faster: merge with what it has made
 
-    def _merge(
-        self, reader: Reader, plan: UploadPlan, upload: TruthUpload, arity: int
-    ) -> _MergedUpload:
+    def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
         """What the upload makes of the newest revision; aside, so that no writer waits for it."""
         benchmark = required_benchmark(reader, plan.benchmark)
         base = (benchmark.create_time, benchmark.truth_revision)
         payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
         if plan.merge and benchmark.truth_revision:
+            definition = with_truth_of(benchmark, upload.arity)
+            arity = definition.arity(Side.TRUTH)
             stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
             kept = _without(stored, upload)
             payloads = [pack(write_batch(kept))[0], *payloads]
             frames += kept.frame_count
             digest += fingerprint(kept)
-        return _MergedUpload(base, payloads, frames, str(digest))
+        return _MergedUpload(base, payloads, frames, str(digest), upload.arity)
 
     def _commit(
         self,
@@ -237,8 +263,11 @@ class TruthKeeper:
                 comment=plan.comment,
             )
             transaction.insert_truth_revision(revision, merged.payloads)
-            changed = replace(benchmark, truth_revision=number, update_time=request.time)
-            transaction.update_benchmark(replace(changed, revision=benchmark.revision + 1))
+            settled = to_json(with_truth_of(benchmark, merged.arity))
+            changed = replace(benchmark, truth_revision=number, definition=settled)
+            transaction.update_benchmark(
+                replace(changed, update_time=request.time, revision=benchmark.revision + 1)
+            )
             request.audit(transaction, benchmark_name(plan.benchmark), f"revision {number}")
             return str(number)
 

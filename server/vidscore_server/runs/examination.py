@@ -158,9 +158,9 @@ class UploadedContest:
         self._settings = settings
         self._specification = examination.definition.specification
         self._evaluators = [request.create() for request in self._requests()]
-        self._truth = _Frames(Side.TRUTH, examination.definition.truth_arity)
+        self._truth = _Frames(Side.TRUTH, examination.definition.arity(Side.TRUTH))
         self._systems = [
-            _Frames(Side.DETECTIONS, examination.definition.detection_arity)
+            _Frames(Side.DETECTIONS, examination.definition.arity(Side.DETECTIONS))
             for _ in examination.systems
         ]
 

@@ -10,6 +10,7 @@ from vidscore.v1 import access_service_pb2_grpc
 from vidscore_server.access.gate import Gate
 from vidscore_server.access.tokens import new_token
 from vidscore_server.codec.access_codec import (
+    read_audit_filter,
     read_lifetime,
     read_role,
     write_audit_record,
@@ -112,7 +113,10 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         del responses
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)
-        records = await self._site.read(lambda reader: reader.audit_records(before, size + 1))
+        wanted = read_audit_filter(request)
+        records = await self._site.read(
+            lambda reader: reader.audit_records(before, size + 1, wanted)
+        )
         shown = records[:size]
         return pb.ListAuditRecordsResponse(
             records=[write_audit_record(record) for record in shown],

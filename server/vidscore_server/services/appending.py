@@ -18,14 +18,11 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import Caller
 from vidscore_server.access.gate import Gate
 from vidscore_server.hosting.appends import Arrival
-from vidscore_server.hosting.benchmarks import required_benchmark
-from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.intake import Line
 from vidscore_server.hosting.names import StreamName, read_stream
 from vidscore_server.hosting.submissions import team_seen, visible
 from vidscore_server.services.exchange import Requests, Responses
-from vidscore_server.store.contract import Reader
 
 
 class AppendState(StrEnum):
@@ -129,6 +126,7 @@ class Appender:
         opened = self._opened
         if opened is None or (message.stream, message.epoch) != (opened.text, opened.epoch):
             opened = await self._open(message)
+        opened.line.rules = await self._hosting.rules.of(opened.stream.benchmark)
         arrival = Arrival(opened.stream, opened.epoch, message.offset, message.detections)
         return self._hosting.intake.append(opened.line, arrival)
 
@@ -141,15 +139,11 @@ class Appender:
             )
             found = f"{stream} under epoch {message.epoch}"
             raise InputError([Fault(found, expected, field="append.stream")])
-        definition = await self._hosting.site.read(lambda reader: self._look_up(reader, stream))
-        line = Line(definition, team_seen(self._caller))
+        name, caller = stream.of_submission, self._caller
+        await self._hosting.site.read(lambda reader: visible(reader, name, caller))
+        line = Line(await self._hosting.rules.of(stream.benchmark), team_seen(caller))
         self._opened = _Opened(message.stream, stream, message.epoch, line)
         return self._opened
-
-    def _look_up(self, reader: Reader, stream: StreamName) -> Definition:
-        visible(reader, stream.of_submission, self._caller)
-        benchmark = required_benchmark(reader, stream.benchmark)
-        return self._hosting.benchmarks.definition(benchmark)
 
 
 async def _acknowledge(

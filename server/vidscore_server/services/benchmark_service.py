@@ -50,7 +50,7 @@ from vidscore_server.services.pages import page_size_of, read_page_token, write_
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
-CHANGEABLE = ("specification", "open_time", "close_time", "policy")
+CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")
 
 
 class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
@@ -126,6 +126,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._site)
         changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
+        self._hosting.rules.forget(name)
         self._hosting.wake()
         written = await self._written(changed)
         written.submissions_to_rescore = to_rescore
@@ -158,9 +159,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 await aside(batch_size(batch), upload.add, batch)
             made = replace(request_of(header, "UploadTruth", self._site), digest=digest.hexdigest())
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
-            revision, to_rescore = await self._hosting.truth.commit(
-                made, plan, upload, definition.truth_arity
-            )
+            revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
+        self._hosting.rules.forget(name)
         self._hosting.wake()
         keyed = self._site.keyed(revision.digest)
         return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
@@ -338,7 +338,7 @@ def _board_of(
         request.domain if request.HasField("domain") else None,
         request.class_name if request.HasField("class_name") else None,
     )
-    if not board.of_everything and not sees_parts(caller, definition.policy):
+    if not sees_parts(caller, definition, domain=board.domain, class_=board.class_):
         raise NotReleasedError("scores of single domains and classes are not released")
     return board
 

@@ -142,16 +142,14 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             made = request_of(request, "CheckDetections", self._site)
             await self._hosting.submissions.check(made, name)
             return pb.CheckDetectionsResponse()
-        record = await self._site.read(lambda reader: required_benchmark(reader, name))
-        definition = self._hosting.benchmarks.definition(record)
-        batch = await aside(
+        batch, warnings = await aside(
             batch_size(request.detections),
             checked_batch,
             request.detections,
-            definition,
+            await self._hosting.rules.of(name),
             self._site.settings,
         )
-        return pb.CheckDetectionsResponse(frame_count=batch.frame_count)
+        return pb.CheckDetectionsResponse(frame_count=batch.frame_count, warnings=warnings)
 
     async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.SealSubmissionRequest, responses: Responses[Any]

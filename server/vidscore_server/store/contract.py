@@ -40,6 +40,7 @@ from typing import Any, ClassVar, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.store.records import (
+    AuditFilter,
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
@@ -274,8 +275,10 @@ class Reader(ABC):
         """Operations that are not done, oldest first."""
 
     @abstractmethod
-    def audit_records(self, before: int | None, limit: int) -> list[AuditRecord]:
-        """Audit records with numbers below `before` (None: all), newest first."""
+    def audit_records(
+        self, before: int | None, limit: int, wanted: AuditFilter = AuditFilter()
+    ) -> list[AuditRecord]:
+        """Audit records with numbers below `before` (None: all), newest first, as far as wanted."""
 
     @abstractmethod
     def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vidscore_server.store.contract import Store, StoreError
+from vidscore_server.store.contract import Store, StoreError, StoreInUseError
 from vidscore_server.store.locations import is_address
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.sql.sqlite import open_sqlite_beside, open_sqlite_store
 
 MAXIMUM_CONNECTIONS = 10
 
@@ -32,3 +32,15 @@ def open_store(location: str, maximum_connections: int = MAXIMUM_CONNECTIONS) ->
             "a store in PostgreSQL needs psycopg: install vidscore[postgresql]"
         ) from None
     return open_postgresql_store(location, maximum_connections)
+
+
+def open_store_beside(location: str) -> Store:
+    """The same, beside the server that may own a file: to add what its leases have no part in.
+
+    Raises:
+        StoreError: If it cannot be opened, or a server of another version owns it.
+    """
+    try:
+        return open_store(location)
+    except StoreInUseError:
+        return open_sqlite_beside(Path(location))

@@ -114,6 +114,8 @@ class SubmissionRecord:
         frame_count: Durable frames of all its streams.
         revision: Goes up with every change.
         attempts: How often scoring has begun and was not ended in order: deaths, while none runs.
+        warnings: What is doubtful about it, in the JSON form of the hosting layer; empty for
+            nothing.
     """
 
     benchmark: str
@@ -130,6 +132,7 @@ class SubmissionRecord:
     frame_count: int = 0
     revision: int = 1
     attempts: int = 0
+    warnings: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +268,25 @@ class AuditRecord:
     resource: str
     detail: str = ""
     number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which audit records are wanted; what is empty or None does not matter.
+
+    Attributes:
+        resource: Name of a resource: records of it and of what belongs to it.
+        actor: Who did it.
+        action: What was done.
+        since: The first moment.
+        until: The moment after the last.
+    """
+
+    resource: str = ""
+    actor: str = ""
+    action: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

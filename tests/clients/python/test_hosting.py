@@ -24,6 +24,7 @@ from vidscore_client import (
     Client,
     ConflictError,
     DeadlineError,
+    DetectionsCheck,
     Frames,
     InputError,
     InternalError,
@@ -458,7 +459,8 @@ def test_a_check_tells_what_would_be_taken_and_creates_nothing(
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
     with connecting(organiser.tokens.create("performer", team="red").secret) as red:
-        assert red.submissions.check(name, [points("1"), points("2", "3")]) == 15
+        checked = red.submissions.check(name, [points("1"), points("2", "3")])
+        assert checked == DetectionsCheck(15)
         with pytest.raises(InvalidArgumentError) as caught:
             red.submissions.check(name, [points("1"), points("2", shift_px=float("nan"))])
         assert caught.value.violations

@@ -77,10 +77,23 @@ class Client:
         return (("authorization", f"Bearer {self.secret}"),)
 
     async def create_benchmark(
-        self, benchmark_id: str = "dots", **policy: object
+        self, benchmark_id: str = "dots", *, public: Iterable[str] | None = None, **policy: object
     ) -> benchmark_service_pb2.Benchmark:
+        return await self.create(dots(**policy), benchmark_id, public=public)
+
+    async def create(
+        self,
+        benchmark: benchmark_service_pb2.Benchmark,
+        benchmark_id: str = "dots",
+        *,
+        public: Iterable[str] | None = None,
+    ) -> benchmark_service_pb2.Benchmark:
+        """Create a benchmark; `public` are the kinds of names that participants may know."""
+        if public is not None:
+            kinds = [f"NAME_KIND_{kind.upper()}" for kind in public]
+            benchmark.public_names.CopyFrom(benchmark_service_pb2.PublicNames(kinds=kinds))
         request = benchmark_service_pb2.CreateBenchmarkRequest(
-            benchmark_id=benchmark_id, benchmark=dots(**policy)
+            benchmark_id=benchmark_id, benchmark=benchmark
         )
         answer = await self.benchmarks.CreateBenchmark(request, metadata=self.metadata)
         return answer.benchmark

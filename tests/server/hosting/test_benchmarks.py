@@ -12,7 +12,6 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
 
 
@@ -65,7 +64,7 @@ async def test_the_same_request_creates_once_and_another_under_its_id_is_refused
 
 async def test_every_fault_of_a_benchmark_is_told_with_its_place(hosted: Hosted) -> None:
     message = dots(visibility=77)
-    message.detection_geometry = annotations_pb2.GEOMETRY_UNSPECIFIED
+    message.detection_geometry = 77  # type: ignore[assignment]
     message.specification.evaluators[0].name = "spot"
     request = pb.CreateBenchmarkRequest(benchmark_id="dots", benchmark=message)
     found = await refusal(

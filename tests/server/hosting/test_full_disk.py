@@ -157,7 +157,7 @@ def _limit_files(server: KilledServer, size: int) -> None:
 
 
 async def _open(hosted: Hosted) -> str:
-    await hosted.organiser.create_benchmark()
+    await hosted.organiser.create_benchmark(public=[])
     await hosted.organiser.upload(truth(FRAME_COUNT))
     return await hosted.organiser.submission()
 

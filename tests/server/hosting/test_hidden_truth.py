@@ -19,6 +19,7 @@ import pytest
 from google.longrunning import operations_pb2
 from google.protobuf.message import Message
 from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, append, dots, refusal, values
+from tests.server.hosting.streets import streets, things
 from tests.server.hosting.test_trust import document_of, examine, reason_of, waited
 from tests.server.scene import points
 
@@ -78,7 +79,8 @@ def _without_names(message: Message) -> str:
 async def test_appends_are_answered_alike_whether_a_frame_has_truth_or_not(
     hosted: Hosted,
 ) -> None:
-    await hosted.organiser.create_benchmark()
+    """Whether a sequence has any is not told either where sequences are not public."""
+    await hosted.organiser.create_benchmark(public=[])
     await hosted.organiser.upload(SECRET_TRUTH)
     answers: dict[str, list[object]] = {}
     for sequence in ("with", "without"):
@@ -114,7 +116,7 @@ async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_bette
     hosted: Hosted, log_lines: io.StringIO
 ) -> None:
     """A one-frame submission on a hit, on a miss and on a frame without truth look alike."""
-    await hosted.organiser.create_benchmark(ladder_step=0.5)
+    await hosted.organiser.create_benchmark(ladder_step=0.5, public=[])
     many = {number: [PLANTED] for number in FRAMES}
     truth = [points(many, f"s{row}") for row in range(8)]
     await hosted.organiser.upload(*truth, SECRET_TRUTH)
@@ -165,6 +167,35 @@ async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
     assert (score.report.truth_digest, score.report.detections_digest) == ("", "")
     assert score.truth_revision == 0
     assert all(not entry.HasField("sequence") for entry in score.report.scores)
+
+
+@pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
+async def test_names_that_are_not_public_are_in_nothing_that_a_performer_sees(
+    hosted: Hosted, log_lines: io.StringIO, visibility: str
+) -> None:
+    """Not those of the truth, and not those of the specification either."""
+    message = streets(labels=["hiddenlabel", "listedlabel"], sequences={"hiddenstreet": 5})
+    message.policy.visibility = getattr(benchmark_service_pb2, f"VISIBILITY_{visibility}")
+    await hosted.organiser.create(message, public=[])
+    await hosted.organiser.upload(things({0: ["hiddenlabel"], 1: ["truthlabel"]}, "hiddenstreet"))
+    seen = [
+        await hosted.red.append(await hosted.red.submission(), 0, things({0: ["zebra"]}, "road"))
+    ]
+    await hosted.red.seal()
+    texts = [str(message) for message in [*seen, await hosted.red.ended()]]
+    texts += [str(message) for message in await _everything_seen(hosted.red, ["one"])]
+    for part in ("hiddenlabel", "zebra"):
+        texts.append((await refusal(hosted.red.board(class_name=part))).message)
+    for call in (hosted.red.board(domain=""), *_forbidden(hosted.red)):
+        texts.append((await refusal(call)).message)
+    [score] = await hosted.red.scores()
+    assert not any(entry.HasField("class_name") for entry in score.report.scores)
+    for text in (*texts, log_lines.getvalue()):
+        for name in ("hiddenlabel", "listedlabel", "truthlabel", "hiddenstreet"):
+            assert name not in text
+    get = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
+    whole = await hosted.organiser.benchmarks.GetBenchmark(get, metadata=hosted.organiser.metadata)
+    assert whole.benchmark.specification == message.specification
 
 
 async def test_trust_analyses_are_for_organisers_and_show_them_ranks_and_no_truth(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from tests.server.store import records as r
@@ -19,7 +20,7 @@ from vidscore_server.store.contract import (
     StoreError,
     Transaction,
 )
-from vidscore_server.store.records import SubmissionState
+from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionState
 
 
 class StoreContract(AppendContract):
@@ -454,6 +455,36 @@ class StoreContract(AppendContract):
         with store.read() as reader:
             assert [a.action for a in reader.audit_records(None, 2)] == ["three", "two"]
             assert reader.audit_records(2, 9) == [replace(r.audit("one"), number=1)]
+
+    @pytest.mark.parametrize(
+        ("wanted", "found"),
+        [
+            (AuditFilter(), [5, 4, 3, 2, 1]),
+            (AuditFilter(resource="benchmarks/b"), [4, 3, 1]),
+            (AuditFilter(actor="tokens/1"), [4, 1]),
+            (AuditFilter(action="Seal"), [5, 4]),
+            (AuditFilter(since=r.NOON + timedelta(minutes=2)), [5, 4, 3]),
+            (AuditFilter(until=r.NOON + timedelta(minutes=2)), [2, 1]),
+            (AuditFilter("benchmarks/b", "server", "Score", r.NOON), [3]),
+        ],
+    )
+    def test_a_filter_of_the_audit_record_leaves_out_what_is_not_wanted(
+        self, store: Store, wanted: AuditFilter, found: list[int]
+    ) -> None:
+        """A benchmark's records are its own and those of what belongs to it, by whole names."""
+        entries = [
+            ("tokens/1", "Create", "benchmarks/b"),
+            ("server", "Score", "benchmarks/bb"),
+            ("server", "Score", "benchmarks/b/submissions/s"),
+            ("tokens/1", "Seal", "benchmarks/b/submissions/s"),
+            ("tokens/2", "Seal", "benchmarks/b_/submissions/s"),
+        ]
+        for minute, (actor, action, resource) in enumerate(entries):
+            record = AuditRecord(r.NOON + timedelta(minutes=minute), actor, action, resource)
+            put(store, lambda t, record=record: t.append_audit(record))  # type: ignore[misc]
+        with store.read() as reader:
+            assert [a.number for a in reader.audit_records(None, 9, wanted)] == found
+            assert [a.number for a in reader.audit_records(found[0], 1, wanted)] == found[1:2]
 
     def test_a_response_is_kept_for_its_caller(self, store: Store) -> None:
         put(store, lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON))

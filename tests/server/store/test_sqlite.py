@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future, wait
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,8 +19,8 @@ from tests.server.store.commands import populate, put
 from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
-from vidscore_server.store.contract import Store, StoreError, StoreInUseError
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.contract import Store, StoreError, StoreInUseError, Transaction
+from vidscore_server.store.sql.sqlite import open_sqlite_beside, open_sqlite_store
 
 REOPEN = """
 import sys
@@ -28,6 +32,15 @@ try:
 except StoreInUseError:
     sys.exit(3)
 """
+
+ADD_TOKEN = """
+import sys
+from vidscore_server.access.site import initialise
+initialise(sys.argv[1], "beside")
+"""
+
+LONG_ENOUGH_S = 0.2
+"""Time in which a commit that nothing keeps waiting is done."""
 
 
 @pytest.fixture
@@ -62,6 +75,53 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> 
 def test_a_second_process_is_refused(store: Store, path: Path) -> None:
     put(store, populate)
     assert subprocess.run([sys.executable, "-c", REOPEN, str(path)]).returncode == 3
+
+
+def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: Store, path: Path) -> None:
+    """A process of its own, as `vidscore init` is beside a server."""
+    made = subprocess.run([sys.executable, "-c", ADD_TOKEN, str(path)], capture_output=True)
+    assert made.returncode == 0, made.stderr
+    with store.read() as reader:
+        assert [token.comment for token in reader.tokens(None, 9)] == ["beside"]
+
+
+def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(
+    store: Store, path: Path
+) -> None:
+    """The owner's command reads before it writes: what it has read holds until it commits."""
+    beside = open_sqlite_beside(path)
+    added: list[Future[None]] = []
+
+    def command(transaction: Transaction) -> list[str]:
+        before = [token.token for token in transaction.tokens(None, 9)]
+        added.append(beside.submit(lambda other: other.insert_token(r.token("beside"))))
+        wait(added, timeout=LONG_ENOUGH_S)
+        transaction.insert_token(r.token("owner"))
+        assert [token.token for token in transaction.tokens(None, 9)] == [*before, "owner"]
+        return before
+
+    assert store.submit(command).result() == []
+    added[0].result()
+    beside.close()
+    with store.read() as reader:
+        assert {token.token for token in reader.tokens(None, 9)} == {"owner", "beside"}
+
+
+def test_opening_beside_leaves_leases_to_the_owner(store: Store, path: Path) -> None:
+    put(store, lambda transaction: transaction.take_lease("work", "me", timedelta(hours=1)))
+    open_sqlite_beside(path).close()
+    with store.read() as reader:
+        assert [lease.work for lease in reader.leases()] == ["work"]
+
+
+def test_a_store_of_another_version_is_left_alone_by_who_is_beside(
+    store: Store, path: Path
+) -> None:
+    del store
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+    with pytest.raises(StoreError, match="stop the server first"):
+        open_sqlite_beside(path)
 
 
 def test_a_second_store_in_the_same_process_is_refused(store: Store, path: Path) -> None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import records_options, server_options
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.options import records_options, server_options, time_option
 
 
-@command("audit", examples=("vidscore audit", "vidscore audit --limit 1000 --format csv"))
+@command(
+    "audit",
+    examples=(
+        "vidscore audit",
+        "vidscore audit --benchmark sky --action UploadTruth",
+        "vidscore audit --actor server --since 2026-05-01 --until 2026-05-02T12:00:00Z",
+        "vidscore audit --limit 1000 --format csv",
+    ),
+)
+@click.option("--benchmark", metavar="NAME", help="Only what was done to a benchmark.")
+@click.option("--actor", metavar="NAME", help="Only what a token did, or `server` on its own.")
+@click.option("--action", metavar="NAME", help="Only one action, such as UploadTruth.")
+@time_option("--since", "Only what was done then or later")
+@time_option("--until", "Only what was done before")
 @click.option(
     "--limit",
     metavar="COUNT",
@@ -20,8 +34,8 @@ from vidscore_cli.server_choice import ServerChoice
 )
 @server_options()
 @records_options()
-def audit(server: ServerChoice, limit: int, format_: str, output: str) -> None:
+def audit(**choices: Any) -> None:
     """Show who did what on a server, newest first."""
-    from vidscore_cli.access_keys import show_audit
+    from vidscore_cli.access_keys import AuditQuery, show_audit
 
-    show_audit(server, limit, format_, output)
+    show_audit(AuditQuery(**choices))

@@ -8,6 +8,7 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, command
 from vidscore_cli.options import (
+    complete_evaluator,
     format_option,
     input_format_option,
     output_option,
@@ -20,6 +21,7 @@ from vidscore_cli.server_choice import ServerChoice
 HERE = "vidscore_cli.commands.benchmark"
 SECTIONS = {
     "Benchmarks": {
+        "new": f"{HERE}:new",
         "create": f"{HERE}:create",
         "show": f"{HERE}:show",
         "list": f"{HERE}:list_",
@@ -40,6 +42,32 @@ def benchmark() -> None:
     """Host benchmarks: create, show and change them, upload truth, score again."""
 
 
+@command(
+    "new",
+    examples=(
+        "vidscore benchmark new spotgeo --title 'Night sky' --file sky.toml",
+        "vidscore benchmark new map",
+    ),
+)
+@click.argument("evaluator", metavar="EVALUATOR", shell_complete=complete_evaluator)
+@click.option("--title", metavar="TEXT", default="New benchmark", help="Title for people.")
+@click.option(
+    "--file",
+    metavar="FILE",
+    type=click.Path(),
+    default="-",
+    help="Write to this new file instead of standard output.",
+)
+def new(evaluator: str, title: str, file: str) -> None:
+    """Write the file of a benchmark, with every choice and its default explained.
+
+    A benchmark can be created from it as it stands.
+    """
+    from vidscore_cli.benchmark_template import write_template
+
+    write_template(evaluator, title, file)
+
+
 @command("create", examples=("vidscore benchmark create sky benchmark.toml",))
 @click.argument("benchmark", metavar="BENCHMARK")
 @click.argument("file", metavar="FILE", type=click.Path())
@@ -48,7 +76,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file.
 
     FILE has the keys of a manifest and, beside them, truth_geometry, detection_geometry,
-    open_time, close_time and a table policy.
+    open_time, close_time, public_names and a table policy; vidscore benchmark new writes one.
     """
     from vidscore_cli import hosted_benchmarks
 
@@ -107,16 +135,27 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
     hosted_benchmarks.delete(server, benchmark, force=force)
 
 
-@command("truth", examples=("vidscore benchmark truth sky --truth truth.json --complete",))
+@command(
+    "truth",
+    examples=(
+        "vidscore benchmark truth sky --truth truth.json",
+        "vidscore benchmark truth sky --truth truth.json --incomplete --comment 'first night'",
+    ),
+)
 @click.argument("benchmark", metavar="BENCHMARK")
 @truth_option()
 @input_format_option()
 @click.option("--merge", is_flag=True, help="Keep the other frames of the newest revision.")
-@click.option("--complete", is_flag=True, help="Nothing is to wait for more truth.")
+@click.option(
+    "--complete/--incomplete",
+    default=True,
+    show_default=True,
+    help="Whether this is all truth, or submissions wait for more.",
+)
 @click.option("--comment", metavar="TEXT", default="", help="Why, for the record.")
 @server_options()
 def truth(**choices: Any) -> None:
-    """Upload a new revision of the truth, which performers can never read back."""
+    """Upload a new revision of the truth, which participants can never read back."""
     from vidscore_cli.hosted_benchmarks import TruthUpload, upload_truth
 
     upload_truth(TruthUpload(**choices))

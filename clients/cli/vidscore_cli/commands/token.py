@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from vidscore_cli.command_tree import CommandTree, command
-from vidscore_cli.options import records_options, server_options
+from vidscore_cli.options import records_options, secret_file_option, server_options
 from vidscore_cli.server_choice import ServerChoice
 
 HERE = "vidscore_cli.commands.token"
@@ -27,6 +29,7 @@ def token() -> None:
     "create",
     examples=(
         "vidscore token create performer --team falcon",
+        "vidscore token create performer --team mole --secret-file mole.secret",
         "vidscore token create viewer --comment 'for the lab' --lifetime-days 30",
     ),
 )
@@ -39,14 +42,13 @@ def token() -> None:
     type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
     help="How long it holds; by default for ever.",
 )
+@secret_file_option()
 @server_options()
-def create(
-    server: ServerChoice, role: str, team: str, comment: str, lifetime_days: float | None
-) -> None:
-    """Create a token; its secret goes to standard output, this once."""
-    from vidscore_cli.access_keys import create_token
+def create(**choices: Any) -> None:
+    """Create a token; its secret goes to standard output or a file, this once."""
+    from vidscore_cli.access_keys import NewKey, create_token
 
-    create_token(server, role, team, comment, lifetime_days)
+    create_token(NewKey(**choices))
 
 
 @command("list", examples=("vidscore token list",))
@@ -63,7 +65,11 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
 @click.argument("name", metavar="TOKEN")
 @server_options()
 def revoke(server: ServerChoice, name: str) -> None:
-    """End a token at once; TOKEN is its name, not its secret."""
+    """End a token at once.
+
+    TOKEN is its name or the beginning of it, or the team or comment that one token alone has;
+    never its secret.
+    """
     from vidscore_cli.access_keys import revoke_token
 
     revoke_token(server, name)

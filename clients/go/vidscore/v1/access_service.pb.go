@@ -518,7 +518,17 @@ type ListAuditRecordsRequest struct {
 	// Most records wanted on the page; 0 lets the server choose.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the page before, empty for the first.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+	Benchmark string `protobuf:"bytes,3,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Only what this actor did: a resource name of a token, or `server`; empty: all.
+	Actor string `protobuf:"bytes,4,opt,name=actor,proto3" json:"actor,omitempty"`
+	// Only this action, such as `UploadTruth`; empty: all.
+	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
+	// Only records from then on; absent: from the first.
+	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	// Only records before then; absent: up to the last.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -565,6 +575,41 @@ func (x *ListAuditRecordsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListAuditRecordsRequest) GetBenchmark() string {
+	if x != nil {
+		return x.Benchmark
+	}
+	return ""
+}
+
+func (x *ListAuditRecordsRequest) GetActor() string {
+	if x != nil {
+		return x.Actor
+	}
+	return ""
+}
+
+func (x *ListAuditRecordsRequest) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *ListAuditRecordsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *ListAuditRecordsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
 }
 
 // ListAuditRecordsResponse is a page of the record.
@@ -747,11 +792,16 @@ const file_vidscore_v1_access_service_proto_rawDesc = "" +
 	"\x12RevokeTokenRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\"?\n" +
 	"\x13RevokeTokenResponse\x12(\n" +
-	"\x05token\x18\x01 \x01(\v2\x12.vidscore.v1.TokenR\x05token\"U\n" +
+	"\x05token\x18\x01 \x01(\v2\x12.vidscore.v1.TokenR\x05token\"\x85\x02\n" +
 	"\x17ListAuditRecordsRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\"v\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x1c\n" +
+	"\tbenchmark\x18\x03 \x01(\tR\tbenchmark\x12\x14\n" +
+	"\x05actor\x18\x04 \x01(\tR\x05actor\x12\x16\n" +
+	"\x06action\x18\x05 \x01(\tR\x06action\x120\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"v\n" +
 	"\x18ListAuditRecordsResponse\x122\n" +
 	"\arecords\x18\x01 \x03(\v2\x18.vidscore.v1.AuditRecordR\arecords\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb7\x01\n" +
@@ -814,21 +864,23 @@ var file_vidscore_v1_access_service_proto_depIdxs = []int32{
 	1,  // 6: vidscore.v1.CreateTokenResponse.token:type_name -> vidscore.v1.Token
 	1,  // 7: vidscore.v1.ListTokensResponse.tokens:type_name -> vidscore.v1.Token
 	1,  // 8: vidscore.v1.RevokeTokenResponse.token:type_name -> vidscore.v1.Token
-	10, // 9: vidscore.v1.ListAuditRecordsResponse.records:type_name -> vidscore.v1.AuditRecord
-	11, // 10: vidscore.v1.AuditRecord.time:type_name -> google.protobuf.Timestamp
-	2,  // 11: vidscore.v1.AccessService.CreateToken:input_type -> vidscore.v1.CreateTokenRequest
-	4,  // 12: vidscore.v1.AccessService.ListTokens:input_type -> vidscore.v1.ListTokensRequest
-	6,  // 13: vidscore.v1.AccessService.RevokeToken:input_type -> vidscore.v1.RevokeTokenRequest
-	8,  // 14: vidscore.v1.AccessService.ListAuditRecords:input_type -> vidscore.v1.ListAuditRecordsRequest
-	3,  // 15: vidscore.v1.AccessService.CreateToken:output_type -> vidscore.v1.CreateTokenResponse
-	5,  // 16: vidscore.v1.AccessService.ListTokens:output_type -> vidscore.v1.ListTokensResponse
-	7,  // 17: vidscore.v1.AccessService.RevokeToken:output_type -> vidscore.v1.RevokeTokenResponse
-	9,  // 18: vidscore.v1.AccessService.ListAuditRecords:output_type -> vidscore.v1.ListAuditRecordsResponse
-	15, // [15:19] is the sub-list for method output_type
-	11, // [11:15] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 9: vidscore.v1.ListAuditRecordsRequest.since:type_name -> google.protobuf.Timestamp
+	11, // 10: vidscore.v1.ListAuditRecordsRequest.until:type_name -> google.protobuf.Timestamp
+	10, // 11: vidscore.v1.ListAuditRecordsResponse.records:type_name -> vidscore.v1.AuditRecord
+	11, // 12: vidscore.v1.AuditRecord.time:type_name -> google.protobuf.Timestamp
+	2,  // 13: vidscore.v1.AccessService.CreateToken:input_type -> vidscore.v1.CreateTokenRequest
+	4,  // 14: vidscore.v1.AccessService.ListTokens:input_type -> vidscore.v1.ListTokensRequest
+	6,  // 15: vidscore.v1.AccessService.RevokeToken:input_type -> vidscore.v1.RevokeTokenRequest
+	8,  // 16: vidscore.v1.AccessService.ListAuditRecords:input_type -> vidscore.v1.ListAuditRecordsRequest
+	3,  // 17: vidscore.v1.AccessService.CreateToken:output_type -> vidscore.v1.CreateTokenResponse
+	5,  // 18: vidscore.v1.AccessService.ListTokens:output_type -> vidscore.v1.ListTokensResponse
+	7,  // 19: vidscore.v1.AccessService.RevokeToken:output_type -> vidscore.v1.RevokeTokenResponse
+	9,  // 20: vidscore.v1.AccessService.ListAuditRecords:output_type -> vidscore.v1.ListAuditRecordsResponse
+	17, // [17:21] is the sub-list for method output_type
+	13, // [13:17] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_access_service_proto_init() }

@@ -15,6 +15,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class NameKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    NAME_KIND_UNSPECIFIED: _ClassVar[NameKind]
+    NAME_KIND_SEQUENCES: _ClassVar[NameKind]
+    NAME_KIND_LABELS: _ClassVar[NameKind]
+    NAME_KIND_FRAME_COUNTS: _ClassVar[NameKind]
+
 class Visibility(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     VISIBILITY_UNSPECIFIED: _ClassVar[Visibility]
@@ -39,6 +46,10 @@ class Rescore(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RESCORE_UNSPECIFIED: _ClassVar[Rescore]
     RESCORE_AUTOMATIC: _ClassVar[Rescore]
     RESCORE_REVIEW: _ClassVar[Rescore]
+NAME_KIND_UNSPECIFIED: NameKind
+NAME_KIND_SEQUENCES: NameKind
+NAME_KIND_LABELS: NameKind
+NAME_KIND_FRAME_COUNTS: NameKind
 VISIBILITY_UNSPECIFIED: Visibility
 VISIBILITY_LADDER: Visibility
 VISIBILITY_FINAL: Visibility
@@ -54,7 +65,7 @@ RESCORE_AUTOMATIC: Rescore
 RESCORE_REVIEW: Rescore
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "truth_complete", "submissions_to_rescore")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -66,8 +77,9 @@ class Benchmark(_message.Message):
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_DIGEST_FIELD_NUMBER: _ClassVar[int]
-    TRUTH_COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_NAMES_FIELD_NUMBER: _ClassVar[int]
     SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_COMPLETE_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -79,9 +91,16 @@ class Benchmark(_message.Message):
     update_time: _timestamp_pb2.Timestamp
     truth_revision: int
     truth_digest: str
-    truth_complete: bool
+    public_names: PublicNames
     submissions_to_rescore: int
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., truth_complete: bool = ..., submissions_to_rescore: _Optional[int] = ...) -> None: ...
+    truth_complete: bool
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ...) -> None: ...
+
+class PublicNames(_message.Message):
+    __slots__ = ("kinds",)
+    KINDS_FIELD_NUMBER: _ClassVar[int]
+    kinds: _containers.RepeatedScalarFieldContainer[NameKind]
+    def __init__(self, kinds: _Optional[_Iterable[_Union[NameKind, str]]] = ...) -> None: ...
 
 class Policy(_message.Message):
     __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore")

@@ -34,7 +34,7 @@ SUBMISSION_STATE_FAILED: SubmissionState
 SUBMISSION_STATE_CANCELLED: SubmissionState
 
 class Submission(_message.Message):
-    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "due_time", "due_reason")
+    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TEAM_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +47,7 @@ class Submission(_message.Message):
     FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
     STREAMS_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     DUE_TIME_FIELD_NUMBER: _ClassVar[int]
     DUE_REASON_FIELD_NUMBER: _ClassVar[int]
     name: str
@@ -61,9 +62,10 @@ class Submission(_message.Message):
     frame_count: int
     streams: _containers.RepeatedCompositeFieldContainer[StreamInfo]
     revision: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
     due_time: _timestamp_pb2.Timestamp
     due_reason: str
-    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ...) -> None: ...
 
 class StreamInfo(_message.Message):
     __slots__ = ("stream", "epoch", "next_offset")
@@ -182,10 +184,12 @@ class CheckDetectionsRequest(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ...) -> None: ...
 
 class CheckDetectionsResponse(_message.Message):
-    __slots__ = ("frame_count",)
+    __slots__ = ("frame_count", "warnings")
     FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     frame_count: int
-    def __init__(self, frame_count: _Optional[int] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, frame_count: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SealSubmissionRequest(_message.Message):
     __slots__ = ("name", "expected_frame_count")

@@ -53,6 +53,21 @@ def revisions(config: Config) -> list[Script]:
     return list(ScriptDirectory.from_config(config).walk_revisions())
 
 
+def refuse_other_schema(connection: Connection) -> None:
+    """Leave a database alone whose schema is not this version's.
+
+    Raises:
+        StoreError: If it is not.
+    """
+    newest = revisions(migration_config(connection))[0].revision
+    present = schema_of(connection)
+    if present != newest:
+        raise StoreError(
+            f"a server of another version of vidscore owns the store (its schema is {present}, "
+            f"here it is {newest}): use that version, or stop the server first"
+        )
+
+
 def _refuse_newer(config: Config, connection: Connection) -> None:
     present = schema_of(connection)
     known = {script.revision for script in revisions(config)}

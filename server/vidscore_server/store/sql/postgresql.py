@@ -90,7 +90,7 @@ def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
     readers = _engine(connect, maximum_connections - 1).execution_options(
         isolation_level="REPEATABLE READ", postgresql_readonly=True
     )
-    return SqlStore(engine, sharing=Sharing(locker(secret), readers, MAXIMUM_GROUP))
+    return SqlStore(engine, Sharing(locker(secret), readers, MAXIMUM_GROUP))
 
 
 def locker(secret: bytes) -> Lock:

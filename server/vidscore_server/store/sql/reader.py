@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, tuple_
 
 from vidscore_server.store.contract import FrameName, Reader, Row, SubmissionKey
 from vidscore_server.store.failpoints import utc_now
 from vidscore_server.store.records import (
+    AuditFilter,
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
@@ -347,12 +348,12 @@ class SqlReader(Reader):
         ordered = query.order_by(t.operations.c.create_time, t.operations.c.operation)
         return self._all(ordered, OperationRecord)
 
-    def audit_records(self, before: int | None, limit: int) -> list[AuditRecord]:
+    def audit_records(
+        self, before: int | None, limit: int, wanted: AuditFilter = AuditFilter()
+    ) -> list[AuditRecord]:
         """See the contract."""
         query = select(t.audit).order_by(t.audit.c.number.desc()).limit(limit)
-        if before is not None:
-            query = query.where(t.audit.c.number < before)
-        return self._all(query, AuditRecord)
+        return self._all(query.where(*_audit_conditions(before, wanted)), AuditRecord)
 
     def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
         """See the contract."""
@@ -428,3 +429,20 @@ def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
     rest = iter(names)
     while chunk := list(islice(rest, NAMES_A_QUERY)):
         yield chunk
+
+
+def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
+    c = t.audit.c
+    if before is not None:
+        yield c.number < before
+    if wanted.resource:
+        below = c.resource.startswith(f"{wanted.resource}/", autoescape=True)
+        yield (c.resource == wanted.resource) | below
+    if wanted.actor:
+        yield c.actor == wanted.actor
+    if wanted.action:
+        yield c.action == wanted.action
+    if wanted.since is not None:
+        yield c.time >= to_microseconds(wanted.since)
+    if wanted.until is not None:
+        yield c.time < to_microseconds(wanted.until)

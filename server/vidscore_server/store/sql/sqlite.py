@@ -2,6 +2,11 @@
 
 WAL lets readers go on beside the writer; full synchronisation makes a commit outlive a power cut.
 Network file systems cannot promise either, so they are refused, as far as they can be told.
+
+One process owns the file, because only one may lease work and bring the schema up to date. Another
+one on the same machine may still read and write beside it, as `vidscore init` does: whoever writes
+asks SQLite for the right to before it reads anything, so each waits for the other's commit, and
+neither decides by a state that the other has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -16,8 +21,8 @@ from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store.contract import StoreError, StoreInUseError, StoreLostError
-from vidscore_server.store.sql.migrating import upgrade
-from vidscore_server.store.sql.store import SqlStore
+from vidscore_server.store.sql.migrating import refuse_other_schema, upgrade
+from vidscore_server.store.sql.store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
 from vidscore_server.store.sql.tables import leases
 
 BUSY_TIMEOUT_MS = 10_000
@@ -26,6 +31,9 @@ NETWORK_FILE_SYSTEMS = frozenset(
     {"9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gfs2", "gpfs",
      "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs"}
 )  # fmt: skip
+
+_WRITES = "vidscore_writes"
+"""Option of connections whose transactions write."""
 
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
@@ -56,6 +64,30 @@ def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSto
         raise _cannot_open(path, error) from error
 
 
+def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
+    """Open a store that another process owns, to add to it; leases and schema stay the owner's.
+
+    Args:
+        path: The file.
+        mounts: The system's table of mounted file systems.
+
+    Raises:
+        StoreError: If it cannot be opened, or was made by another version of vidscore.
+    """
+    _refuse_network(path, mounts)
+    try:
+        engine = _engine(path)
+        try:
+            with engine.begin() as connection:
+                refuse_other_schema(connection)
+        except BaseException:
+            engine.dispose()
+            raise
+    except (DBAPIError, OSError) as error:
+        raise _cannot_open(path, error) from error
+    return _store(engine)
+
+
 def _open(path: Path) -> SqlStore:
     release = _lock(path)
     try:
@@ -63,7 +95,7 @@ def _open(path: Path) -> SqlStore:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         engine = _engine(path)
         try:
-            with engine.begin() as connection:
+            with _writing(engine).begin() as connection:
                 upgrade(connection)
                 # Nobody else works here any more: what is leased is to be taken up again.
                 connection.execute(delete(leases))
@@ -73,7 +105,21 @@ def _open(path: Path) -> SqlStore:
     except BaseException:
         release()
         raise
-    return SqlStore(engine, release, check=_presence(path))
+    return _store(engine, release, _presence(path))
+
+
+def _store(
+    engine: Engine,
+    release: Callable[[], None] = lambda: None,
+    check: Callable[[], None] = lambda: None,
+) -> SqlStore:
+    sharing = Sharing(lock_nothing, engine, MAXIMUM_GROUP, shared=False)
+    return SqlStore(_writing(engine), sharing, release, check)
+
+
+def _writing(engine: Engine) -> Engine:
+    """The same engine, with transactions that wait for the right to write before they begin."""
+    return engine.execution_options(**{_WRITES: True})
 
 
 def _presence(path: Path) -> Callable[[], None]:
@@ -118,7 +164,8 @@ def _engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN")
+        writes = connection.get_execution_options().get(_WRITES, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 

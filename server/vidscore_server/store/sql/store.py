@@ -57,17 +57,19 @@ def lock_nothing(_: Connection, __: Collection[SubmissionKey] | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How a database is shared with other servers.
+    """How a database is used, and whether other servers use it, too.
 
     Attributes:
         lock: Keeps other servers off.
         readers: Connections for reading.
         maximum_group: Commands of one commit, at most.
+        shared: Whether there may be other servers.
     """
 
     lock: Lock
     readers: Engine
     maximum_group: int
+    shared: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,9 @@ class SqlStore(Store):
     """A store over a database that SQLAlchemy speaks to.
 
     Args:
-        engine: The database, its schema up to date.
+        engine: The database, its schema up to date; its transactions write.
+        sharing: How it is used, and whether by other servers, too.
         release: Called once when the store is closed, to let go of what guards it.
-        sharing: How it is shared with other servers; None where it is not.
         check: Called after each commit, before it is told: raises `StoreLostError` where what
             was committed is nowhere that a restart would look.
     """
@@ -91,13 +93,12 @@ class SqlStore(Store):
     def __init__(
         self,
         engine: Engine,
+        sharing: Sharing,
         release: Callable[[], None] = lambda: None,
-        sharing: Sharing | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the writer."""
-        self._shared = sharing is not None
-        self._sharing = sharing or Sharing(lock_nothing, engine, MAXIMUM_GROUP)
+        self._sharing = sharing
         self._engine = engine
         self._check = check
         # SQLAlchemy lets the driver's own errors through where it prepares a connection.
@@ -115,7 +116,7 @@ class SqlStore(Store):
     @property
     def shared(self) -> bool:
         """See the contract."""
-        return self._shared
+        return self._sharing.shared
 
     @property
     def lost(self) -> Future[StoreLostError]:

@@ -107,6 +107,7 @@ submissions = Table(
     Column("frame_count", BigInteger, nullable=False),
     Column("revision", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
+    Column("warnings", Text, nullable=False, server_default=""),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )

@@ -104,29 +104,32 @@ public final class AccessServiceProto {
       "okens\030\001 \003(\0132\022.vidscore.v1.Token\022\027\n\017next_" +
       "page_token\030\002 \001(\t\"\"\n\022RevokeTokenRequest\022\014" +
       "\n\004name\030\001 \001(\t\"8\n\023RevokeTokenResponse\022!\n\005t" +
-      "oken\030\001 \001(\0132\022.vidscore.v1.Token\"@\n\027ListAu" +
-      "ditRecordsRequest\022\021\n\tpage_size\030\001 \001(\005\022\022\n\n" +
-      "page_token\030\002 \001(\t\"^\n\030ListAuditRecordsResp" +
-      "onse\022)\n\007records\030\001 \003(\0132\030.vidscore.v1.Audi" +
-      "tRecord\022\027\n\017next_page_token\030\002 \001(\t\"\210\001\n\013Aud" +
-      "itRecord\022\016\n\006number\030\001 \001(\003\022(\n\004time\030\002 \001(\0132\032" +
-      ".google.protobuf.Timestamp\022\r\n\005actor\030\003 \001(" +
-      "\t\022\016\n\006action\030\004 \001(\t\022\020\n\010resource\030\005 \001(\t\022\016\n\006d" +
-      "etail\030\006 \001(\t*U\n\004Role\022\024\n\020ROLE_UNSPECIFIED\020" +
-      "\000\022\022\n\016ROLE_ORGANISER\020\001\022\022\n\016ROLE_PERFORMER\020" +
-      "\002\022\017\n\013ROLE_VIEWER\020\0032\343\002\n\rAccessService\022P\n\013" +
-      "CreateToken\022\037.vidscore.v1.CreateTokenReq" +
-      "uest\032 .vidscore.v1.CreateTokenResponse\022M" +
-      "\n\nListTokens\022\036.vidscore.v1.ListTokensReq" +
-      "uest\032\037.vidscore.v1.ListTokensResponse\022P\n" +
-      "\013RevokeToken\022\037.vidscore.v1.RevokeTokenRe" +
-      "quest\032 .vidscore.v1.RevokeTokenResponse\022" +
-      "_\n\020ListAuditRecords\022$.vidscore.v1.ListAu" +
-      "ditRecordsRequest\032%.vidscore.v1.ListAudi" +
-      "tRecordsResponseBm\n\025io.github.vidscore.v" +
-      "1B\022AccessServiceProtoP\001Z>github.com/vids" +
-      "core/vidscore/clients/go/vidscore/v1;vid" +
-      "scorev1b\006proto3"
+      "oken\030\001 \001(\0132\022.vidscore.v1.Token\"\310\001\n\027ListA" +
+      "uditRecordsRequest\022\021\n\tpage_size\030\001 \001(\005\022\022\n" +
+      "\npage_token\030\002 \001(\t\022\021\n\tbenchmark\030\003 \001(\t\022\r\n\005" +
+      "actor\030\004 \001(\t\022\016\n\006action\030\005 \001(\t\022)\n\005since\030\006 \001" +
+      "(\0132\032.google.protobuf.Timestamp\022)\n\005until\030" +
+      "\007 \001(\0132\032.google.protobuf.Timestamp\"^\n\030Lis" +
+      "tAuditRecordsResponse\022)\n\007records\030\001 \003(\0132\030" +
+      ".vidscore.v1.AuditRecord\022\027\n\017next_page_to" +
+      "ken\030\002 \001(\t\"\210\001\n\013AuditRecord\022\016\n\006number\030\001 \001(" +
+      "\003\022(\n\004time\030\002 \001(\0132\032.google.protobuf.Timest" +
+      "amp\022\r\n\005actor\030\003 \001(\t\022\016\n\006action\030\004 \001(\t\022\020\n\010re" +
+      "source\030\005 \001(\t\022\016\n\006detail\030\006 \001(\t*U\n\004Role\022\024\n\020" +
+      "ROLE_UNSPECIFIED\020\000\022\022\n\016ROLE_ORGANISER\020\001\022\022" +
+      "\n\016ROLE_PERFORMER\020\002\022\017\n\013ROLE_VIEWER\020\0032\343\002\n\r" +
+      "AccessService\022P\n\013CreateToken\022\037.vidscore." +
+      "v1.CreateTokenRequest\032 .vidscore.v1.Crea" +
+      "teTokenResponse\022M\n\nListTokens\022\036.vidscore" +
+      ".v1.ListTokensRequest\032\037.vidscore.v1.List" +
+      "TokensResponse\022P\n\013RevokeToken\022\037.vidscore" +
+      ".v1.RevokeTokenRequest\032 .vidscore.v1.Rev" +
+      "okeTokenResponse\022_\n\020ListAuditRecords\022$.v" +
+      "idscore.v1.ListAuditRecordsRequest\032%.vid" +
+      "score.v1.ListAuditRecordsResponseBm\n\025io." +
+      "github.vidscore.v1B\022AccessServiceProtoP\001" +
+      "Z>github.com/vidscore/vidscore/clients/g" +
+      "o/vidscore/v1;vidscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -181,7 +184,7 @@ public final class AccessServiceProto {
     internal_static_vidscore_v1_ListAuditRecordsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListAuditRecordsRequest_descriptor,
-        new java.lang.String[] { "PageSize", "PageToken", });
+        new java.lang.String[] { "PageSize", "PageToken", "Benchmark", "Actor", "Action", "Since", "Until", });
     internal_static_vidscore_v1_ListAuditRecordsResponse_descriptor =
       getDescriptor().getMessageTypes().get(8);
     internal_static_vidscore_v1_ListAuditRecordsResponse_fieldAccessorTable = new

@@ -33,6 +33,9 @@ private static final long serialVersionUID = 0L;
   }
   private ListAuditRecordsRequest() {
     pageToken_ = "";
+    benchmark_ = "";
+    actor_ = "";
+    action_ = "";
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -48,6 +51,7 @@ private static final long serialVersionUID = 0L;
             io.github.vidscore.v1.ListAuditRecordsRequest.class, io.github.vidscore.v1.ListAuditRecordsRequest.Builder.class);
   }
 
+  private int bitField0_;
   public static final int PAGE_SIZE_FIELD_NUMBER = 1;
   private int pageSize_ = 0;
   /**
@@ -110,6 +114,223 @@ private static final long serialVersionUID = 0L;
     }
   }
 
+  public static final int BENCHMARK_FIELD_NUMBER = 3;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object benchmark_ = "";
+  /**
+   * <pre>
+   * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+   * </pre>
+   *
+   * <code>string benchmark = 3;</code>
+   * @return The benchmark.
+   */
+  @java.lang.Override
+  public java.lang.String getBenchmark() {
+    java.lang.Object ref = benchmark_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      benchmark_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+   * </pre>
+   *
+   * <code>string benchmark = 3;</code>
+   * @return The bytes for benchmark.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getBenchmarkBytes() {
+    java.lang.Object ref = benchmark_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      benchmark_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int ACTOR_FIELD_NUMBER = 4;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object actor_ = "";
+  /**
+   * <pre>
+   * Only what this actor did: a resource name of a token, or `server`; empty: all.
+   * </pre>
+   *
+   * <code>string actor = 4;</code>
+   * @return The actor.
+   */
+  @java.lang.Override
+  public java.lang.String getActor() {
+    java.lang.Object ref = actor_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      actor_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Only what this actor did: a resource name of a token, or `server`; empty: all.
+   * </pre>
+   *
+   * <code>string actor = 4;</code>
+   * @return The bytes for actor.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getActorBytes() {
+    java.lang.Object ref = actor_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      actor_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int ACTION_FIELD_NUMBER = 5;
+  @SuppressWarnings("serial")
+  private volatile java.lang.Object action_ = "";
+  /**
+   * <pre>
+   * Only this action, such as `UploadTruth`; empty: all.
+   * </pre>
+   *
+   * <code>string action = 5;</code>
+   * @return The action.
+   */
+  @java.lang.Override
+  public java.lang.String getAction() {
+    java.lang.Object ref = action_;
+    if (ref instanceof java.lang.String) {
+      return (java.lang.String) ref;
+    } else {
+      com.google.protobuf.ByteString bs = 
+          (com.google.protobuf.ByteString) ref;
+      java.lang.String s = bs.toStringUtf8();
+      action_ = s;
+      return s;
+    }
+  }
+  /**
+   * <pre>
+   * Only this action, such as `UploadTruth`; empty: all.
+   * </pre>
+   *
+   * <code>string action = 5;</code>
+   * @return The bytes for action.
+   */
+  @java.lang.Override
+  public com.google.protobuf.ByteString
+      getActionBytes() {
+    java.lang.Object ref = action_;
+    if (ref instanceof java.lang.String) {
+      com.google.protobuf.ByteString b = 
+          com.google.protobuf.ByteString.copyFromUtf8(
+              (java.lang.String) ref);
+      action_ = b;
+      return b;
+    } else {
+      return (com.google.protobuf.ByteString) ref;
+    }
+  }
+
+  public static final int SINCE_FIELD_NUMBER = 6;
+  private com.google.protobuf.Timestamp since_;
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   * @return Whether the since field is set.
+   */
+  @java.lang.Override
+  public boolean hasSince() {
+    return ((bitField0_ & 0x00000001) != 0);
+  }
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   * @return The since.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getSince() {
+    return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+  }
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getSinceOrBuilder() {
+    return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+  }
+
+  public static final int UNTIL_FIELD_NUMBER = 7;
+  private com.google.protobuf.Timestamp until_;
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   * @return Whether the until field is set.
+   */
+  @java.lang.Override
+  public boolean hasUntil() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   * @return The until.
+   */
+  @java.lang.Override
+  public com.google.protobuf.Timestamp getUntil() {
+    return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+  }
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   */
+  @java.lang.Override
+  public com.google.protobuf.TimestampOrBuilder getUntilOrBuilder() {
+    return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -130,6 +351,21 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(pageToken_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 2, pageToken_);
     }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(benchmark_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 3, benchmark_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(actor_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 4, actor_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(action_)) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 5, action_);
+    }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      output.writeMessage(6, getSince());
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeMessage(7, getUntil());
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -145,6 +381,23 @@ private static final long serialVersionUID = 0L;
     }
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(pageToken_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(2, pageToken_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(benchmark_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(3, benchmark_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(actor_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(4, actor_);
+    }
+    if (!com.google.protobuf.GeneratedMessage.isStringEmpty(action_)) {
+      size += com.google.protobuf.GeneratedMessage.computeStringSize(5, action_);
+    }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(6, getSince());
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(7, getUntil());
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -165,6 +418,22 @@ private static final long serialVersionUID = 0L;
         != other.getPageSize()) return false;
     if (!getPageToken()
         .equals(other.getPageToken())) return false;
+    if (!getBenchmark()
+        .equals(other.getBenchmark())) return false;
+    if (!getActor()
+        .equals(other.getActor())) return false;
+    if (!getAction()
+        .equals(other.getAction())) return false;
+    if (hasSince() != other.hasSince()) return false;
+    if (hasSince()) {
+      if (!getSince()
+          .equals(other.getSince())) return false;
+    }
+    if (hasUntil() != other.hasUntil()) return false;
+    if (hasUntil()) {
+      if (!getUntil()
+          .equals(other.getUntil())) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -180,6 +449,20 @@ private static final long serialVersionUID = 0L;
     hash = (53 * hash) + getPageSize();
     hash = (37 * hash) + PAGE_TOKEN_FIELD_NUMBER;
     hash = (53 * hash) + getPageToken().hashCode();
+    hash = (37 * hash) + BENCHMARK_FIELD_NUMBER;
+    hash = (53 * hash) + getBenchmark().hashCode();
+    hash = (37 * hash) + ACTOR_FIELD_NUMBER;
+    hash = (53 * hash) + getActor().hashCode();
+    hash = (37 * hash) + ACTION_FIELD_NUMBER;
+    hash = (53 * hash) + getAction().hashCode();
+    if (hasSince()) {
+      hash = (37 * hash) + SINCE_FIELD_NUMBER;
+      hash = (53 * hash) + getSince().hashCode();
+    }
+    if (hasUntil()) {
+      hash = (37 * hash) + UNTIL_FIELD_NUMBER;
+      hash = (53 * hash) + getUntil().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -303,13 +586,20 @@ private static final long serialVersionUID = 0L;
 
     // Construct using io.github.vidscore.v1.ListAuditRecordsRequest.newBuilder()
     private Builder() {
-
+      maybeForceBuilderInitialization();
     }
 
     private Builder(
         com.google.protobuf.GeneratedMessage.BuilderParent parent) {
       super(parent);
-
+      maybeForceBuilderInitialization();
+    }
+    private void maybeForceBuilderInitialization() {
+      if (com.google.protobuf.GeneratedMessage
+              .alwaysUseFieldBuilders) {
+        internalGetSinceFieldBuilder();
+        internalGetUntilFieldBuilder();
+      }
     }
     @java.lang.Override
     public Builder clear() {
@@ -317,6 +607,19 @@ private static final long serialVersionUID = 0L;
       bitField0_ = 0;
       pageSize_ = 0;
       pageToken_ = "";
+      benchmark_ = "";
+      actor_ = "";
+      action_ = "";
+      since_ = null;
+      if (sinceBuilder_ != null) {
+        sinceBuilder_.dispose();
+        sinceBuilder_ = null;
+      }
+      until_ = null;
+      if (untilBuilder_ != null) {
+        untilBuilder_.dispose();
+        untilBuilder_ = null;
+      }
       return this;
     }
 
@@ -356,6 +659,29 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000002) != 0)) {
         result.pageToken_ = pageToken_;
       }
+      if (((from_bitField0_ & 0x00000004) != 0)) {
+        result.benchmark_ = benchmark_;
+      }
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.actor_ = actor_;
+      }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.action_ = action_;
+      }
+      int to_bitField0_ = 0;
+      if (((from_bitField0_ & 0x00000020) != 0)) {
+        result.since_ = sinceBuilder_ == null
+            ? since_
+            : sinceBuilder_.build();
+        to_bitField0_ |= 0x00000001;
+      }
+      if (((from_bitField0_ & 0x00000040) != 0)) {
+        result.until_ = untilBuilder_ == null
+            ? until_
+            : untilBuilder_.build();
+        to_bitField0_ |= 0x00000002;
+      }
+      result.bitField0_ |= to_bitField0_;
     }
 
     @java.lang.Override
@@ -377,6 +703,27 @@ private static final long serialVersionUID = 0L;
         pageToken_ = other.pageToken_;
         bitField0_ |= 0x00000002;
         onChanged();
+      }
+      if (!other.getBenchmark().isEmpty()) {
+        benchmark_ = other.benchmark_;
+        bitField0_ |= 0x00000004;
+        onChanged();
+      }
+      if (!other.getActor().isEmpty()) {
+        actor_ = other.actor_;
+        bitField0_ |= 0x00000008;
+        onChanged();
+      }
+      if (!other.getAction().isEmpty()) {
+        action_ = other.action_;
+        bitField0_ |= 0x00000010;
+        onChanged();
+      }
+      if (other.hasSince()) {
+        mergeSince(other.getSince());
+      }
+      if (other.hasUntil()) {
+        mergeUntil(other.getUntil());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -414,6 +761,35 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000002;
               break;
             } // case 18
+            case 26: {
+              benchmark_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000004;
+              break;
+            } // case 26
+            case 34: {
+              actor_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 34
+            case 42: {
+              action_ = input.readStringRequireUtf8();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 42
+            case 50: {
+              input.readMessage(
+                  internalGetSinceFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000020;
+              break;
+            } // case 50
+            case 58: {
+              input.readMessage(
+                  internalGetUntilFieldBuilder().getBuilder(),
+                  extensionRegistry);
+              bitField0_ |= 0x00000040;
+              break;
+            } // case 58
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -565,6 +941,596 @@ private static final long serialVersionUID = 0L;
       bitField0_ |= 0x00000002;
       onChanged();
       return this;
+    }
+
+    private java.lang.Object benchmark_ = "";
+    /**
+     * <pre>
+     * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+     * </pre>
+     *
+     * <code>string benchmark = 3;</code>
+     * @return The benchmark.
+     */
+    public java.lang.String getBenchmark() {
+      java.lang.Object ref = benchmark_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        benchmark_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+     * </pre>
+     *
+     * <code>string benchmark = 3;</code>
+     * @return The bytes for benchmark.
+     */
+    public com.google.protobuf.ByteString
+        getBenchmarkBytes() {
+      java.lang.Object ref = benchmark_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        benchmark_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+     * </pre>
+     *
+     * <code>string benchmark = 3;</code>
+     * @param value The benchmark to set.
+     * @return This builder for chaining.
+     */
+    public Builder setBenchmark(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      benchmark_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+     * </pre>
+     *
+     * <code>string benchmark = 3;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearBenchmark() {
+      benchmark_ = getDefaultInstance().getBenchmark();
+      bitField0_ = (bitField0_ & ~0x00000004);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+     * </pre>
+     *
+     * <code>string benchmark = 3;</code>
+     * @param value The bytes for benchmark to set.
+     * @return This builder for chaining.
+     */
+    public Builder setBenchmarkBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      benchmark_ = value;
+      bitField0_ |= 0x00000004;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object actor_ = "";
+    /**
+     * <pre>
+     * Only what this actor did: a resource name of a token, or `server`; empty: all.
+     * </pre>
+     *
+     * <code>string actor = 4;</code>
+     * @return The actor.
+     */
+    public java.lang.String getActor() {
+      java.lang.Object ref = actor_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        actor_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only what this actor did: a resource name of a token, or `server`; empty: all.
+     * </pre>
+     *
+     * <code>string actor = 4;</code>
+     * @return The bytes for actor.
+     */
+    public com.google.protobuf.ByteString
+        getActorBytes() {
+      java.lang.Object ref = actor_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        actor_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only what this actor did: a resource name of a token, or `server`; empty: all.
+     * </pre>
+     *
+     * <code>string actor = 4;</code>
+     * @param value The actor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setActor(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      actor_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only what this actor did: a resource name of a token, or `server`; empty: all.
+     * </pre>
+     *
+     * <code>string actor = 4;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearActor() {
+      actor_ = getDefaultInstance().getActor();
+      bitField0_ = (bitField0_ & ~0x00000008);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only what this actor did: a resource name of a token, or `server`; empty: all.
+     * </pre>
+     *
+     * <code>string actor = 4;</code>
+     * @param value The bytes for actor to set.
+     * @return This builder for chaining.
+     */
+    public Builder setActorBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      actor_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+
+    private java.lang.Object action_ = "";
+    /**
+     * <pre>
+     * Only this action, such as `UploadTruth`; empty: all.
+     * </pre>
+     *
+     * <code>string action = 5;</code>
+     * @return The action.
+     */
+    public java.lang.String getAction() {
+      java.lang.Object ref = action_;
+      if (!(ref instanceof java.lang.String)) {
+        com.google.protobuf.ByteString bs =
+            (com.google.protobuf.ByteString) ref;
+        java.lang.String s = bs.toStringUtf8();
+        action_ = s;
+        return s;
+      } else {
+        return (java.lang.String) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only this action, such as `UploadTruth`; empty: all.
+     * </pre>
+     *
+     * <code>string action = 5;</code>
+     * @return The bytes for action.
+     */
+    public com.google.protobuf.ByteString
+        getActionBytes() {
+      java.lang.Object ref = action_;
+      if (ref instanceof String) {
+        com.google.protobuf.ByteString b = 
+            com.google.protobuf.ByteString.copyFromUtf8(
+                (java.lang.String) ref);
+        action_ = b;
+        return b;
+      } else {
+        return (com.google.protobuf.ByteString) ref;
+      }
+    }
+    /**
+     * <pre>
+     * Only this action, such as `UploadTruth`; empty: all.
+     * </pre>
+     *
+     * <code>string action = 5;</code>
+     * @param value The action to set.
+     * @return This builder for chaining.
+     */
+    public Builder setAction(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      action_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only this action, such as `UploadTruth`; empty: all.
+     * </pre>
+     *
+     * <code>string action = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearAction() {
+      action_ = getDefaultInstance().getAction();
+      bitField0_ = (bitField0_ & ~0x00000010);
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only this action, such as `UploadTruth`; empty: all.
+     * </pre>
+     *
+     * <code>string action = 5;</code>
+     * @param value The bytes for action to set.
+     * @return This builder for chaining.
+     */
+    public Builder setActionBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      action_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.Timestamp since_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> sinceBuilder_;
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     * @return Whether the since field is set.
+     */
+    public boolean hasSince() {
+      return ((bitField0_ & 0x00000020) != 0);
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     * @return The since.
+     */
+    public com.google.protobuf.Timestamp getSince() {
+      if (sinceBuilder_ == null) {
+        return since_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+      } else {
+        return sinceBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public Builder setSince(com.google.protobuf.Timestamp value) {
+      if (sinceBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        since_ = value;
+      } else {
+        sinceBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public Builder setSince(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (sinceBuilder_ == null) {
+        since_ = builderForValue.build();
+      } else {
+        sinceBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public Builder mergeSince(com.google.protobuf.Timestamp value) {
+      if (sinceBuilder_ == null) {
+        if (((bitField0_ & 0x00000020) != 0) &&
+          since_ != null &&
+          since_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getSinceBuilder().mergeFrom(value);
+        } else {
+          since_ = value;
+        }
+      } else {
+        sinceBuilder_.mergeFrom(value);
+      }
+      if (since_ != null) {
+        bitField0_ |= 0x00000020;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public Builder clearSince() {
+      bitField0_ = (bitField0_ & ~0x00000020);
+      since_ = null;
+      if (sinceBuilder_ != null) {
+        sinceBuilder_.dispose();
+        sinceBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getSinceBuilder() {
+      bitField0_ |= 0x00000020;
+      onChanged();
+      return internalGetSinceFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getSinceOrBuilder() {
+      if (sinceBuilder_ != null) {
+        return sinceBuilder_.getMessageOrBuilder();
+      } else {
+        return since_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : since_;
+      }
+    }
+    /**
+     * <pre>
+     * Only records from then on; absent: from the first.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp since = 6;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetSinceFieldBuilder() {
+      if (sinceBuilder_ == null) {
+        sinceBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getSince(),
+                getParentForChildren(),
+                isClean());
+        since_ = null;
+      }
+      return sinceBuilder_;
+    }
+
+    private com.google.protobuf.Timestamp until_;
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> untilBuilder_;
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     * @return Whether the until field is set.
+     */
+    public boolean hasUntil() {
+      return ((bitField0_ & 0x00000040) != 0);
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     * @return The until.
+     */
+    public com.google.protobuf.Timestamp getUntil() {
+      if (untilBuilder_ == null) {
+        return until_ == null ? com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+      } else {
+        return untilBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public Builder setUntil(com.google.protobuf.Timestamp value) {
+      if (untilBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        until_ = value;
+      } else {
+        untilBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public Builder setUntil(
+        com.google.protobuf.Timestamp.Builder builderForValue) {
+      if (untilBuilder_ == null) {
+        until_ = builderForValue.build();
+      } else {
+        untilBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public Builder mergeUntil(com.google.protobuf.Timestamp value) {
+      if (untilBuilder_ == null) {
+        if (((bitField0_ & 0x00000040) != 0) &&
+          until_ != null &&
+          until_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
+          getUntilBuilder().mergeFrom(value);
+        } else {
+          until_ = value;
+        }
+      } else {
+        untilBuilder_.mergeFrom(value);
+      }
+      if (until_ != null) {
+        bitField0_ |= 0x00000040;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public Builder clearUntil() {
+      bitField0_ = (bitField0_ & ~0x00000040);
+      until_ = null;
+      if (untilBuilder_ != null) {
+        untilBuilder_.dispose();
+        untilBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public com.google.protobuf.Timestamp.Builder getUntilBuilder() {
+      bitField0_ |= 0x00000040;
+      onChanged();
+      return internalGetUntilFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    public com.google.protobuf.TimestampOrBuilder getUntilOrBuilder() {
+      if (untilBuilder_ != null) {
+        return untilBuilder_.getMessageOrBuilder();
+      } else {
+        return until_ == null ?
+            com.google.protobuf.Timestamp.getDefaultInstance() : until_;
+      }
+    }
+    /**
+     * <pre>
+     * Only records before then; absent: up to the last.
+     * </pre>
+     *
+     * <code>.google.protobuf.Timestamp until = 7;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> 
+        internalGetUntilFieldBuilder() {
+      if (untilBuilder_ == null) {
+        untilBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder>(
+                getUntil(),
+                getParentForChildren(),
+                isClean());
+        until_ = null;
+      }
+      return untilBuilder_;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.ListAuditRecordsRequest)

@@ -39,4 +39,118 @@ public interface ListAuditRecordsRequestOrBuilder extends
    */
   com.google.protobuf.ByteString
       getPageTokenBytes();
+
+  /**
+   * <pre>
+   * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+   * </pre>
+   *
+   * <code>string benchmark = 3;</code>
+   * @return The benchmark.
+   */
+  java.lang.String getBenchmark();
+  /**
+   * <pre>
+   * Resource name of a benchmark: only what was done to it and to what belongs to it; empty: all.
+   * </pre>
+   *
+   * <code>string benchmark = 3;</code>
+   * @return The bytes for benchmark.
+   */
+  com.google.protobuf.ByteString
+      getBenchmarkBytes();
+
+  /**
+   * <pre>
+   * Only what this actor did: a resource name of a token, or `server`; empty: all.
+   * </pre>
+   *
+   * <code>string actor = 4;</code>
+   * @return The actor.
+   */
+  java.lang.String getActor();
+  /**
+   * <pre>
+   * Only what this actor did: a resource name of a token, or `server`; empty: all.
+   * </pre>
+   *
+   * <code>string actor = 4;</code>
+   * @return The bytes for actor.
+   */
+  com.google.protobuf.ByteString
+      getActorBytes();
+
+  /**
+   * <pre>
+   * Only this action, such as `UploadTruth`; empty: all.
+   * </pre>
+   *
+   * <code>string action = 5;</code>
+   * @return The action.
+   */
+  java.lang.String getAction();
+  /**
+   * <pre>
+   * Only this action, such as `UploadTruth`; empty: all.
+   * </pre>
+   *
+   * <code>string action = 5;</code>
+   * @return The bytes for action.
+   */
+  com.google.protobuf.ByteString
+      getActionBytes();
+
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   * @return Whether the since field is set.
+   */
+  boolean hasSince();
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   * @return The since.
+   */
+  com.google.protobuf.Timestamp getSince();
+  /**
+   * <pre>
+   * Only records from then on; absent: from the first.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp since = 6;</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getSinceOrBuilder();
+
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   * @return Whether the until field is set.
+   */
+  boolean hasUntil();
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   * @return The until.
+   */
+  com.google.protobuf.Timestamp getUntil();
+  /**
+   * <pre>
+   * Only records before then; absent: up to the last.
+   * </pre>
+   *
+   * <code>.google.protobuf.Timestamp until = 7;</code>
+   */
+  com.google.protobuf.TimestampOrBuilder getUntilOrBuilder();
 }

@@ -134,7 +134,7 @@ public enum QuietAction
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(1);
+    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(2);
   }
 
   private static final QuietAction[] VALUES = values();

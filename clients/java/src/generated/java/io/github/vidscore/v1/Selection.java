@@ -134,7 +134,7 @@ public enum Selection
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(2);
+    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(3);
   }
 
   private static final Selection[] VALUES = values();

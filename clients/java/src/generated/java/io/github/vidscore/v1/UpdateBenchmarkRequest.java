@@ -90,7 +90,7 @@ private static final long serialVersionUID = 0L;
   private com.google.protobuf.FieldMask updateMask_;
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -102,7 +102,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -114,7 +114,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -643,7 +643,7 @@ private static final long serialVersionUID = 0L;
         com.google.protobuf.FieldMask, com.google.protobuf.FieldMask.Builder, com.google.protobuf.FieldMaskOrBuilder> updateMaskBuilder_;
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -654,7 +654,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -669,7 +669,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -689,7 +689,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -707,7 +707,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -732,7 +732,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -749,7 +749,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -761,7 +761,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -776,7 +776,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+     * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
      * </pre>
      *
      * <code>.google.protobuf.FieldMask update_mask = 2;</code>

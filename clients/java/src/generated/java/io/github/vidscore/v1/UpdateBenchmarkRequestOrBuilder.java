@@ -39,7 +39,7 @@ public interface UpdateBenchmarkRequestOrBuilder extends
 
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -48,7 +48,7 @@ public interface UpdateBenchmarkRequestOrBuilder extends
   boolean hasUpdateMask();
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>
@@ -57,7 +57,7 @@ public interface UpdateBenchmarkRequestOrBuilder extends
   com.google.protobuf.FieldMask getUpdateMask();
   /**
    * <pre>
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    * </pre>
    *
    * <code>.google.protobuf.FieldMask update_mask = 2;</code>

@@ -153,7 +153,7 @@ public enum Visibility
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(0);
+    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(1);
   }
 
   private static final Visibility[] VALUES = values();

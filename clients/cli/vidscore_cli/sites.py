@@ -1,0 +1,154 @@
+"""Servers and their tokens under names, in a file of the user that nobody else can read."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from vidscore_cli.exit_codes import ExitCode
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+
+class SitesFileError(click.ClickException):
+    """The file of sites cannot be used."""
+
+    exit_code = ExitCode.INPUT
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server, and how to talk to it.
+
+    Attributes:
+        server: ``host:port``.
+        token: Sent with each call; empty for none.
+        tls: Whether to encrypt.
+        tls_root: PEM file of the authorities to trust; empty for the system's own.
+        tls_certificate: PEM file of this side's certificate; empty for none.
+        tls_key: PEM file of its private key; empty for none.
+        plaintext_token: Whether the token may go unencrypted to another machine.
+    """
+
+    server: str
+    token: str = field(default="", repr=False)
+    tls: bool = False
+    tls_root: str = ""
+    tls_certificate: str = ""
+    tls_key: str = ""
+    plaintext_token: bool = False
+
+
+@dataclass(frozen=True)
+class Sites:
+    """All sites of a user.
+
+    Attributes:
+        default: Name of the site that is meant where none is named; empty for none.
+        by_name: The sites.
+    """
+
+    default: str = ""
+    by_name: Mapping[str, Site] = field(default_factory=dict)
+
+    def named(self, name: str) -> Site:
+        """A site by its name.
+
+        Raises:
+            click.UsageError: If there is none of that name.
+        """
+        if name not in self.by_name:
+            known = ", ".join(self.by_name) or "none yet"
+            raise click.UsageError(
+                f"no site is called {name!r}; there are {known}. vidscore login adds one"
+            )
+        return self.by_name[name]
+
+    def of(self, address: str) -> Site | None:
+        """The site of a server: the default one, if it is, else the only one that is."""
+        default = self.by_name.get(self.default)
+        if default is not None and default.server == address:
+            return default
+        found = [site for site in self.by_name.values() if site.server == address]
+        return found[0] if len(found) == 1 else None
+
+    def with_site(self, name: str, site: Site, *, default: bool) -> Sites:
+        """These sites and a further one, which may take the place of one of the same name."""
+        chosen = name if default or self.default not in self.by_name else self.default
+        return Sites(chosen, {**self.by_name, name: site})
+
+    def without(self, name: str) -> Sites:
+        """These sites but for one; where one alone is left, it is the default."""
+        left = {key: site for key, site in self.by_name.items() if key != name}
+        only = next(iter(left)) if len(left) == 1 else ""
+        return Sites(self.default if self.default in left else only, left)
+
+
+def sites_file() -> Path:
+    """Where the sites are."""
+    configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    home = configured if configured.is_absolute() else Path.home() / ".config"
+    return home / "vidscore" / "sites.toml"
+
+
+def read_sites() -> Sites:
+    """The sites of the user; none where there is no file.
+
+    Raises:
+        SitesFileError: If the file cannot be read, or is not what `write_sites` writes.
+    """
+    path = sites_file()
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Sites()
+    except OSError as error:
+        raise SitesFileError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise SitesFileError(f"{path} is no TOML: {error}") from None
+    try:
+        by_name = {name: Site(**entry) for name, entry in document.get("sites", {}).items()}
+        return Sites(str(document.get("default", "")), _checked(by_name))
+    except (TypeError, AttributeError):
+        keys = ", ".join(entry.name for entry in fields(Site)[1:])
+        raise SitesFileError(
+            f"{path}: a site is a table [sites.NAME] with server and, where needed, {keys}"
+        ) from None
+
+
+def write_sites(sites: Sites) -> Path:
+    """Keep sites, in a file that is whole at any time; gives its path.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    from vidscore_cli.output import write_atomically
+    from vidscore_evaluators.formats.manifest import write_document
+
+    path = sites_file()
+    path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    default = {"default": sites.default} if sites.default else {}
+    tables = {name: _without_unset(asdict(site)) for name, site in sites.by_name.items()}
+    text = write_document({**default, "sites": tables})
+    write_atomically(path, text.encode(), mode=FILE_MODE)
+    return path
+
+
+def _checked(by_name: dict[str, Site]) -> dict[str, Site]:
+    for site in by_name.values():
+        for entry in fields(Site):
+            kind = bool if isinstance(entry.default, bool) else str
+            if not isinstance(getattr(site, entry.name), kind):
+                raise TypeError
+    return by_name
+
+
+def _without_unset(entries: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entries.items() if value}

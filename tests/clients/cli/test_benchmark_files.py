@@ -1,0 +1,139 @@
+"""What an organiser writes and uploads: a benchmark's file, shapes, names, truth."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import BENCHMARK, Call, run, well
+
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_evaluators.registry import evaluator_names
+from vidscore_server.hosting.definition import definition_from_dict
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("title = ", "line 1"),
+        ('colour = "red"', "colour: found an unknown key"),
+        (BENCHMARK + "minimum_frames = 0", "policy.minimum_frames: found 0, expected"),
+        (BENCHMARK.replace("spotgeo", "spotgio"), "did you mean spotgeo"),
+    ],
+)
+def test_a_file_that_defines_no_benchmark_is_an_input_error_that_says_where(
+    text: str, said: str, folder: Path, organiser: Call
+) -> None:
+    (folder / "wrong.toml").write_text(text)
+    result = organiser("benchmark", "create", "wrong", "wrong.toml")
+    assert result.exit_code == ExitCode.INPUT
+    assert said in result.stderr
+
+
+def test_a_template_for_any_evaluator_is_a_benchmark_as_it_stands(
+    folder: Path, organiser: Call
+) -> None:
+    """And one with every line uncommented that has a default is the same benchmark."""
+    for name in evaluator_names():
+        text = well(run("benchmark", "new", name, "--title", "A 'title'"))
+        definition = definition_from_dict(tomllib.loads(text))
+        assert [entry.name for entry in definition.specification.evaluators] == [name]
+        assert definition.specification.title == "A 'title'"
+        policy = text[text.index("[policy]") :]
+        said = re.sub(r"(?m)^# (?=[a-z_]+ = )", "", policy)
+        assert definition_from_dict({**tomllib.loads(text), **tomllib.loads(said)}) == definition
+    written = run("benchmark", "new", "map", "--file", "new.toml")
+    assert well(written) == ""
+    again = run("benchmark", "new", "map", "--file", "new.toml")
+    assert again.exit_code == ExitCode.USAGE
+    well(organiser("benchmark", "create", "from-template", str(folder / "new.toml")))
+
+
+def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organiser: Call) -> None:
+    (folder / "wrong.toml").write_text(
+        BENCHMARK.replace("title", "titel")
+        .replace('visibility = "final"', 'visibility = "finale"\nsubmission_per_day = 3')
+        .replace('detection_geometry = "point"', 'detection_geometry = "points"')
+        + '\n[[sequences]]\nname = "1"\nframecount = 5\n'
+    )
+    result = organiser("benchmark", "create", "wrong", "wrong.toml")
+    assert result.exit_code == ExitCode.INPUT
+    told = result.stderr
+    assert "titel: found an unknown key, expected one of title, evaluators, domains, " in told
+    assert "sequences, truth_geometry, detection_geometry, open_time, close_time, " in told
+    assert "public_names, policy; did you mean title?" in told
+    assert "policy.visibility: found 'finale'" in told
+    assert "policy.submission_per_day" in told
+    assert "submissions_per_day" in told
+    assert "detection_geometry: found 'points'" in told
+    assert "did you mean point?" in told
+    assert "sequences[0].framecount" in told
+    assert "did you mean frame_count?" in told
+
+
+def test_shapes_that_the_evaluator_leaves_open_follow_from_the_truth(
+    folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """Until it comes nobody can submit, and nowhere is an unspecified geometry shown."""
+    (folder / "open.toml").write_text('title = "Open"\n[[evaluators]]\nname = "f1"\n')
+    (folder / "boxes.csv").write_text("sequence,frame,x1,y1,x2,y2\na,1,0,0,9,9\na,2,5,5,9,9\n")
+    well(organiser("benchmark", "create", "open", "open.toml"))
+    sent = ("submit", "open", "--detections", "boxes.csv")
+    early = falcon(*sent)
+    assert early.exit_code == ExitCode.INPUT
+    assert "takes no detections yet" in early.stderr
+    well(organiser("benchmark", "truth", "open", "--truth", "boxes.csv"))
+    shown = organiser("benchmark", "show", "open")
+    assert "box" in well(shown)
+    assert "UNSPECIFIED" not in early.stderr + shown.stdout
+    well(falcon(*sent))
+    well(organiser("benchmark", "update", "open", "open.toml"))
+
+
+def test_names_that_a_benchmark_lacks_are_refused_or_warned_of_on_standard_error(
+    folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """`street.mp4` and `Car` in the place of `street` and `car`; right ones say nothing."""
+    (folder / "named.toml").write_text('title = "Named"\n[[evaluators]]\nname = "f1"\n')
+    rows = "sequence,frame,x1,y1,x2,y2,class\nstreet,1,0,0,9,9,car\n"
+    for name, text in {
+        "right": rows,
+        "sequence": rows.replace("street", "street.mp4"),
+        "label": rows.replace("car", "Car"),
+    }.items():
+        (folder / f"{name}.csv").write_text(text)
+    well(organiser("benchmark", "create", "named", "named.toml"))
+    well(organiser("benchmark", "truth", "named", "--truth", "right.csv"))
+    right = falcon("submit", "named", "--detections", "right.csv")
+    assert well(right)
+    assert "Warning" not in right.stderr
+    refused = falcon("submit", "named", "--detections", "sequence.csv")
+    assert refused.exit_code == ExitCode.INPUT
+    assert "did you mean street?" in refused.stderr
+    sent = ("submit", "named", "--detections", "label.csv", "--name", "label", "--format", "csv")
+    doubtful = falcon(*sent)
+    assert "Warning" not in well(doubtful)
+    assert doubtful.stderr.count("Warning: label 'Car' is not in") == 1
+    assert "did you mean car?" in doubtful.stderr
+    shown = falcon("submission", "show", "named/label", "--format", "json")
+    assert len(json.loads(well(shown))["warnings"]) == 1
+
+
+def test_truth_is_told_as_it_was_uploaded_and_doubted_where_it_looks_like_detections(
+    folder: Path, organiser: Call
+) -> None:
+    (folder / "named.toml").write_text('title = "Named"\n[[evaluators]]\nname = "f1"\n')
+    (folder / "odd.csv").write_text(
+        "sequence,frame,x1,y1,x2,y2,class,confidence\n"
+        "a,1,0,0,9,9,car,1\na,1,20,20,29,29,car,0.5\nb,7,0,0,9,9,bus,0.25\n"
+    )
+    well(organiser("benchmark", "create", "odd", "named.toml"))
+    result = organiser("benchmark", "truth", "odd", "--truth", "odd.csv", "--incomplete")
+    assert well(result).splitlines() == [
+        "revision 1 of the truth of odd: 2 frames, not complete yet",
+        "uploaded: 3 objects (car 2, bus 1), 2 sequences, 2 frames",
+    ]
+    assert "2 objects of the ground truth have a confidence below 1" in result.stderr

@@ -1,0 +1,173 @@
+"""Sites: servers and tokens under names, and which of them a command means."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from tests.clients.cli.helpers import run
+
+from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.server_choice import DEFAULT_ADDRESS, ServerChoice, choose_server
+from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.sites import Site, Sites, read_sites, sites_file, write_sites
+
+LAB = Site("lab.example.org:443", "lab-token", tls=True, tls_root="/ca.pem")
+HOME = Site("127.0.0.1:7", "home-token")
+NOBODY = "127.0.0.1:1"
+
+
+@pytest.fixture
+def kept(configuration: Path) -> Path:
+    """A file of two sites, of which home is the default."""
+    del configuration
+    return write_sites(Sites("home", {"home": HOME, "lab": LAB}))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Address of a server that hosts, and its organiser's secret."""
+    store = str(tmp_path_factory.mktemp("site") / "site.db")
+    secret = run("init", "--store", store).stdout.strip()
+    with ServerProcess("--workers", "1", "--store", store) as server:
+        yield server.address, secret
+
+
+def chosen(
+    site: str | None = None,
+    environment: tuple[str | None, str | None] = (None, None),
+    **typed: Any,
+) -> ServerChoice:
+    """What is chosen out of options, environment (server, token) and file."""
+    nothing = dict.fromkeys(("server", "token", "tls_root", "tls_certificate", "tls_key"))
+    options = {**nothing, "tls": False, "plaintext_token": False, **typed}
+    return choose_server(options, site, dict(zip(("server", "token"), environment, strict=True)))
+
+
+def test_the_file_is_the_users_alone_and_so_is_its_folder(kept: Path, configuration: Path) -> None:
+    assert kept == configuration / "vidscore" / "sites.toml"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    write_sites(read_sites().without("lab"))
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_what_is_written_is_read(kept: Path) -> None:
+    del kept
+    assert read_sites() == Sites("home", {"home": HOME, "lab": LAB})
+
+
+def test_without_xdg_config_home_the_file_is_in_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert sites_file() == tmp_path / ".config" / "vidscore" / "sites.toml"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "not/absolute")
+    assert sites_file() == tmp_path / ".config" / "vidscore" / "sites.toml"
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_site_brings_its_server_token_and_encryption() -> None:
+    assert chosen("lab") == ServerChoice(
+        LAB.server, tls=True, tls_root="/ca.pem", token="lab-token"
+    )
+
+
+@pytest.mark.usefixtures("kept")
+def test_options_go_before_the_environment_which_goes_before_the_file() -> None:
+    both = ("127.0.0.1:8", "other")
+    assert chosen(server="127.0.0.1:9", token="typed", environment=both).address == "127.0.0.1:9"
+    assert chosen(token="typed", environment=both).token == "typed"
+    assert chosen(environment=both) == ServerChoice("127.0.0.1:8", token="other")
+    assert chosen("lab", environment=both).token == "lab-token"
+    assert chosen() == ServerChoice(HOME.server, token="home-token")
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_sites_token_goes_to_its_own_server_alone() -> None:
+    assert chosen(server="127.0.0.1:9").token is None
+    assert chosen(environment=("127.0.0.1:9", None)).token is None
+    assert chosen(server=LAB.server).token == "lab-token"
+    with pytest.raises(click.UsageError, match="name two servers"):
+        chosen("lab", server="127.0.0.1:9")
+
+
+def test_without_a_file_the_server_is_the_one_on_this_machine() -> None:
+    assert chosen() == ServerChoice(DEFAULT_ADDRESS)
+
+
+@pytest.mark.usefixtures("kept")
+def test_an_unknown_site_is_a_usage_error_that_names_those_there_are() -> None:
+    result = run("health", "--site", "lub")
+    assert result.exit_code == ExitCode.USAGE
+    assert "there are home, lab" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["default = ", "[sites.lab]\ntoken = 'x'", "sites = 3", "[sites.x]\nserver = 4", "\xff"]
+)
+def test_a_file_that_is_none_is_an_input_error_with_its_path_and_without_its_content(
+    text: str, kept: Path
+) -> None:
+    kept.write_bytes(text.encode("latin-1"))
+    result = run("health")
+    assert result.exit_code == ExitCode.INPUT
+    assert str(kept) in result.stderr
+
+
+def test_a_login_is_what_later_commands_go_by_until_logout(
+    site: tuple[str, str], tmp_path: Path, kept: Path
+) -> None:
+    """The token comes from a file or standard input; no command shows it."""
+    kept.unlink()
+    address, secret = site
+    (tmp_path / "secret").write_text(f"{secret}\n")
+    first = run("login", "--server", address, "--token-file", str(tmp_path / "secret"))
+    assert first.exit_code == 0, first.stderr
+    second = run("login", "--site", "lab", "--server", address, input_=f"{secret}\n")
+    assert second.exit_code == 0, second.stderr
+    for name in ((), ("--site", "lab")):
+        listed = run("token", "list", *name)
+        assert listed.exit_code == 0
+        assert "organiser" in listed.stdout
+    listed = run("login", "list")
+    assert [line.split()[:3] for line in listed.stdout.splitlines()[2:]] == [
+        ["default", address, "yes"],
+        ["lab", address, "no"],
+    ]
+    assert run("logout").exit_code == 0
+    assert list(read_sites().by_name) == ["lab"]
+    assert read_sites().default == "lab"
+    for result in (first, second, listed):
+        assert secret not in result.output + result.stderr
+
+
+def test_nothing_is_kept_where_the_server_does_not_take_the_token(
+    site: tuple[str, str], configuration: Path
+) -> None:
+    wrong = run("login", "--server", site[0], input_="vidscore_0123456789abcdef_" + "0" * 64)
+    assert wrong.exit_code == ExitCode.REFUSED
+    nobody = run("login", "--server", NOBODY, input_="x")
+    assert nobody.exit_code == ExitCode.UNREACHABLE
+    assert not list(configuration.iterdir())
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_site_that_is_there_becomes_the_default_one_without_its_token_being_asked_for() -> None:
+    assert run("login", "--site", "lab", "--default").exit_code == 0
+    assert read_sites() == Sites("lab", {"home": HOME, "lab": LAB})
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "-x"])
+def test_a_site_has_a_name_that_can_be_typed(name: str) -> None:
+    result = run("login", f"--site={name}", "--server", NOBODY, input_="x")
+    assert result.exit_code == ExitCode.USAGE
+
+
+def test_logout_without_a_site_is_a_usage_error() -> None:
+    assert run("logout").exit_code == ExitCode.USAGE

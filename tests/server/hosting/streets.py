@@ -1,0 +1,52 @@
+"""Boxes with labels, which f1 judges: what tests of names are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from vidscore.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+
+BOX = (10.0, 10.0, 30.0, 30.0)
+
+
+def streets(
+    labels: Iterable[str] | None = None, sequences: Mapping[str, int | None] | None = None
+) -> benchmark_service_pb2.Benchmark:
+    """A benchmark of boxes.
+
+    Args:
+        labels: Labels that the specification lists; None for none.
+        sequences: Sequences that it lists, each with its number of frames.
+    """
+    specification = specification_pb2.BenchmarkSpec(
+        title="Streets", evaluators=[specification_pb2.EvaluatorSpec(name="f1")]
+    )
+    if labels is not None:
+        listed = specification_pb2.ClassList(names=labels)
+        specification.domains.append(specification_pb2.DomainSpec(name="", classes=listed))
+    for name, frame_count in (sequences or {}).items():
+        specification.sequences.add(name=name, frame_count=frame_count)
+    return benchmark_service_pb2.Benchmark(
+        specification=specification,
+        truth_geometry=annotations_pb2.GEOMETRY_BOX,
+        detection_geometry=annotations_pb2.GEOMETRY_BOX,
+    )
+
+
+def things(
+    labels: Mapping[int, Iterable[str]], sequence: str = "street"
+) -> annotations_pb2.AnnotationBatch:
+    """Frames of a sequence, each with a box for each of its labels, all in one place."""
+    rows = {number: list(names) for number, names in labels.items()}
+    table = list(dict.fromkeys(label for names in rows.values() for label in names))
+    indices = [table.index(label) for names in rows.values() for label in names]
+    return annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence=sequence)],
+        labels=table,
+        frame_sequences=[0] * len(rows),
+        frame_numbers=list(rows),
+        frame_object_counts=[len(names) for names in rows.values()],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+        coordinates=BOX * len(indices),
+        label_indices=indices,
+    )

@@ -9,8 +9,8 @@ export interface Abortable {
 }
 
 /**
- * `AbortSignal.any`, which Node.js has from 20.3 on only. To abort the controller, too, lets go of the
- * signals, so whoever makes many of a signal that lives long has to.
+ * `AbortSignal.any`, which Node.js has from 20.3 on only. To abort the controller lets go of the
+ * signals, too: whoever makes many of a signal that lives long has to.
  */
 export function anyOf(
   signals: readonly (AbortSignal | undefined)[],

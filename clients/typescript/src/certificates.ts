@@ -13,7 +13,7 @@ export interface Certificates {
   readonly key?: string;
 }
 
-/** @throws InputError for a file that cannot be read or is none, and for half of a client certificate. */
+/** @throws InputError for a file that cannot be read or is none, or half of a client certificate. */
 export function readCertificates(tls: Tls): Certificates {
   if ((tls.certificate === undefined) !== (tls.privateKey === undefined)) {
     const missing = tls.certificate === undefined ? "certificate" : "privateKey";

@@ -253,8 +253,8 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Close every open stream and the connection; may be called again. Streams into submissions deliver
-   * what they have taken, as their own `close` does; streams that score are cancelled.
+   * Close every open stream and the connection; may be called again. Streams into submissions
+   * deliver what they have taken, as their own `close` does; streams that score are cancelled.
    *
    * @throws VidscoreError what a stream that could not deliver everything failed with; the rest is
    *   closed all the same.

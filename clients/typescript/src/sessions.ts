@@ -6,9 +6,9 @@ import { Http2SessionManager } from "@connectrpc/connect-node";
 /**
  * Makes sessions, and sees to it that none ends the process.
  *
- * A session whose ping is not answered fails some time after it is given up. By then the manager may
- * have been closed and listens to it no more, and an error that nobody listens to ends Node.js. Who
- * calls is told by the stream.
+ * A session whose ping is not answered fails some time after it is given up. By then the manager
+ * may have been closed and listens to it no more, and an error that nobody listens to ends Node.js.
+ * Who calls is told by the stream.
  */
 export class Sessions extends Http2SessionManager {
   readonly #heard = new WeakSet<object>();

@@ -122,8 +122,8 @@ export interface Delivery {
   /** Time without an acknowledgement after which a connection counts as broken. Default: 30,000. */
   readonly acknowledgeTimeoutMs?: number;
   /**
-   * Longest time that closing the stream waits for frames to become durable before it gives them up.
-   * Default: 120,000.
+   * Longest time that closing the stream waits for frames to become durable before it gives them
+   * up. Default: 120,000.
    */
   readonly closeTimeoutMs?: number;
   /** What happens after a break. */

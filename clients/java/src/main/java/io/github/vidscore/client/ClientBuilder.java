@@ -125,8 +125,8 @@ public final class ClientBuilder {
    * properties of Java name are used for other machines.
    *
    * @return the client
-   * @throws InputException if a certificate cannot be read or is none, or the token would go unencrypted to
-   *     another machine
+   * @throws InputException if a certificate cannot be read or is none, or the token would go
+   *     unencrypted to another machine
    */
   public VidscoreClient build() {
     if (token != null && tls == null && !plaintextToken && !isLoopback()) {

@@ -130,7 +130,8 @@ final class Courier {
   private void refuseInCallback() {
     if (Thread.currentThread() == teller) {
       throw Failure.callback(
-          "flush, close and seal cannot be called in onAcknowledged: they would wait for themselves",
+          "flush, close and seal cannot be called in onAcknowledged:"
+              + " they would wait for themselves",
           null);
     }
   }

@@ -37,11 +37,13 @@ BASELINE := protos/vidscore/baseline.binpb
 # Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image crash-test chaos-test \
 	clients conformance
+# What takes longer still, and finds what seldom changes; not in CI.
+LONG_CAMPAIGNS := sanitize-clients conformance-defaults
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help venv loops demo docs trust-study test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns campaign-names clean \
-	$(CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
+	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -124,6 +126,20 @@ clients: $(INSTALLED) ## campaign: build and unit-test the client of each langua
 # A line on stdout for each language; what each scenario comes to goes to stderr.
 conformance: $(INSTALLED) ## campaign: every client held to one contract (LANGUAGES="go rust")
 	@$(BIN)/python -m tests.conformance $(LANGUAGES)
+
+long-campaigns: ## every long campaign
+	@failed=; for campaign in $(LONG_CAMPAIGNS); do \
+		echo "== long campaign $$campaign"; \
+		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
+	done; test -z "$$failed" || { echo "long campaigns that failed:$$failed" >&2; exit 1; }
+
+sanitize-clients: $(INSTALLED) ## long campaign: C++ under AddressSanitizer and UBSan, Go under its race detector
+	@$(MAKE) --no-print-directory -C clients/cpp sanitize SANITIZER=address,undefined
+	@GOFLAGS=-race $(MAKE) --no-print-directory -C clients/go test
+	@GOFLAGS=-race $(BIN)/python -m tests.conformance go
+
+conformance-defaults: $(INSTALLED) ## long campaign: silent connections are found out by default settings
+	@$(BIN)/python -m tests.conformance --default-keepalive --scenario silent-connection --scenario silent-score $(LANGUAGES)
 
 # --- speed -----------------------------------------------------------------------------------
 

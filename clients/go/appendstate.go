@@ -22,6 +22,7 @@ func (sent sentBatch) end() int64 { return sent.offset + int64(len(sent.items)) 
 type appendState struct {
 	acknowledged int64
 	broken       bool // whether the server has to be asked where to go on
+	closing      bool // whether no more frames are taken in
 	ended        bool
 	err          *Error
 	outbox       *outbox
@@ -55,6 +56,15 @@ func newAppendState(opened StreamInfo, batching Batching, delivery Delivery, rep
 
 // idle tells whether there is nothing to deliver, so that no connection is needed.
 func (state *appendState) idle() bool { return len(state.window) == 0 && state.outbox.frames == 0 }
+
+// undelivered is frames that were taken in and are not known to be durable.
+func (state *appendState) undelivered() int { return state.windowFrames + state.outbox.frames }
+
+// close takes in no more frames, and lets nothing wait for others any longer.
+func (state *appendState) close() {
+	state.closing = true
+	state.outbox.flush()
+}
 
 // stalledAt is when the connection counts as broken; false where no answer is due.
 func (state *appendState) stalledAt() (time.Time, bool) {
@@ -197,7 +207,7 @@ func (state *appendState) check() error {
 	if state.err != nil {
 		return state.err
 	}
-	if state.ended {
+	if state.ended || state.closing {
 		return closedError("the stream is closed and takes no more frames")
 	}
 	return nil

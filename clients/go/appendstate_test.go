@@ -275,3 +275,18 @@ func TestSettingsAreChecked(t *testing.T) {
 		isKind(t, err, ErrInput)
 	}
 }
+
+// No wait is shorter than the server wants, whatever the error is, and none outlasts patience.
+func TestServersDelayIsKept(t *testing.T) {
+	tries := newRetrying(Retry{Initial: time.Second, Maximum: 8 * time.Second, GiveUpAfter: time.Minute})
+	tries.chance = func() float64 { return 1 }
+	busy := &Error{Kind: ErrLimitExceeded, Code: "RESOURCE_EXHAUSTED", RetryDelay: 3 * time.Second}
+	for _, seconds := range []int{3, 3, 3, 4, 8} {
+		delay, err := tries.delay(busy, noon)
+		must(t, err)
+		equal(t, delay, time.Duration(seconds)*time.Second)
+	}
+	busy.RetryDelay = 61 * time.Second
+	_, err := tries.delay(busy, noon)
+	isKind(t, err, ErrLimitExceeded)
+}

@@ -2,6 +2,8 @@ package vidscore
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -38,6 +40,7 @@ type Client struct {
 
 	context context.Context // done when the client is closed
 	close   context.CancelFunc
+	streams sync.Map // the submission streams that are not closed
 }
 
 // Connect makes a client of a server at host:port, [address]:port or unix:path. The connection
@@ -72,12 +75,39 @@ func Connect(target string, options ...Option) (*Client, error) {
 	}, nil
 }
 
-// Close ends every open stream at once and closes the connection. It may be called again.
+// Close closes every open stream and the connection. Streams into submissions deliver what they have
+// taken, as their own Close does, and its errors are joined; streams that score end at once. Close
+// may be called again.
 func (client *Client) Close() error {
+	var closing sync.WaitGroup
+	var lock sync.Mutex
+	var failures []error
+	for stream := range client.streams.Range {
+		closing.Add(1)
+		go func() {
+			defer closing.Done()
+			err := stream.(*SubmissionStream).Close()
+			lock.Lock()
+			defer lock.Unlock()
+			failures = append(failures, err)
+		}()
+	}
+	closing.Wait()
+	client.Detach()
+	return errors.Join(failures...)
+}
+
+// Detach ends every open stream at once, giving up what is not delivered, and closes the connection.
+func (client *Client) Detach() {
+	for stream := range client.streams.Range {
+		stream.(*SubmissionStream).Detach()
+	}
 	client.close()
 	_ = client.connection.Close() // it fails only where it is closed already
-	return nil
 }
+
+// forget notes that a stream is closed.
+func (client *Client) forget(stream *SubmissionStream) { client.streams.Delete(stream) }
 
 // Evaluators is every evaluator of the server, built-in ones first.
 func (client *Client) Evaluators(ctx context.Context) ([]*EvaluatorDescription, error) {

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
@@ -157,6 +158,8 @@ func TestConnectChecksItsSettings(t *testing.T) {
 		"localhost:6":         {WithTLS(TLS{Certificate: noCertificate})},
 		"localhost:7":         {WithTLS(TLS{Certificate: noCertificate, PrivateKey: noCertificate})},
 		"localhost:8":         {WithRetry(Retry{Initial: -1})},
+		"localhost:9":         {WithKeepalive(Keepalive{Interval: 9 * time.Second})},
+		"localhost:10":        {WithKeepalive(Keepalive{Timeout: -1})},
 		"dns:///example.org:": nil,
 	}
 	for target, options := range wrong {
@@ -202,6 +205,7 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 		&errdetails.BadRequest{FieldViolations: []*errdetails.BadRequest_FieldViolation{
 			{Field: "truth.coordinates[3]", Description: "found nan"}, {Description: "nothing fits"},
 		}},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(1500 * time.Millisecond)},
 	)
 	must(t, err)
 	failure := fromStatus(answer.Err())
@@ -209,6 +213,7 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	equal(t, failure.Code, "INVALID_ARGUMENT")
 	equal(t, failure.Reason, "INVALID_FIELD")
 	equal(t, failure.ViolationCount, 3)
+	equal(t, failure.RetryDelay, 1500*time.Millisecond)
 	equal(t, failure.Error(), "two things are wrong\n  truth.coordinates[3]: found nan\n  nothing fits\n  ... and 1 more")
 	equal(t, failure.Retryable(), false)
 	equal(t, status.Code(errors.Unwrap(failure)), codes.InvalidArgument)

@@ -39,6 +39,7 @@ type courier struct {
 
 	guard   *monitor // guards the rest
 	state   *appendState
+	left    bool  // whether this side has closed or detached it
 	telling bool  // whether OnAcknowledged is running
 	told    int64 // what OnAcknowledged was told last
 }
@@ -86,7 +87,7 @@ func (courier *courier) flush(ctx context.Context) (int64, error) {
 	defer courier.guard.Unlock()
 	courier.state.outbox.flush()
 	courier.guard.notify()
-	for !courier.state.ended && !(courier.state.idle() && courier.isTold()) {
+	for !courier.isSettled() {
 		if ctx.Err() != nil {
 			return courier.state.acknowledged, contextError(ctx.Err(), "not every frame was durable")
 		}
@@ -102,8 +103,48 @@ func (courier *courier) isTold() bool {
 	return courier.delivery.OnAcknowledged == nil || courier.told == courier.state.acknowledged
 }
 
-// close ends the stream at once and waits for its goroutines, unless a callback is running.
-func (courier *courier) close() {
+// close delivers what was taken, in a time, and ends the stream. Where this side has ended it, close
+// does nothing.
+func (courier *courier) close() error {
+	courier.guard.Lock()
+	if courier.left {
+		courier.guard.Unlock()
+		return nil
+	}
+	courier.left = true
+	courier.state.close()
+	courier.guard.notify()
+	limit := time.Now().Add(courier.delivery.CloseTimeout)
+	// A callback that closes its stream would wait for itself.
+	for !courier.isSettled() && !(courier.telling && courier.state.idle()) && time.Now().Before(limit) {
+		courier.guard.waitUntil(context.Background(), limit, true)
+	}
+	if frames := courier.state.undelivered(); frames > 0 {
+		courier.state.end(notDelivered(frames, courier.delivery.CloseTimeout))
+	}
+	err := courier.state.err
+	if courier.state.undelivered() == 0 {
+		err = nil // what it failed with has cost nothing
+	}
+	courier.guard.Unlock()
+	courier.leave()
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// detach ends the stream at once; what is not durable is given up.
+func (courier *courier) detach() {
+	courier.guard.Lock()
+	courier.left = true
+	courier.state.end(closedError("the stream was ended by this side"))
+	courier.guard.Unlock()
+	courier.leave()
+}
+
+// leave ends the stream and waits for its goroutines, unless a callback is running.
+func (courier *courier) leave() {
 	courier.end(nil)
 	courier.guard.Lock()
 	telling := courier.telling
@@ -111,6 +152,12 @@ func (courier *courier) close() {
 	if !telling {
 		courier.work.Wait()
 	}
+}
+
+// isSettled tells whether every frame is durable and OnAcknowledged was told, or the stream has
+// ended. The lock is held.
+func (courier *courier) isSettled() bool {
+	return courier.state.ended || (courier.state.idle() && courier.isTold())
 }
 
 // end notes that nothing more is delivered, and why; the first one to say so is right.

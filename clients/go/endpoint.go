@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 )
 
 const userAgent = "vidscore-go/" + Version
@@ -44,6 +45,11 @@ func WithTimeout(timeout time.Duration) Option {
 	return func(endpoint *endpoint) { endpoint.timeout = timeout }
 }
 
+// WithKeepalive is how a connection is found out that has gone silent.
+func WithKeepalive(settings Keepalive) Option {
+	return func(endpoint *endpoint) { endpoint.keepalive = settings }
+}
+
 // WithRetry is what [Client.SealSubmission], [Client.WatchSubmission] and [Client.WaitSubmission] do
 // after a break of the connection. Streams have their own in [Delivery].
 func WithRetry(retry Retry) Option { return func(endpoint *endpoint) { endpoint.retry = retry } }
@@ -62,6 +68,7 @@ type endpoint struct {
 	plaintextToken bool
 	timeout        time.Duration
 	retry          Retry
+	keepalive      Keepalive
 	dial           []grpc.DialOption
 }
 
@@ -74,8 +81,10 @@ func newEndpoint(target string, options []Option) (*endpoint, error) {
 	for _, option := range options {
 		option(endpoint)
 	}
+	var keepaliveErr error
 	endpoint.retry, err = endpoint.retry.checked()
-	return endpoint, firstError(err, atLeast("WithTimeout", endpoint.timeout, 1), endpoint.checkToken())
+	endpoint.keepalive, keepaliveErr = endpoint.keepalive.checked()
+	return endpoint, firstError(err, keepaliveErr, atLeast("WithTimeout", endpoint.timeout, 1), endpoint.checkToken())
 }
 
 func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
@@ -87,6 +96,9 @@ func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 10 * time.Second,
+		}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{
+			Time: endpoint.keepalive.Interval, Timeout: endpoint.keepalive.Timeout,
 		}),
 	}
 	if endpoint.isLoopback() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Kind is what sort of thing went wrong. Kinds are errors, so that [errors.Is] tells whether an
@@ -98,6 +99,9 @@ type Error struct {
 	ViolationCount int
 	// Metadata is further facts that the server gave, by name.
 	Metadata map[string]string
+	// RetryDelay is the time after which the server says that the same may go well; 0 where it says
+	// nothing of the kind.
+	RetryDelay time.Duration
 
 	cause error
 }
@@ -167,6 +171,12 @@ func unavailableError(message string) *Error {
 func callbackError(name string, cause error) *Error {
 	message := fmt.Sprintf("%s failed: %v", name, cause)
 	return &Error{Kind: ErrCallback, Message: message, Reason: "CALLBACK_FAILED", cause: cause}
+}
+
+// notDelivered tells that frames are given up because the time to deliver them is over.
+func notDelivered(frames int, timeout time.Duration) *Error {
+	message := fmt.Sprintf("%d frames were not durable within %v and are given up", frames, timeout)
+	return &Error{Kind: ErrDeadline, Message: message, Code: "DEADLINE_EXCEEDED", Reason: "DEADLINE_EXCEEDED"}
 }
 
 // contextError tells that a caller's context was done before what it waited for.

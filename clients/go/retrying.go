@@ -14,6 +14,9 @@ var passingReasons = []string{"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"}
 
 // isBreak tells whether the same may succeed over another connection, or later.
 func isBreak(failure *Error) bool {
+	if failure.RetryDelay > 0 {
+		return true // the server itself says so
+	}
 	if _, own := failure.Metadata["incident"]; own && failure.Kind == ErrInternal {
 		return false // the server itself failed at this very request, and would again
 	}
@@ -33,8 +36,8 @@ func newRetrying(retry Retry) *retrying { return &retrying{retry: retry, chance:
 // progress notes that something has succeeded.
 func (tries *retrying) progress() { tries.breaks = 0 }
 
-// delay is the wait before the next try, or the failure where another try makes no sense or takes
-// too long.
+// delay is the wait before the next try, no less than the server wants, or the failure where another
+// try makes no sense or takes too long.
 func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, error) {
 	if !isBreak(failure) {
 		return 0, failure
@@ -42,20 +45,27 @@ func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, erro
 	if tries.breaks == 0 {
 		tries.since = now
 	}
-	limit := tries.retry.GiveUpAfter
-	if limit != Unlimited && tries.breaks > 0 && now.Sub(tries.since) >= limit {
-		return 0, failure
+	if limit := tries.retry.GiveUpAfter; limit != Unlimited {
+		left := limit - now.Sub(tries.since)
+		if (tries.breaks > 0 && left <= 0) || failure.RetryDelay > left {
+			return 0, failure
+		}
 	}
 	tries.breaks++
+	return max(failure.RetryDelay, tries.ownDelay()), nil
+}
+
+// ownDelay is the wait before the next try where the server wants none.
+func (tries *retrying) ownDelay() time.Duration {
 	if tries.breaks == 1 {
-		return 0, nil
+		return 0
 	}
 	whole := tries.retry.Initial
 	for doubling := 2; doubling < tries.breaks && whole < tries.retry.Maximum; doubling++ {
 		whole *= 2
 	}
 	whole = min(whole, tries.retry.Maximum)
-	return time.Duration(float64(whole) * (1 + tries.chance()) / 2), nil
+	return time.Duration(float64(whole) * (1 + tries.chance()) / 2)
 }
 
 // endedEarly is the break of a call that the server ended well, but before it was done.

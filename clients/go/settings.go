@@ -69,8 +69,21 @@ type TLS struct {
 	ServerName string
 }
 
-// Retry is how often and how long to try again after a break; each wait is twice the one before.
+// Keepalive is how a connection is found out that has gone silent, as some networks drop them.
 // A setting of zero is its default.
+//
+// While a call is open over a connection of which nothing is heard, the server is asked whether it
+// is still there. A connection over which no answer comes is given up for a new one.
+type Keepalive struct {
+	// Interval is the time without a word from the server after which it is asked; 20 s by default,
+	// and at least 10 s: a server shuts out clients that ask more often.
+	Interval time.Duration
+	// Timeout is the time that it has to answer; 10 s by default.
+	Timeout time.Duration
+}
+
+// Retry is how often and how long to try again after a break; each wait is twice the one before,
+// and none is shorter than the server says. A setting of zero is its default.
 type Retry struct {
 	// Initial is the wait before the second try, 200 ms by default; the first one is made at once.
 	Initial time.Duration
@@ -95,6 +108,9 @@ type Delivery struct {
 	// AcknowledgeTimeout is the time without an acknowledgement after which a connection counts as
 	// broken; 30 s by default.
 	AcknowledgeTimeout time.Duration
+	// CloseTimeout is the longest that closing the stream waits for frames to become durable before
+	// it gives them up; 2 min by default.
+	CloseTimeout time.Duration
 	// Retry is what happens after a break.
 	Retry Retry
 	// OnAcknowledged is called with the number of durable frames of the stream whenever it has
@@ -143,6 +159,16 @@ func (live *Live) checked() (*Live, error) {
 	)
 }
 
+func (settings Keepalive) checked() (Keepalive, error) {
+	checked := settings
+	setDefault(&checked.Interval, 20*time.Second)
+	setDefault(&checked.Timeout, 10*time.Second)
+	return checked, firstError(
+		atLeast("Keepalive.Interval", checked.Interval, 10*time.Second),
+		atLeast("Keepalive.Timeout", checked.Timeout, 1),
+	)
+}
+
 func (retry Retry) checked() (Retry, error) {
 	checked := retry
 	setDefault(&checked.Initial, 200*time.Millisecond)
@@ -162,11 +188,13 @@ func (delivery Delivery) checked() (Delivery, error) {
 	setDefault(&checked.WindowFrames, 4096)
 	setDefault(&checked.WindowBytes, 64<<20)
 	setDefault(&checked.AcknowledgeTimeout, 30*time.Second)
+	setDefault(&checked.CloseTimeout, 2*time.Minute)
 	return checked, firstError(
 		err,
 		atLeast("Delivery.WindowFrames", delivery.WindowFrames, 0),
 		atLeast("Delivery.WindowBytes", delivery.WindowBytes, 0),
 		atLeast("Delivery.AcknowledgeTimeout", delivery.AcknowledgeTimeout, 0),
+		atLeast("Delivery.CloseTimeout", delivery.CloseTimeout, 0),
 	)
 }
 

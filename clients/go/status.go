@@ -3,6 +3,7 @@ package vidscore
 import (
 	"errors"
 	"strconv"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -58,7 +59,7 @@ func fromStatus(err error) *Error {
 	if !known {
 		facts = byCode[codes.Unknown]
 	}
-	information, violations := detailsOf(answer)
+	information, violations, retryDelay := detailsOf(answer)
 	kind, special := byReason[information.GetReason()]
 	if !special {
 		kind = facts.kind
@@ -71,12 +72,14 @@ func fromStatus(err error) *Error {
 		Violations:     violations,
 		ViolationCount: violationCount(information.GetMetadata(), len(violations)),
 		Metadata:       information.GetMetadata(),
+		RetryDelay:     retryDelay,
 		cause:          err,
 	}
 }
 
-// detailsOf reads google.rpc.ErrorInfo and google.rpc.BadRequest out of a status.
-func detailsOf(answer *status.Status) (*errdetails.ErrorInfo, []FieldViolation) {
+// detailsOf reads google.rpc.ErrorInfo, BadRequest and RetryInfo out of a status.
+func detailsOf(answer *status.Status) (*errdetails.ErrorInfo, []FieldViolation, time.Duration) {
+	var retryDelay time.Duration
 	var information *errdetails.ErrorInfo
 	var violations []FieldViolation
 	for _, detail := range answer.Details() {
@@ -89,9 +92,11 @@ func detailsOf(answer *status.Status) (*errdetails.ErrorInfo, []FieldViolation) 
 			for _, violation := range detail.FieldViolations {
 				violations = append(violations, FieldViolation{violation.Field, violation.Description})
 			}
+		case *errdetails.RetryInfo:
+			retryDelay = max(0, detail.RetryDelay.AsDuration())
 		}
 	}
-	return information, violations
+	return information, violations, retryDelay
 }
 
 func violationCount(metadata map[string]string, known int) int {

@@ -72,7 +72,9 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 		state:    newAppendState(opened.info, batching, delivery, options.Replay),
 	}
 	courier.start()
-	return &SubmissionStream{client, opened, courier}, nil
+	stream := &SubmissionStream{client, opened, courier}
+	client.streams.Store(stream, nil)
+	return stream, nil
 }
 
 // Submission is the full name of the submission.
@@ -109,13 +111,30 @@ func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
 	return stream.courier.flush(ctx)
 }
 
-// Close ends the stream at once; frames that are not durable are given up, so call
-// [SubmissionStream.Flush] or [SubmissionStream.Seal] before. The submission stays open. Close may be
-// called again. A callback that is running may outlast it; everything else has ended when it
-// returns.
+// UndeliveredFrames is frames that were taken and are not known to be durable; after the end of the
+// stream, those that were given up.
+func (stream *SubmissionStream) UndeliveredFrames() int {
+	stream.courier.guard.Lock()
+	defer stream.courier.guard.Unlock()
+	return stream.courier.state.undelivered()
+}
+
+// Close delivers what was taken and ends the stream, at most after [Delivery.CloseTimeout]; the
+// submission stays open. Close may be called again; after [SubmissionStream.Detach] it does nothing.
+// A callback that is running may outlast it; everything else has ended when it returns.
+//
+// Errors: [ErrDeadline] where frames are not durable in time; they are given up, and the text and
+// UndeliveredFrames say how many. What the stream failed with, where that has left frames.
 func (stream *SubmissionStream) Close() error {
-	stream.courier.close()
-	return nil
+	defer stream.client.forget(stream)
+	return stream.courier.close()
+}
+
+// Detach ends the stream at once; frames that are not durable are given up. The submission stays
+// open.
+func (stream *SubmissionStream) Detach() {
+	defer stream.client.forget(stream)
+	stream.courier.detach()
 }
 
 // Seal waits until every frame is durable, ends the stream and seals the submission.
@@ -128,7 +147,9 @@ func (stream *SubmissionStream) Seal(ctx context.Context, expectedFrames int64) 
 	if _, err := stream.Flush(ctx); err != nil {
 		return nil, err
 	}
-	stream.courier.close()
+	if err := stream.Close(); err != nil {
+		return nil, err
+	}
 	return stream.client.seal(ctx, stream.Submission(), expectedFrames, stream.courier.delivery.Retry)
 }
 

@@ -26,7 +26,7 @@ func submit(t *testing.T, client *Client, options SubmitOptions) *SubmissionStre
 	}
 	stream, err := client.Submit(testContext(t), "streets", options)
 	must(t, err)
-	t.Cleanup(func() { must(t, stream.Close()) })
+	t.Cleanup(stream.Detach)
 	return stream
 }
 
@@ -268,12 +268,49 @@ func TestStreamEndsWithContextAndClient(t *testing.T) {
 	must(t, err)
 	cancel()
 	waitUntil(t, "the end", func() bool { return errors.Is(stream.Send(testContext(t), box(0)), ErrCallCancelled) })
-	must(t, stream.Close())
+	stream.Detach()
 	other := submit(t, client, SubmitOptions{})
 	must(t, client.Close())
-	waitUntil(t, "the end", func() bool { return errors.Is(other.Send(testContext(t), box(0)), ErrCallCancelled) })
+	isKind(t, other.Send(testContext(t), box(0)), ErrClosed)
 	_, err = client.Submit(testContext(t), "streets", SubmitOptions{})
 	isKind(t, err, ErrClosed)
+}
+
+// Closing a stream, or its client, delivers what was taken.
+func TestClosingDelivers(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	stream := submit(t, client, SubmitOptions{})
+	send(t, stream, 0, 7)
+	must(t, stream.Close())
+	must(t, stream.Close())
+	fake.expectStored(t, 7)
+	isKind(t, stream.Send(testContext(t), box(7)), ErrClosed)
+	other := submit(t, client, SubmitOptions{Replay: true})
+	send(t, other, 0, 12)
+	must(t, client.Close())
+	fake.expectStored(t, 12)
+	equal(t, other.UndeliveredFrames(), 0)
+}
+
+// Closing in vain says how many frames are given up; detaching asks for nothing.
+func TestClosingInVain(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	fake.hold = make(chan struct{})
+	defer close(fake.hold)
+	delivery := Delivery{CloseTimeout: 20 * time.Millisecond, Retry: quick.Retry}
+	stream := submit(t, client, SubmitOptions{Delivery: delivery})
+	send(t, stream, 0, 7)
+	failure := isKind(t, stream.Close(), ErrDeadline)
+	equal(t, failure.Error(), "7 frames were not durable within 20ms and are given up")
+	equal(t, stream.UndeliveredFrames(), 7)
+	must(t, stream.Close()) // that has been told
+	_, err := stream.Seal(testContext(t), 7)
+	isKind(t, err, ErrDeadline)
+	left := submit(t, client, SubmitOptions{})
+	send(t, left, 0, 7)
+	left.Detach()
+	must(t, left.Close())
+	equal(t, left.UndeliveredFrames(), 7)
 }
 
 // A submission that another process creates meanwhile is taken; another team's is not.

@@ -3,6 +3,7 @@
 python -m tests.conformance                       every language whose toolchain is there
 python -m tests.conformance go rust               these
 python -m tests.conformance go --scenario rewind  one scenario
+python -m tests.conformance --default-keepalive   silent connections are found out as by default
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from tests.conformance import (  # noqa: F401 - each puts its scenarios on the l
     scoring_scenarios,
     scripted_scenarios,
     submission_scenarios,
+    transport_scenarios,
 )
 from tests.conformance.comparing import DeviationError, hold
 from tests.conformance.runners import Runner, build
@@ -30,6 +32,9 @@ from tools.clients import LANGUAGES, MissingToolchainError, add_languages, requi
 MakeStage = Callable[[Runner, str], Stage]
 """Makes a stage of a runner and the name of its submission."""
 
+SHORT_KEEPALIVE = {"keepalive_interval_s": 10, "keepalive_timeout_s": 2}
+"""Shorter intervals are refused, as a server would refuse them."""
+
 
 def main() -> int:
     """Run what the command line says; whether something failed."""
@@ -37,7 +42,11 @@ def main() -> int:
     names = arguments.scenario or [name_of(scenario) for scenario in SCENARIOS]
     chosen = [scenario for scenario in SCENARIOS if name_of(scenario) in names]
     failed = False
-    with tempfile.TemporaryDirectory(prefix="conformance-") as folder, stages(Path(folder)) as make:
+    keepalive = {} if arguments.default_keepalive else SHORT_KEEPALIVE
+    with (
+        tempfile.TemporaryDirectory(prefix="conformance-") as folder,
+        stages(Path(folder), keepalive) as make,
+    ):
         for language in arguments.languages or LANGUAGES:
             verdict = Verdict(language, chosen, make)
             print(verdict.line, flush=True)
@@ -46,7 +55,7 @@ def main() -> int:
 
 
 @contextmanager
-def stages(folder: Path) -> Iterator[MakeStage]:
+def stages(folder: Path, keepalive: Mapping[str, float]) -> Iterator[MakeStage]:
     """Start what all languages share; gives what makes a stage for a runner and a scenario."""
     reference = Reference(build("python"), folder)
     with (
@@ -54,7 +63,7 @@ def stages(folder: Path) -> Iterator[MakeStage]:
         encrypted_site(folder / "encrypted") as encrypted,
     ):
         prepare(server, reference)
-        yield lambda runner, name: Stage(runner, reference, server, encrypted, name)
+        yield lambda runner, name: Stage(runner, reference, server, encrypted, name, keepalive)
 
 
 class Verdict:
@@ -117,6 +126,7 @@ def _arguments() -> argparse.Namespace:
     add_languages(parser)
     names = [name_of(scenario) for scenario in SCENARIOS]
     parser.add_argument("--scenario", action="append", choices=names, metavar="NAME")
+    parser.add_argument("--default-keepalive", action="store_true")
     return parser.parse_args()
 
 

@@ -25,13 +25,13 @@ LIVELY: dict[str, Any] = {
 @scenario
 def cut_in_a_batch(stage: Stage) -> None:
     """A connection that is cut in the middle of a message loses no frame."""
-    _through_proxy(stage, lambda proxy: proxy.cut_after(60, Direction.TO_SERVER, reset=True))
+    through_proxy(stage, lambda proxy: proxy.cut_after(60, Direction.TO_SERVER, reset=True))
 
 
 @scenario
 def cut_in_an_acknowledgement(stage: Stage) -> None:
     """A connection that is cut before an acknowledgement is through loses no frame."""
-    _through_proxy(stage, lambda proxy: proxy.cut_after(5, Direction.TO_CLIENT))
+    through_proxy(stage, lambda proxy: proxy.cut_after(5, Direction.TO_CLIENT))
 
 
 @scenario
@@ -45,7 +45,7 @@ def cut_again_and_again(stage: Stage) -> None:
             proxy.cut_after(1, Direction.TO_SERVER, reset=True)
             wait_until(partial(_has_made, proxy, wanted), "a new connection")
 
-    _through_proxy(stage, cut, unary=True)
+    through_proxy(stage, cut, unary=True)
 
 
 @scenario
@@ -67,7 +67,8 @@ def _has_made(proxy: ChaosProxy, connections: int) -> bool:
     return proxy.connections_made >= connections
 
 
-def _through_proxy(stage: Stage, fault: Callable[[ChaosProxy], None], **more: Any) -> None:
+def through_proxy(stage: Stage, fault: Callable[[ChaosProxy], None], **more: Any) -> None:
+    """Submit through a proxy that does something once the first frames are durable."""
     with ChaosProxy(stage.site.address) as proxy:
         options = {**stage.submitting, **LIVELY, "address": proxy.address, **more}
         sending = stage.runner.start("submit", **options)

@@ -137,12 +137,12 @@ def tls_and_token(stage: Stage) -> None:
     """Encryption trusts the named authority alone, and the token goes with each call."""
     encrypted = stage.encrypted
     at_site = {"address": encrypted.address, "server_name": SERVER_NAME, "timeout_s": 60}
-    trusting = {**at_site, "ca": encrypted.authority}
+    trusting = {**at_site, "ca": encrypted.authority.roots}
     equal(stage.runner.run("health", **trusting).result(), {"status": "SERVING"}, "health")
     asking: dict[str, Any] = {**trusting, "submission": "none/at-all"}
     stage.runner.run("get", **asking).refusal("access_denied")
     stage.runner.run("get", **asking, token=encrypted.token).refusal("not_found")
-    stage.runner.run("health", **at_site, ca=encrypted.stranger).refusal("unavailable")
+    stage.runner.run("health", **at_site, ca=encrypted.stranger.roots).refusal("unavailable")
 
 
 @scenario

@@ -37,7 +37,7 @@ def acknowledgement_lost(stage: Stage) -> None:
     """Frames that are durable, and not known to be, are neither lost nor stored twice."""
     with taking_submissions() as fake:
         fake.faults.after = [None, lose_the_connection, None, lose_the_connection]
-        _check_sent(fake, _sending(stage, fake).wait().result())
+        check_sent(fake, sending(stage, fake).wait().result())
 
 
 @scenario
@@ -53,7 +53,7 @@ def rewind(stage: Stage) -> None:
 
     with taking_submissions() as fake:
         fake.faults.after = [None, None, fall_behind, None, fall_behind]
-        _check_sent(fake, _sending(stage, fake).wait().result())
+        check_sent(fake, sending(stage, fake).wait().result())
 
 
 @scenario
@@ -67,7 +67,7 @@ def half_a_batch(stage: Stage) -> None:
 
     with taking_submissions() as fake:
         fake.faults.before = [None, take_half]
-        _check_sent(fake, _sending(stage, fake).wait().result())
+        check_sent(fake, sending(stage, fake).wait().result())
 
 
 @scenario
@@ -75,21 +75,20 @@ def silent_server(stage: Stage) -> None:
     """A server that acknowledges nothing for too long counts as a broken connection."""
     with taking_submissions() as fake:
         fake.faults.before = [None, _say_nothing]
-        sending = _sending(stage, fake, acknowledge_timeout_s=0.5)
-        _check_sent(fake, sending.wait().result())
+        check_sent(fake, sending(stage, fake, acknowledge_timeout_s=0.5).wait().result())
 
 
 @scenario
 def gives_up(stage: Stage) -> None:
     """A client whose server stays away raises the last error when its patience ends."""
     with taking_submissions() as fake:
-        sending = _sending(stage, fake, give_up_after_s=0.5, rate_hz=50)
+        live = sending(stage, fake, give_up_after_s=0.5, rate_hz=50)
         try:
-            wait_until(lambda: fake.stored or not sending.running, "the first frames")
+            wait_until(lambda: fake.stored or not live.running, "the first frames")
             fake.stop()
-            found = sending.wait().refusal("unavailable")
+            found = live.wait().refusal("unavailable")
         finally:
-            sending.end()
+            live.end()
     equal(found["error"]["retryable"], True, "retryable")
 
 
@@ -100,7 +99,7 @@ def back_pressure(stage: Stage) -> None:
     for policy in ({"policy": "raise"}, {"policy": "block", "block_timeout_s": 0.3}):
         with taking_submissions() as fake:
             fake.go_on.clear()
-            error = _sending(stage, fake, **{**tight, **policy}).wait().refusal("back_pressure")
+            error = sending(stage, fake, **{**tight, **policy}).wait().refusal("back_pressure")
             fake.go_on.set()
         equal(error["error"]["reason"], "BACK_PRESSURE", "reason")
 
@@ -113,7 +112,7 @@ def server_refuses_for_good(stage: Stage) -> None:
             None,
             refusing(grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED"),
         ]
-        error = _sending(stage, fake, window_frames=10).wait().refusal("limit_exceeded")["error"]
+        error = sending(stage, fake, window_frames=10).wait().refusal("limit_exceeded")["error"]
     equal(error["reason"], "LIMIT_EXCEEDED", "reason")
     equal([offset for offset, _ in fake.offsets], [0, 10], "offsets that were sent")
 
@@ -123,7 +122,7 @@ def versions(stage: Stage) -> None:
     """A client says its version with its calls, and tells a server that is too far from it."""
     with taking_submissions() as fake:
         fake.refuse_benchmark = (grpc.StatusCode.FAILED_PRECONDITION, "VERSION_UNSUPPORTED")
-        error = _sending(stage, fake).wait().refusal("version")["error"]
+        error = sending(stage, fake).wait().refusal("version")["error"]
     equal(fake.metadata.get("vidscore-client-version"), __version__, "vidscore-client-version")
     equal(error["reason"], "VERSION_UNSUPPORTED", "reason")
 
@@ -137,7 +136,7 @@ def answer_to_sealing_lost(stage: Stage) -> None:
         scored.submission.state = pb.SUBMISSION_STATE_SCORED
         scored.submission.frame_count = len(FRAMES)
         fake.watch_script = [[scored]]
-        found = _sending(stage, fake, no_seal=False).wait().result()
+        found = sending(stage, fake, no_seal=False).wait().result()
     equal([found["state"], found["frame_count"]], ["scored", len(FRAMES)], "state and frames")
     equal(fake.expected, len(FRAMES), "expected frame count")
     equal(fake.faults.sealing, [], "faults that did not happen")
@@ -156,7 +155,7 @@ def watch_goes_on(stage: Stage) -> None:
             [at(pb.SUBMISSION_STATE_SEALED, 4), None],
             [at(pb.SUBMISSION_STATE_SCORING, 5), at(pb.SUBMISSION_STATE_SCORED, 6)],
         ]
-        asking = {"address": fake.target, "submission": NAME, "until_ended": True}
+        asking = {"address": fake.target, "submission": NAME, "until_ended": True, "timeout_s": 60}
         found = stage.runner.run("watch", **asking).result()
     updates = [
         {"state": state, "frame_count": 3, "revision": revision}
@@ -166,12 +165,17 @@ def watch_goes_on(stage: Stage) -> None:
     equal(fake.watches, [0, 4], "revisions that were asked from")
 
 
-def _sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
+def sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
     """Send all frames to the scripted server."""
-    options: dict[str, Any] = {"no_seal": True, **SMALL_BATCHES, **more}
+    options: dict[str, Any] = {
+        "address": fake.target,
+        "timeout_s": 60,  # a busy machine is given time
+        "no_seal": True,
+        **SMALL_BATCHES,
+        **more,
+    }
     return stage.runner.start(
         "submit",
-        address=fake.target,
         benchmark="streets",
         submission="run",
         frames=STREETS.frames_file,
@@ -179,7 +183,7 @@ def _sending(stage: Stage, fake: FakeSubmissions, **more: object) -> Started:
     )
 
 
-def _check_sent(fake: FakeSubmissions, result: Document) -> None:
+def check_sent(fake: FakeSubmissions, result: Document) -> None:
     """Every frame came once and in order, and every fault happened."""
     hold(fake.stored == FRAMES, f"{len(fake.stored)} frames are stored, in another order")
     equal(fake.faults.before + fake.faults.after, [], "faults that did not happen")

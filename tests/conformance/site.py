@@ -12,7 +12,7 @@ from typing import Any
 from tests.conformance.cases import Case
 from tests.conformance.comparing import hold
 from tests.crash.servers import KilledServer
-from tests.support.certificates import make_authority
+from tests.support.certificates import Authority, make_authority
 
 from vidscore_client import Client, Role, connect
 
@@ -75,14 +75,14 @@ class EncryptedSite:
 
     Attributes:
         address: Where it listens.
-        authority: File of the authority that signed its certificate, which is for `SERVER_NAME`.
-        stranger: File of an authority that signed nothing of it.
+        authority: Signed its certificate, which is for `SERVER_NAME`, and one of a client.
+        stranger: An authority that signed nothing.
         token: Secret of an organiser.
     """
 
     address: str
-    authority: Path
-    stranger: Path
+    authority: Authority
+    stranger: Authority
     token: str
 
 
@@ -95,6 +95,7 @@ def encrypted_site(folder: Path) -> Iterator[EncryptedSite]:
         authorities.append(make_authority(folder / name))
     known, stranger = authorities
     known.sign("server", SERVER_NAME)
+    known.sign("client", "client.test")
     server = KilledServer(
         folder,
         tls_certificate_file=str(known.folder / "server.pem"),
@@ -102,7 +103,7 @@ def encrypted_site(folder: Path) -> Iterator[EncryptedSite]:
     )
     try:
         server.start()
-        yield EncryptedSite(server.address, known.roots, stranger.roots, server.secret)
+        yield EncryptedSite(server.address, known, stranger, server.secret)
     finally:
         server.kill()
 

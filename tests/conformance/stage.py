@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ class Stage:
         site: A real server; every language has the same one.
         encrypted: Another real server, which speaks TLS alone.
         name: Name for a submission, of this language and scenario alone.
+        keepalive: Options of how silent connections are found out; none for the SDK's defaults.
     """
 
     runner: Runner
@@ -66,6 +67,7 @@ class Stage:
     site: Site
     encrypted: EncryptedSite
     name: str
+    keepalive: Mapping[str, float]
 
     @property
     def at_site(self) -> dict[str, Any]:

@@ -36,7 +36,8 @@ def submit_tiny_batches(stage: Stage) -> None:
 @scenario
 def process_death(stage: Stage) -> None:
     """A process that dies goes on by name where it was, and sends no durable frame twice."""
-    pace = {"batch_frames": 5, "rate_hz": 100}
+    # What is not acknowledged keeps the rest waiting, so that there is a rest when it dies.
+    pace = {"batch_frames": 5, "window_frames": 5, "rate_hz": 100}
     dying = stage.runner.run("submit", **stage.submitting, **pace, die_after_acknowledged=30)
     hold(dying.code in KILLED, f"ended with {dying.code} in place of dying: {dying.said}")
     hold(stage.frame_count() >= 30, "acknowledged frames are not there")

@@ -56,6 +56,7 @@ class _Way:
     bytes_per_s: float | None = None
     cut_after: int | None = None
     cut_with_reset: bool = False
+    silent_after: int | None = None
     passed: int = 0
 
     @property
@@ -78,6 +79,10 @@ class _Connection:
         self.deaf.add(direction)
         with contextlib.suppress(OSError):
             self.writers[direction].write_eof()
+
+    def silence(self) -> None:
+        """Drop what still comes, and the end itself, of both directions."""
+        self.deaf.update(BOTH)
 
     def close(self, *, reset: bool) -> None:
         for writer in self.writers.values():
@@ -111,6 +116,7 @@ class ChaosProxy:
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._made = 0
+        self._hanging_up_with_reset: bool | None = None
         self._listening: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="chaos", daemon=True)
@@ -150,6 +156,18 @@ class ChaosProxy:
 
         self._change([direction], arm)
 
+    def silence(self) -> None:
+        """Drop everything of the present connections, which stay open; later ones are fine."""
+        self._each(_Connection.silence)
+
+    def silence_after(self, byte_count: int, direction: Direction) -> None:
+        """Silence the connection over which the last of so many further bytes of a way goes."""
+        self._change([direction], lambda way: setattr(way, "silent_after", byte_count))
+
+    def hang_up(self, *, reset: bool) -> None:
+        """End new connections as soon as they are there, until the proxy is calmed."""
+        self._hanging_up_with_reset = reset
+
     def half_close(self, direction: Direction) -> None:
         """End one direction of every connection; the other one goes on."""
         self._each(lambda connection: connection.half_close(direction))
@@ -180,6 +198,7 @@ class ChaosProxy:
         def calm(way: _Way) -> None:
             way.delay_s, way.bytes_per_s, way.cut_after = 0.0, None, None
 
+        self._hanging_up_with_reset = None
         self._change(BOTH, calm)
         self.accept()
 
@@ -251,6 +270,9 @@ class ChaosProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._made += 1
         connection = _Connection({Direction.TO_CLIENT: writer})
+        if self._hanging_up_with_reset is not None:
+            connection.close(reset=self._hanging_up_with_reset)
+            return
         try:
             from_server, to_server = await asyncio.open_connection(*self._target)
             connection.writers[Direction.TO_SERVER] = to_server
@@ -272,6 +294,12 @@ class ChaosProxy:
             await self._hold_back(way, len(piece))
             if direction in connection.deaf:
                 continue
+            if way.silent_after is not None:
+                way.silent_after -= len(piece)
+                if way.silent_after <= 0:
+                    way.silent_after = None
+                    connection.silence()
+                    continue
             cut = way.cut_after is not None and way.cut_after <= len(piece)
             piece = piece[: way.cut_after] if cut else piece
             writer.write(piece)
@@ -283,7 +311,8 @@ class ChaosProxy:
             if way.cut_after is not None:
                 way.cut_after -= len(piece)
             await writer.drain()
-        connection.half_close(direction)
+        if direction not in connection.deaf:
+            connection.half_close(direction)
 
     async def _hold_back(self, way: _Way, byte_count: int) -> None:
         """Wait as long as the way's delay and rate, as they are from moment to moment, want it."""

@@ -195,3 +195,43 @@ async def test_it_serves_asyncio_tests_too(proxy: ChaosProxy) -> None:
     assert await reader.read() == b""
     writer.close()
     await writer.wait_closed()
+
+
+def echoed(client: socket.socket, data: bytes) -> bytes:
+    client.sendall(data)
+    return all_of(client, len(data))
+
+
+def test_a_connection_goes_silent_and_a_later_one_does_not(
+    echo: EchoServer, proxy: ChaosProxy
+) -> None:
+    with connected(proxy) as first:
+        assert echoed(first, b"one") == b"one"
+        proxy.silence()
+        first.sendall(b"lost")
+        with connected(proxy) as second:
+            assert echoed(second, b"two") == b"two"
+        assert bytes(echo.received) == b"onetwo"
+        eventually(lambda: proxy.connections_open == 1)
+
+
+def test_a_connection_goes_silent_after_so_many_bytes(echo: EchoServer, proxy: ChaosProxy) -> None:
+    proxy.silence_after(6, Direction.TO_SERVER)
+    with connected(proxy) as first, connected(proxy) as second:
+        assert echoed(first, b"one") == b"one"
+        first.sendall(b"lost")
+        assert echoed(second, b"two") == b"two"
+        assert bytes(echo.received) == b"onetwo"
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_new_connections_are_hung_up_until_it_is_calmed(proxy: ChaosProxy, reset: bool) -> None:
+    proxy.hang_up(reset=reset)
+    try:
+        with connected(proxy) as first:
+            assert first.recv(1) == b""
+    except ConnectionResetError:
+        assert reset
+    proxy.calm()
+    with connected(proxy) as second:
+        assert echoed(second, b"two") == b"two"

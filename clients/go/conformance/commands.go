@@ -102,7 +102,7 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 	if err != nil {
 		return nil, err
 	}
-	defer stream.Close()
+	defer stream.Detach()
 	frames := framesOf(found.Detections)
 	for _, frame := range frames {
 		if err := stream.Send(ctx, frame); err != nil {
@@ -111,6 +111,9 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 		if options.rate > 0 {
 			time.Sleep(seconds(1 / options.rate))
 		}
+	}
+	if options.closing {
+		return document{"undelivered_frames": 0}, stream.Close()
 	}
 	durable, err := stream.Flush(ctx)
 	if err != nil {

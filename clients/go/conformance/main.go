@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"time"
 
 	vidscore "github.com/vidscore/vidscore/clients/go"
 )
@@ -61,7 +62,12 @@ func main() {
 }
 
 func connectAndRun(run command, options *options) (any, error) {
-	settings := []vidscore.Option{vidscore.WithTimeout(seconds(options.timeout))}
+	keepalive := vidscore.Keepalive{
+		Interval: seconds(options.keepalive.interval), Timeout: seconds(options.keepalive.timeout),
+	}
+	settings := []vidscore.Option{
+		vidscore.WithTimeout(seconds(options.timeout)), vidscore.WithKeepalive(keepalive),
+	}
 	if options.token != "" {
 		settings = append(settings, vidscore.WithToken(options.token))
 	}
@@ -72,8 +78,12 @@ func connectAndRun(run command, options *options) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
-	return run(context.Background(), client, options)
+	result, err := run(context.Background(), client, options)
+	if closeErr := client.Close(); err == nil {
+		err = closeErr
+	}
+	time.Sleep(seconds(options.linger))
+	return result, err
 }
 
 func show(document any) {

@@ -12,6 +12,7 @@ type options struct {
 	address, token string
 	tls            vidscore.TLS
 	timeout        float64
+	keepalive      struct{ interval, timeout float64 }
 
 	frames            string
 	deadline          float64
@@ -19,14 +20,15 @@ type options struct {
 
 	benchmark, submission, stream string
 	replay, noSeal                bool
-	rate, wait                    float64
+	closing                       bool
+	rate, wait, linger            float64
 	dieAfterAcknowledged          int64
 
 	batchFrames, queueFrames, windowFrames int
 	batchInterval, blockTimeout            float64
 	policy                                 string
 	liveEveryFrames                        int64
-	acknowledgeTimeout                     float64
+	acknowledgeTimeout, closeTimeout       float64
 	retryInitial, retryMaximum, giveUp     float64
 	unary                                  bool
 }
@@ -47,6 +49,9 @@ func (found *options) addConnection(set *flag.FlagSet) {
 	set.StringVar(&found.tls.PrivateKey, "key", "", "PEM file of its key")
 	set.StringVar(&found.tls.ServerName, "server-name", "", "name in the server's certificate")
 	set.Float64Var(&found.timeout, "timeout-s", 10, "longest that a call may take")
+	set.Float64Var(&found.keepalive.interval, "keepalive-interval-s", 0, "silence after which the server is asked")
+	set.Float64Var(&found.keepalive.timeout, "keepalive-timeout-s", 0, "time that it has to answer")
+	set.Float64Var(&found.linger, "linger-s", 0, "stay for so long after closing the client")
 }
 
 func (found *options) addStreams(set *flag.FlagSet) {
@@ -67,6 +72,7 @@ func (found *options) addSubmissions(set *flag.FlagSet) {
 	set.StringVar(&found.stream, "stream", "default", "name of the stream")
 	set.BoolVar(&found.replay, "replay", false, "leave out what is durable")
 	set.BoolVar(&found.noSeal, "no-seal", false, "leave the submission open")
+	set.BoolVar(&found.closing, "close", false, "close the stream without a flush")
 	set.BoolVar(&found.unary, "unary", false, "make each batch a call")
 	set.Bool("until-ended", false, "watch until the submission has ended, as watch always does")
 	set.Float64Var(&found.rate, "rate-hz", 0, "frames a second; 0 for as fast as they go")
@@ -74,6 +80,7 @@ func (found *options) addSubmissions(set *flag.FlagSet) {
 	set.Int64Var(&found.dieAfterAcknowledged, "die-after-acknowledged", 0, "die when so many frames are durable")
 	set.IntVar(&found.windowFrames, "window-frames", 0, "most frames that are not acknowledged")
 	set.Float64Var(&found.acknowledgeTimeout, "acknowledge-timeout-s", 0, "silence that is a break")
+	set.Float64Var(&found.closeTimeout, "close-timeout-s", 0, "longest that closing waits")
 	set.Float64Var(&found.retryInitial, "retry-initial-s", 0, "first wait after a break")
 	set.Float64Var(&found.retryMaximum, "retry-maximum-s", 0, "longest wait after a break")
 	set.Float64Var(&found.giveUp, "give-up-after-s", 0, "longest without progress")
@@ -96,6 +103,7 @@ func (found *options) delivery() vidscore.Delivery {
 	return vidscore.Delivery{
 		WindowFrames:       found.windowFrames,
 		AcknowledgeTimeout: seconds(found.acknowledgeTimeout),
+		CloseTimeout:       seconds(found.closeTimeout),
 		Retry: vidscore.Retry{
 			Initial:     seconds(found.retryInitial),
 			Maximum:     seconds(found.retryMaximum),

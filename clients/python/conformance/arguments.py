@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from vidscore_client import Batching, Client, Delivery, Retry, Tls, connect
+from vidscore_client import Batching, Client, Delivery, Keepalive, Retry, Tls, connect
 
 BATCHING = {
     "batch_frames": int,
@@ -15,7 +15,8 @@ BATCHING = {
     "policy": str,
     "block_timeout_s": float,
 }
-DELIVERY = {"window_frames": int, "acknowledge_timeout_s": float}
+DELIVERY = {"window_frames": int, "acknowledge_timeout_s": float, "close_timeout_s": float}
+KEEPALIVE = {"keepalive_interval_s": float, "keepalive_timeout_s": float}
 RETRY = {"retry_initial_s": float, "retry_maximum_s": float, "give_up_after_s": float}
 
 
@@ -30,8 +31,8 @@ def add_commands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
     """Let a parser know every command with its options; gives the parser of each."""
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("version")
-    for name in ("evaluators", "health"):
-        _connected(commands.add_parser(name))
+    _connected(commands.add_parser("evaluators"))
+    _connected(commands.add_parser("health")).add_argument("--linger-s", type=float, default=0.0)
     _score(_connected(commands.add_parser("score")))
     _submit(_connected(commands.add_parser("submit")))
     for name in ("get", "cancel"):
@@ -48,7 +49,15 @@ def client_of(arguments: Namespace) -> Client:
     tls: bool | Tls = False
     if arguments.ca is not None:
         tls = Tls(arguments.ca, arguments.certificate, arguments.key, arguments.server_name)
-    return connect(arguments.address, tls=tls, token=arguments.token, timeout_s=arguments.timeout_s)
+    said = _said(arguments, KEEPALIVE)
+    keepalive = {name.removeprefix("keepalive_"): value for name, value in said.items()}
+    return connect(
+        arguments.address,
+        tls=tls,
+        token=arguments.token,
+        timeout_s=arguments.timeout_s,
+        keepalive=Keepalive(**keepalive),
+    )
 
 
 def batching_of(arguments: Namespace) -> Batching:
@@ -73,6 +82,8 @@ def _connected(parser: ArgumentParser) -> ArgumentParser:
     for name in ("token", "ca", "certificate", "key", "server-name"):
         parser.add_argument(f"--{name}")
     parser.add_argument("--timeout-s", type=float, default=10.0)
+    for name, kind in KEEPALIVE.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=kind)
     return parser
 
 
@@ -88,7 +99,7 @@ def _submit(parser: ArgumentParser) -> None:
     for name in ("benchmark", "submission", "frames"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--stream", default="default")
-    for name in ("replay", "unary", "no-seal"):
+    for name in ("replay", "unary", "no-seal", "close"):
         parser.add_argument(f"--{name}", action="store_true")
     for name, kind in {**BATCHING, **DELIVERY, **RETRY}.items():
         parser.add_argument("--" + name.replace("_", "-"), type=kind)

@@ -49,7 +49,9 @@ def evaluators(arguments: Namespace) -> Document:
 def health(arguments: Namespace) -> Document:
     """Ask whether the server takes calls."""
     with client_of(arguments) as client:
-        return {"status": client.health().name}
+        status = client.health()
+    time.sleep(arguments.linger_s)
+    return {"status": status.name}
 
 
 def score(arguments: Namespace) -> Document:
@@ -106,6 +108,9 @@ def submit(arguments: Namespace) -> Document:
     ):
         for frame in _paced(detections, arguments.rate_hz):
             frame.send_detections(stream)
+        if arguments.close:
+            stream.close()
+            return {"undelivered_frames": stream.undelivered_frames}
         stream.flush()
         ended = _ended(arguments, stream, len(detections))
         return {

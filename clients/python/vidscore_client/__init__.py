@@ -59,7 +59,7 @@ from vidscore_client.hosting import (
 )
 from vidscore_client.reports import Coverage, Curve, LiveReport, Report, ReportWarning, Row
 from vidscore_client.servers import ServerInfo, StoreInfo
-from vidscore_client.settings import Batching, Delivery, Live, Policy, Retry, Tls
+from vidscore_client.settings import Batching, Delivery, Keepalive, Live, Policy, Retry, Tls
 from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
 from vidscore_client.submissions import Submissions
@@ -93,6 +93,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "Keepalive",
     "Leaderboard",
     "LeaderboardRow",
     "LimitExceededError",

@@ -20,6 +20,7 @@ from vidscore_client._append_state import (
     detached,
     flush_in_callback,
     no_answer,
+    not_delivered,
     not_flushed,
     on_acknowledged_failed,
 )
@@ -53,6 +54,7 @@ class AsyncCourier:
         self._run_unary = run
         self._condition = asyncio.Condition()
         self._given_up: VidscoreError | None = None  # why the present call was cancelled
+        self._left = False  # whether it was closed or detached by this side
         self._task = asyncio.create_task(self._deliver_all())
 
     async def put(self, item: Item) -> None:
@@ -78,16 +80,25 @@ class AsyncCourier:
             raise not_flushed(timeout_s)
         self.state.check_delivered()
 
-    async def close(self, timeout_s: float | None) -> None:
-        """Wait until every frame is durable, and end."""
-        await self.flush(timeout_s)
+    async def close(self, timeout_s: float) -> None:
+        """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
+        if asyncio.current_task() is self._task:
+            raise flush_in_callback()
+        if self._left:
+            return
+        self._left = True
         self.state.close()
         await self._notify()
-        await asyncio.wait([self._task], timeout=JOIN_TIMEOUT_S)
-        await self._stop(None)
+        if await self._wait_for(lambda: self.state.settled, timeout_s):
+            await asyncio.wait([self._task], timeout=JOIN_TIMEOUT_S)
+            await self._stop(None)
+        else:
+            await self._stop(not_delivered(timeout_s, self.state.undelivered))
+        self.state.check_delivered()
 
     async def detach(self) -> None:
         """End at once."""
+        self._left = True
         await self._stop(detached())
 
     async def _stop(self, error: VidscoreError | None) -> None:

@@ -28,8 +28,8 @@ class AsyncSubmissionStream:
     """A stream of detections into a submission; made by `AsyncClient.submit`.
 
     It is opened by ``async with`` and belongs to that event loop; its methods may be called by
-    any task of it. Leaving the block waits until every frame is durable; leaving it with an
-    exception does not. See `vidscore_client.SubmissionStream`.
+    any task of it. Leaving the block closes the stream, which delivers every frame; leaving
+    it with an exception detaches it. See `vidscore_client.SubmissionStream`.
     """
 
     def __init__(
@@ -63,6 +63,11 @@ class AsyncSubmissionStream:
     def acknowledged_frames(self) -> int:
         """Frames of the stream that are known to be durable."""
         return self._courier.state.acknowledged
+
+    @property
+    def undelivered_frames(self) -> int:
+        """Frames that were taken and are not known to be durable; after the end, given up."""
+        return self._courier.state.undelivered
 
     async def send(
         self,
@@ -100,8 +105,10 @@ class AsyncSubmissionStream:
         return self.acknowledged_frames
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Wait as `flush` does, and end the stream; the submission stays open."""
-        await self._courier.close(timeout_s)
+        """Deliver what was taken and end; see `vidscore_client.SubmissionStream.close`."""
+        if self._opened is not None:
+            bound_s = self._opened.plan.delivery.close_timeout_s
+            await self._opened.close(bound_s if timeout_s is None else timeout_s)
 
     async def detach(self) -> None:
         """End the stream at once; frames that are not durable are given up."""
@@ -112,7 +119,8 @@ class AsyncSubmissionStream:
         self, expected_frame_count: int | None = None, *, timeout_s: float | None = None
     ) -> Submission:
         """Seal the submission; see `vidscore_client.SubmissionStream.seal`."""
-        await self.close(timeout_s)
+        await self.flush(timeout_s)
+        await self.close()
         return await self._submissions.seal(
             self.submission, expected_frame_count, retry=self._courier.plan.delivery.retry
         )

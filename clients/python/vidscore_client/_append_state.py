@@ -85,6 +85,11 @@ class AppendState:
         return not (self._window or self.outbox.frames)
 
     @property
+    def undelivered(self) -> int:
+        """Frames that were taken in and are not known to be durable."""
+        return self._window_frames + self.outbox.frames
+
+    @property
     def stalled_at_s(self) -> float | None:
         """Time at which the connection counts as broken; None where no answer is due."""
         if not self._sent:
@@ -293,6 +298,14 @@ def no_answer(timeout_s: float) -> UnavailableError:
 def cannot_send(error: Exception) -> InternalError:
     """The error of a stream that fails by a mistake of this package's own."""
     return InternalError(f"frames could not be sent: {error!r}")
+
+
+def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
+    """The error of frames that are given up because the time to deliver them is over."""
+    return DeadlineError(
+        f"{frames} frames were not durable within {timeout_s:g} s and are given up",
+        code="DEADLINE_EXCEEDED",
+    )
 
 
 def detached() -> ClosedError:

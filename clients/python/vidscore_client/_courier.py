@@ -17,6 +17,7 @@ from vidscore_client._append_state import (
     detached,
     flush_in_callback,
     no_answer,
+    not_delivered,
     not_flushed,
     on_acknowledged_failed,
 )
@@ -55,6 +56,7 @@ class Courier:
         self._call: Any = None
         self._connection = 0  # number of the present call; a sender of another one stops
         self._stall: VidscoreError | None = None
+        self._left = False  # whether it was closed or detached by this side
         self._thread = threading.Thread(target=self._run, name="vidscore-submission", daemon=True)
         self._thread.start()
 
@@ -82,17 +84,25 @@ class Courier:
                 raise not_flushed(timeout_s)
             self.state.check_delivered()
 
-    def close(self, timeout_s: float | None) -> None:
-        """Wait until every frame is durable, and end."""
-        self.flush(timeout_s)
+    def close(self, timeout_s: float) -> None:
+        """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
+        if threading.current_thread() is self._thread:
+            raise flush_in_callback()
+        if self._left:
+            return
+        self._left = True
         with self._condition:
             self.state.close()
             self._condition.notify_all()
+            if not self._wait_for(lambda: self.state.settled, timeout_s):
+                self._end(not_delivered(timeout_s, self.state.undelivered))
         self._thread.join(JOIN_TIMEOUT_S)
         self._end(None)
+        self.state.check_delivered()
 
     def detach(self) -> None:
         """End at once."""
+        self._left = True
         self._end(detached())
         if threading.current_thread() is not self._thread:
             self._thread.join(JOIN_TIMEOUT_S)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import math
+import ssl
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -12,7 +14,7 @@ import grpc
 from vidscore_client._version import __version__
 from vidscore_client._versions import CLIENT_KEY
 from vidscore_client.errors import InputError
-from vidscore_client.settings import Tls
+from vidscore_client.settings import Keepalive, Tls
 
 USER_AGENT = f"vidscore-python/{__version__}"
 MAXIMUM_RESPONSE_BYTES = 256 << 20
@@ -20,11 +22,7 @@ MAXIMUM_RESPONSE_BYTES = 256 << 20
 
 Options = tuple[tuple[str, str | int], ...]
 
-_PERSISTENCE: Options = (
-    # A connection of which nothing is heard is found out: some networks drop them silently.
-    ("grpc.keepalive_time_ms", 20_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.max_pings_without_data", 0),
+_RECONNECTION: Options = (
     # A server that is restarted is found again soon; gRPC would wait up to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 5_000),
@@ -57,6 +55,7 @@ def make_endpoint(
     token: str | None,
     timeout_s: float,
     allow_plaintext_token: bool,
+    keepalive: Keepalive,
 ) -> Endpoint:
     """Check what a user said about a server.
 
@@ -81,7 +80,7 @@ def make_endpoint(
         timeout_s=timeout_s,
         credentials=None if chosen is None else _credentials(chosen),
         metadata=_metadata(token),
-        options=_options(host, chosen),
+        options=_options(host, chosen, keepalive),
     )
 
 
@@ -120,11 +119,34 @@ def _check_token(token: object) -> None:
 
 
 def _credentials(tls: Tls) -> grpc.ChannelCredentials:
+    _check_certificates(tls)
     return grpc.ssl_channel_credentials(
         root_certificates=_read("root_certificates", tls.root_certificates),
         private_key=_read("private_key", tls.private_key),
         certificate_chain=_read("certificate", tls.certificate),
     )
+
+
+def _check_certificates(tls: Tls) -> None:
+    """Refuse files that grpc would only refuse at the first call, as a server out of reach."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if _read("root_certificates", tls.root_certificates) is not None:
+        try:
+            context.load_verify_locations(cafile=tls.root_certificates)
+        except ssl.SSLError as error:
+            found = f"{tls.root_certificates} without a certificate"
+            raise InputError("root_certificates", found, "a PEM file") from error
+    if tls.certificate is not None:
+        _read("certificate", tls.certificate)
+        _read("private_key", tls.private_key)
+        try:
+            # Without a password OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(tls.certificate, tls.private_key, password="")
+        except ssl.SSLError as error:
+            found = f"{tls.certificate} and {tls.private_key}: {error.reason or error}"
+            raise InputError(
+                "certificate", found, "PEM files of a certificate and its key"
+            ) from error
 
 
 def _read(name: str, path: str | PathLike[str] | None) -> bytes | None:
@@ -136,11 +158,12 @@ def _read(name: str, path: str | PathLike[str] | None) -> bytes | None:
         raise InputError(name, f"{path}: {error.strerror}", "a PEM file") from error
 
 
-def _options(host: str, tls: Tls | None) -> Options:
+def _options(host: str, tls: Tls | None, keepalive: Keepalive) -> Options:
     options: list[tuple[str, str | int]] = [
         ("grpc.primary_user_agent", USER_AGENT),
         ("grpc.max_receive_message_length", MAXIMUM_RESPONSE_BYTES),
-        *_PERSISTENCE,
+        *_RECONNECTION,
+        *_keepalive_options(keepalive),
     ]
     if _is_loopback(host):
         # A proxy that the environment names is for the network, not for this machine.
@@ -148,3 +171,14 @@ def _options(host: str, tls: Tls | None) -> Options:
     if tls is not None and tls.server_name is not None:
         options.append(("grpc.ssl_target_name_override", tls.server_name))
     return tuple(options)
+
+
+def _keepalive_options(keepalive: Keepalive) -> Options:
+    timeout_ms = math.ceil(keepalive.timeout_s * 1000)
+    return (
+        ("grpc.keepalive_time_ms", math.ceil(keepalive.interval_s * 1000)),
+        ("grpc.keepalive_timeout_ms", timeout_ms),
+        # Newer releases of grpc have a time of its own for each ping, of a minute.
+        ("grpc.http2.ping_timeout_ms", timeout_ms),
+        ("grpc.http2.max_pings_without_data", 0),
+    )

@@ -17,6 +17,8 @@ PASSING_REASONS = frozenset({"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"})
 
 def is_break(error: VidscoreError) -> bool:
     """Whether the same may succeed over another connection, or later."""
+    if error.retry_delay_s is not None:
+        return True  # the server itself says so
     if isinstance(error, InternalError) and "incident" in error.metadata:
         return False  # the server itself failed at this very request, and would again
     return error.code in BREAKS or error.reason in PASSING_REASONS
@@ -43,7 +45,7 @@ class Retrying:
         self._since_s = None
 
     def delay_s(self, error: VidscoreError, now_s: float) -> float:
-        """Seconds to wait before the next try.
+        """Seconds to wait before the next try; no less than the server wants.
 
         Args:
             error: What the last one failed with.
@@ -56,10 +58,16 @@ class Retrying:
             raise error
         if self._since_s is None:
             self._since_s = now_s
+        wanted_s = error.retry_delay_s or 0.0
         limit_s = self._retry.give_up_after_s
-        if limit_s is not None and now_s - self._since_s >= limit_s and self._breaks:
-            raise error
+        if limit_s is not None:
+            left_s = limit_s - (now_s - self._since_s)
+            if (left_s <= 0 and self._breaks) or wanted_s > left_s:
+                raise error
         self._breaks += 1
+        return max(wanted_s, self._own_delay_s())
+
+    def _own_delay_s(self) -> float:
         if self._breaks == 1:
             return 0.0
         doublings = min(self._breaks - 2, 60)  # bounded, so that the power stays a number

@@ -38,7 +38,7 @@ def error_from_status(status: status_pb2.Status) -> VidscoreError:
 
 
 def _error(code: str, message: str, status: Any) -> VidscoreError:
-    information, violations = _details(status)
+    information, violations, retry_delay_s = _details(status)
     metadata = dict(information.metadata)
     kind = ERRORS_BY_REASON.get(information.reason, ERRORS_BY_CODE[code])
     return kind(
@@ -48,12 +48,14 @@ def _error(code: str, message: str, status: Any) -> VidscoreError:
         violations=violations,
         violation_count=_count(metadata, len(violations)),
         metadata=metadata,
+        retry_delay_s=retry_delay_s,
     )
 
 
-def _details(status: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Read google.rpc.ErrorInfo and google.rpc.BadRequest out of a status."""
+def _details(status: Any) -> tuple[Any, tuple[Any, ...], float | None]:
+    """Read google.rpc.ErrorInfo, BadRequest and RetryInfo out of a status."""
     information = error_details_pb2.ErrorInfo()
+    retry_delay_s: float | None = None
     violations: list[FieldViolation] = []
     for detail in status.details:
         if detail.Is(error_details_pb2.ErrorInfo.DESCRIPTOR):
@@ -66,7 +68,10 @@ def _details(status: Any) -> tuple[Any, tuple[Any, ...]]:
                 FieldViolation(violation.field, violation.description)
                 for violation in request.field_violations
             )
-    return information, tuple(violations)
+        elif detail.Is(error_details_pb2.RetryInfo.DESCRIPTOR):
+            delay = error_details_pb2.RetryInfo.FromString(detail.value).retry_delay
+            retry_delay_s = max(0.0, delay.seconds + delay.nanos / 1e9)
+    return information, tuple(violations), retry_delay_s
 
 
 def _status(metadata: Iterable[Any]) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -56,8 +57,10 @@ from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
+    DEFAULT_KEEPALIVE,
     Batching,
     Delivery,
+    Keepalive,
     Live,
     Tls,
 )
@@ -83,6 +86,7 @@ def connect(
     token: str | None = None,
     timeout_s: float = 10.0,
     allow_plaintext_token: bool = False,
+    keepalive: Keepalive = DEFAULT_KEEPALIVE,
 ) -> AsyncClient:
     """Make an asyncio client of a server; see `vidscore_client.connect`.
 
@@ -95,6 +99,7 @@ def connect(
             token=token,
             timeout_s=timeout_s,
             allow_plaintext_token=allow_plaintext_token,
+            keepalive=keepalive,
         )
     )
 
@@ -257,7 +262,14 @@ class AsyncClient:
         return submitting
 
     async def close(self) -> None:
-        """End every open stream at once and close the connection; may be called again."""
+        """Close every open stream and the connection; see `vidscore_client.Client.close`."""
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(self.detach)
+            for submitting in list(self._submitting):
+                closing.push_async_callback(submitting.close)
+
+    async def detach(self) -> None:
+        """End every open stream at once, giving up what is not delivered, and the connection."""
         self._closed = True
         for stream in list(self._streams):
             await stream.cancel()
@@ -274,7 +286,7 @@ class AsyncClient:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        await self.close()
+        await (self.close() if error is None else self.detach())
 
     def _open_call(self, timeout_s: float | None) -> Any:
         self._refuse_if_closed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -51,8 +52,10 @@ from vidscore_client.servers import ServerInfo
 from vidscore_client.settings import (
     DEFAULT_BATCHING,
     DEFAULT_DELIVERY,
+    DEFAULT_KEEPALIVE,
     Batching,
     Delivery,
+    Keepalive,
     Live,
     Tls,
 )
@@ -69,6 +72,7 @@ def connect(
     token: str | None = None,
     timeout_s: float = 10.0,
     allow_plaintext_token: bool = False,
+    keepalive: Keepalive = DEFAULT_KEEPALIVE,
 ) -> Client:
     """Make a client of a server; the connection itself is made by the first call.
 
@@ -80,9 +84,11 @@ def connect(
         token: Sent with each call as ``authorization: Bearer``.
         timeout_s: Seconds that a call, or the opening of a stream, may take.
         allow_plaintext_token: Whether the token may go unencrypted to another machine.
+        keepalive: How a connection is found out that has gone silent.
 
     Raises:
-        InputError: If an argument is wrong, or the token would go unencrypted to another machine.
+        InputError: If an argument is wrong, a certificate cannot be used, or the token would go
+            unencrypted to another machine.
     """
     return Client(
         make_endpoint(
@@ -91,6 +97,7 @@ def connect(
             token=token,
             timeout_s=timeout_s,
             allow_plaintext_token=allow_plaintext_token,
+            keepalive=keepalive,
         )
     )
 
@@ -351,7 +358,22 @@ class Client:
         return submitting
 
     def close(self) -> None:
-        """End every open stream at once and close the connection; may be called again."""
+        """Close every open stream and the connection; may be called again.
+
+        Streams into submissions deliver what they have taken, as their own `close` does; streams
+        that score are cancelled.
+
+        Raises:
+            VidscoreError: What a stream that could not deliver everything failed with; the rest is
+                closed all the same.
+        """
+        with ExitStack() as closing:
+            closing.callback(self.detach)
+            for submitting in list(self._submitting):
+                closing.callback(submitting.close)
+
+    def detach(self) -> None:
+        """End every open stream at once, giving up what is not delivered, and the connection."""
         for stream in list(self._streams):
             stream.cancel()
         for submitting in list(self._submitting):
@@ -367,7 +389,10 @@ class Client:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        if error is None:
+            self.close()
+        else:
+            self.detach()
 
     def _open_stream(self, plan: StreamPlan) -> ScoreStream:
         self._refuse_if_closed()

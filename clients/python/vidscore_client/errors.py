@@ -41,6 +41,8 @@ class VidscoreError(Exception):
         violations: What is wrong with the request; the server sends the first twenty.
         violation_count: How many things are wrong in all.
         metadata: Further facts that the server gave, by name.
+        retry_delay_s: Seconds after which the server says that the same may go well; None where it
+            says nothing of the kind.
         retryable: Whether the same call may well succeed if it is made again later.
     """
 
@@ -55,6 +57,7 @@ class VidscoreError(Exception):
         violations: tuple[FieldViolation, ...] = (),
         violation_count: int | None = None,
         metadata: Mapping[str, str] = MappingProxyType({}),
+        retry_delay_s: float | None = None,
     ) -> None:
         """Keep what is known; the text is the message and, if there are several, the violations."""
         count = len(violations) if violation_count is None else violation_count
@@ -71,6 +74,7 @@ class VidscoreError(Exception):
         self.violations = violations
         self.violation_count = count
         self.metadata = dict(metadata)
+        self.retry_delay_s = retry_delay_s
 
 
 class InvalidArgumentError(VidscoreError):

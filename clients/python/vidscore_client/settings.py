@@ -115,9 +115,41 @@ class Tls:
             raise InputError(missing, "none", "certificate and private_key together, or neither")
 
 
+SHORTEST_PING_INTERVAL_S = 10.0
+"""A server shuts out clients that ask more often whether it is still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keepalive:
+    """How a connection is found out that has gone silent, as some networks drop them.
+
+    While a call is open over a connection of which nothing is heard, the server is asked whether
+    it is still there. A connection over which no answer comes is given up for a new one.
+
+    Attributes:
+        interval_s: Seconds without a word from the server after which it is asked; at least 10.
+        timeout_s: Seconds that it has to answer.
+    """
+
+    interval_s: float = 20.0
+    timeout_s: float = 10.0
+
+    def __post_init__(self) -> None:
+        """Refuse questions that a server takes for an attack, and times that are none."""
+        if not SHORTEST_PING_INTERVAL_S <= self.interval_s < 1e6:
+            raise InputError("interval_s", str(self.interval_s), "at least 10")
+        if not 0 < self.timeout_s < 1e6:
+            raise InputError("timeout_s", str(self.timeout_s), "more than 0")
+
+
+DEFAULT_KEEPALIVE = Keepalive()
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """How often and how long to try again after a break; each wait is twice the one before.
+
+    Where the server says how long to wait, no wait is shorter.
 
     Attributes:
         initial_s: Seconds to wait before the second try; the first one is made at once.
@@ -155,6 +187,8 @@ class Delivery:
         window_bytes: Bytes of these, likewise.
         acknowledge_timeout_s: Seconds without an acknowledgement after which a connection counts
             as broken.
+        close_timeout_s: Longest time in seconds that closing the stream, and so leaving its
+            `with` block, waits for frames to become durable before it gives them up.
         retry: What happens after a break.
         on_acknowledged: Called with the number of durable frames of the stream whenever it has
             grown; of an asyncio stream it may be a coroutine function.
@@ -165,6 +199,7 @@ class Delivery:
     window_frames: int = 4096
     window_bytes: int = 64 << 20
     acknowledge_timeout_s: float = 30.0
+    close_timeout_s: float = 120.0
     retry: Retry = DEFAULT_RETRY
     on_acknowledged: Callable[[int], object] | None = None
     unary: bool = False
@@ -177,6 +212,8 @@ class Delivery:
         if not self.acknowledge_timeout_s > 0:
             found = str(self.acknowledge_timeout_s)
             raise InputError("acknowledge_timeout_s", found, "more than 0")
+        if not self.close_timeout_s >= 0:
+            raise InputError("close_timeout_s", str(self.close_timeout_s), "0 or more")
 
 
 DEFAULT_DELIVERY = Delivery()

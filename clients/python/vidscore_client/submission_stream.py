@@ -28,8 +28,8 @@ class SubmissionStream:
     the server does not have. Every method may be called from any thread; frames of one thread are
     sent in its order.
 
-    As a context manager: leaving the block waits until every frame is durable; leaving it with an
-    exception does not. Either way the submission stays as it is until it is sealed.
+    As a context manager: leaving the block closes the stream, which delivers every frame; leaving
+    it with an exception detaches it. Either way the submission stays as it is until it is sealed.
     """
 
     def __init__(
@@ -63,6 +63,11 @@ class SubmissionStream:
     def acknowledged_frames(self) -> int:
         """Frames of the stream that are known to be durable."""
         return self._courier.state.acknowledged
+
+    @property
+    def undelivered_frames(self) -> int:
+        """Frames that were taken and are not known to be durable; after the end, given up."""
+        return self._courier.state.undelivered
 
     def send(
         self,
@@ -137,8 +142,20 @@ class SubmissionStream:
         return self.acknowledged_frames
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Wait as `flush` does, and end the stream; the submission stays open."""
-        self._courier.close(timeout_s)
+        """Deliver what was taken and end the stream; the submission stays open.
+
+        It may be called again; after `detach` it does nothing.
+
+        Args:
+            timeout_s: Seconds to wait; None for `Delivery.close_timeout_s`.
+
+        Raises:
+            DeadlineError: If frames are not durable in time; they are given up, and the text and
+                `undelivered_frames` say how many.
+            VidscoreError: What the stream failed with, if it had frames that are not durable.
+        """
+        bound_s = self._plan.delivery.close_timeout_s if timeout_s is None else timeout_s
+        self._courier.close(bound_s)
 
     def detach(self) -> None:
         """End the stream at once; frames that are not durable are given up."""
@@ -160,7 +177,8 @@ class SubmissionStream:
                 ``FRAME_COUNT_DIFFERS``; nothing is sealed.
             VidscoreError: If it cannot be sealed for another reason.
         """
-        self.close(timeout_s)
+        self.flush(timeout_s)
+        self.close()
         return self._submissions.seal(
             self.submission, expected_frame_count, retry=self._plan.delivery.retry
         )

@@ -15,12 +15,16 @@ const OPTIONS = Object.fromEntries(
     ["frames", "batch-frames", "live-every-frames", "deadline-s", "cancel-after-frames"],
     ["benchmark", "submission", "stream", "batch-interval-s", "window-frames", "queue-frames"],
     ["policy", "block-timeout-s", "acknowledge-timeout-s", "retry-initial-s", "retry-maximum-s"],
-    ["give-up-after-s", "rate-hz", "die-after-acknowledged", "wait-s"],
+    ["give-up-after-s", "rate-hz", "die-after-acknowledged", "wait-s", "close-timeout-s"],
+    ["keepalive-interval-s", "keepalive-timeout-s", "linger-s"],
   ]
     .flat()
     .map((name) => [name, { type: "string" }])
     .concat(
-      ["replay", "unary", "no-seal", "until-ended"].map((name) => [name, { type: "boolean" }]),
+      ["replay", "unary", "no-seal", "close", "until-ended"].map((name) => [
+        name,
+        { type: "boolean" },
+      ]),
     ),
 );
 
@@ -34,7 +38,7 @@ const COMMANDS = {
       measures: measures.map((measure) => measure.name),
     })),
   }),
-  health: async (client) => ({ status: await client.health() }),
+  health: async (client) => ({ status: (await client.health()).toUpperCase() }),
   score,
   submit,
   watch: async (client, given) => {
@@ -126,6 +130,10 @@ async function submit(client, given) {
       await new Promise((resolve) => setTimeout(resolve, 1000 / Number(given["rate-hz"])));
     }
   }
+  if (given.close) {
+    await stream.close();
+    return { undelivered_frames: stream.undeliveredFrames };
+  }
   await stream.flush();
   let submission = await client.submissions.get(stream.submission);
   if (!given["no-seal"]) {
@@ -163,6 +171,7 @@ function delivery(given, onAcknowledged) {
   return present({
     windowFrames: number(given["window-frames"]),
     acknowledgeTimeoutMs: milliseconds(given["acknowledge-timeout-s"]),
+    closeTimeoutMs: milliseconds(given["close-timeout-s"]),
     unary: given.unary,
     onAcknowledged,
     retry: present({
@@ -275,14 +284,20 @@ function writeError(error) {
 }
 
 function connected(given) {
-  const read = (name) => given[name] && readFileSync(given[name], "utf8");
-  const tls = given.ca && {
-    rootCertificates: read("ca"),
-    ...present({ certificate: read("certificate"), privateKey: read("key") }),
-    ...present({ serverName: given["server-name"] }),
-  };
+  const tls =
+    given.ca &&
+    present({
+      rootCertificates: given.ca,
+      certificate: given.certificate,
+      privateKey: given.key,
+      serverName: given["server-name"],
+    });
   const timeoutMs = milliseconds(given["timeout-s"]);
-  return connect(given.address, present({ tls, token: given.token, timeoutMs }));
+  const keepalive = present({
+    intervalMs: milliseconds(given["keepalive-interval-s"]),
+    timeoutMs: milliseconds(given["keepalive-timeout-s"]),
+  });
+  return connect(given.address, present({ tls, token: given.token, timeoutMs, keepalive }));
 }
 
 function present(entries) {
@@ -315,9 +330,12 @@ const { command, given } = readCommandLine();
 try {
   const client = command === COMMANDS.version ? null : connected(given);
   try {
-    console.log(JSON.stringify(await command(client, given)));
+    const result = JSON.stringify(await command(client, given));
+    await client?.close();
+    await new Promise((resolve) => setTimeout(resolve, milliseconds(given["linger-s"] ?? 0)));
+    console.log(result);
   } finally {
-    client?.close();
+    client?.detach();
   }
 } catch (error) {
   if (!(error instanceof VidscoreError)) {

@@ -36,7 +36,7 @@ async function main([address, benchmark, submission, frames = "300", ...rest]: s
     console.log(`the submission is ${state}`);
     printScores((await stream.scores()).map(({ report }) => report));
   } finally {
-    client.close();
+    await client.close();
   }
 }
 

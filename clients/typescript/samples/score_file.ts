@@ -40,7 +40,7 @@ async function main([address, evaluator, truthPath, detectionsPath, ...rest]: st
     });
     printScores(report ? [report] : []);
   } finally {
-    client.close();
+    await client.close();
   }
 }
 

@@ -94,6 +94,11 @@ export class AppendState {
     return this.#ended || this.idle;
   }
 
+  /** Frames that were taken in and are not known to be durable. */
+  get undelivered(): number {
+    return this.#windowFrames + this.outbox.frames;
+  }
+
   /** Time at which the connection counts as broken; null where no answer is due. */
   get stalledAtMs(): number | null {
     return this.#sent > 0 ? this.#quietSinceMs + this.#delivery.acknowledgeTimeoutMs : null;
@@ -113,15 +118,29 @@ export class AppendState {
    * @throws what the stream failed with, or ClosedError if it has been closed.
    */
   admit(frame: CheckedFrame, nowMs: number): boolean {
-    this.throwError();
-    if (this.#closing || this.#ended) {
-      throw new ClosedError("the stream is closed and takes no more frames");
-    }
+    this.#refuseIfClosed();
     if (this.#toSkip > 0) {
       this.#toSkip -= 1;
       return true;
     }
     return this.outbox.offer("detections", frame, nowMs);
+  }
+
+  /**
+   * Take in frames that do not wait for others, where there is room for all of them that are not
+   * durable already; tells whether.
+   *
+   * @throws as `admit`.
+   */
+  admitAll(frames: readonly CheckedFrame[], nowMs: number): boolean {
+    this.#refuseIfClosed();
+    const durable = Math.min(this.#toSkip, frames.length);
+    const rest = frames.slice(durable);
+    if (rest.length > 0 && !this.outbox.offerAll("detections", rest, nowMs)) {
+      return false;
+    }
+    this.#toSkip -= durable;
+    return true;
   }
 
   /** How full the queue and the window are, for people. */
@@ -252,6 +271,13 @@ export class AppendState {
   checkDelivered(): void {
     if (!this.idle) {
       this.throwError();
+    }
+  }
+
+  #refuseIfClosed(): void {
+    this.throwError();
+    if (this.#closing || this.#ended) {
+      throw new ClosedError("the stream is closed and takes no more frames");
     }
   }
 

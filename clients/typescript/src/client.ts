@@ -1,5 +1,6 @@
 /** The connection to a server. */
 
+import type { Abortable } from "./aborting.js";
 import { Connection } from "./connection.js";
 import { ConflictError, InputError, InternalError, NotFoundError } from "./errors.js";
 import { decodeEvaluator, type EvaluatorDescription } from "./evaluators.js";
@@ -32,7 +33,7 @@ import { SubmissionStream } from "./submission_stream.js";
 import { benchmarkName, Submissions } from "./submissions.js";
 
 /** How a stream into a submission is opened. */
-export interface SubmitOptions {
+export interface SubmitOptions extends Abortable {
   /**
    * Which of the submission's streams this program writes. Programs that send at once each take
    * one of their own; opening one that another program writes shuts that program out. Default:
@@ -53,7 +54,7 @@ export interface SubmitOptions {
 }
 
 /** Which board. */
-export interface LeaderboardOptions {
+export interface LeaderboardOptions extends Abortable {
   /** Evaluator; left out: the first of the benchmark. */
   readonly evaluator?: string;
   /** Domain; left out: over all. */
@@ -90,9 +91,10 @@ export class Client implements AsyncDisposable {
   }
 
   /** What the server is; it answers clients of any version. */
-  async server(): Promise<ServerInfo> {
-    const response = await this.#connection.run((options) =>
-      this.#connection.service(ServerService).getServer({}, options),
+  async server(options: Abortable = {}): Promise<ServerInfo> {
+    const response = await this.#connection.run(
+      (call) => this.#connection.service(ServerService).getServer({}, call),
+      options,
     );
     if (response.server === undefined) {
       throw new InternalError("the server sent an answer that says nothing of it");
@@ -101,9 +103,11 @@ export class Client implements AsyncDisposable {
   }
 
   /** Every evaluator that the server has, built-in ones first. */
-  async evaluators(): Promise<EvaluatorDescription[]> {
-    const pages = await this.#connection.pages((pageToken, options) =>
-      this.#connection.service(EvaluatorService).listEvaluators({ pageToken }, options),
+  async evaluators(options: Abortable = {}): Promise<EvaluatorDescription[]> {
+    const pages = await this.#connection.pages(
+      (pageToken, call) =>
+        this.#connection.service(EvaluatorService).listEvaluators({ pageToken }, call),
+      options,
     );
     return pages.flatMap((page) => page.evaluators).map(decodeEvaluator);
   }
@@ -113,11 +117,11 @@ export class Client implements AsyncDisposable {
    *
    * @throws NotFoundError if there is none of that name.
    */
-  async evaluator(name: string): Promise<EvaluatorDescription> {
-    const response = await this.#connection.run((options) =>
-      this.#connection
-        .service(EvaluatorService)
-        .getEvaluator({ name: `evaluators/${name}` }, options),
+  async evaluator(name: string, options: Abortable = {}): Promise<EvaluatorDescription> {
+    const request = { name: `evaluators/${name}` };
+    const response = await this.#connection.run(
+      (call) => this.#connection.service(EvaluatorService).getEvaluator(request, call),
+      options,
     );
     if (response.evaluator === undefined) {
       throw new NotFoundError(`there is no evaluator ${name}`, { code: "NOT_FOUND" });
@@ -126,9 +130,10 @@ export class Client implements AsyncDisposable {
   }
 
   /** Whether the server, or one of its services, answers. */
-  async health(service = ""): Promise<Health> {
-    const response = await this.#connection.run((options) =>
-      this.#connection.service(HealthService).check({ service }, options),
+  async health(service = "", options: Abortable = {}): Promise<Health> {
+    const response = await this.#connection.run(
+      (call) => this.#connection.service(HealthService).check({ service }, call),
+      options,
     );
     return healthName(response.status);
   }
@@ -192,12 +197,12 @@ export class Client implements AsyncDisposable {
   ): Promise<SubmissionStream> {
     const batching = completeBatching(options.batching);
     const delivery = completeDelivery(options.delivery);
-    const hosted = await this.benchmark(benchmark);
-    const found = await this.#findOrCreate(benchmark, submission, options.title ?? "");
-    const opened = await this.#connection.run((call) =>
-      this.#connection
-        .service(SubmissionService)
-        .openStream({ submission: found.name, stream: options.stream ?? "default" }, call),
+    const hosted = await this.benchmark(benchmark, options);
+    const found = await this.#findOrCreate(benchmark, submission, options);
+    const request = { submission: found.name, stream: options.stream ?? "default" };
+    const opened = await this.#connection.run(
+      (call) => this.#connection.service(SubmissionService).openStream(request, call),
+      options,
     );
     const plan = {
       submission: found.name,
@@ -207,31 +212,39 @@ export class Client implements AsyncDisposable {
       delivery,
       replay: options.replay ?? false,
     };
-    return new SubmissionStream(plan, this.#connection, this.submissions);
+    const stream = new SubmissionStream(plan, this.#connection, this.submissions);
+    options.signal?.addEventListener("abort", () => stream.detach(), { once: true });
+    return stream;
   }
 
   /** One hosted benchmark. */
-  async benchmark(benchmark: string): Promise<Benchmark> {
+  async benchmark(benchmark: string, options: Abortable = {}): Promise<Benchmark> {
     const name = benchmarkName(benchmark);
-    const response = await this.#connection.run((options) =>
-      this.#connection.service(BenchmarkService).getBenchmark({ name }, options),
+    const response = await this.#connection.run(
+      (call) => this.#connection.service(BenchmarkService).getBenchmark({ name }, call),
+      options,
     );
     return decodeBenchmark(response.benchmark);
   }
 
   /** The hosted benchmarks that may be seen. */
-  async benchmarks(): Promise<Benchmark[]> {
-    const pages = await this.#connection.pages((pageToken, options) =>
-      this.#connection.service(BenchmarkService).listBenchmarks({ pageToken }, options),
+  async benchmarks(options: Abortable = {}): Promise<Benchmark[]> {
+    const pages = await this.#connection.pages(
+      (pageToken, call) =>
+        this.#connection.service(BenchmarkService).listBenchmarks({ pageToken }, call),
+      options,
     );
     return pages.flatMap((page) => page.benchmarks).map(decodeBenchmark);
   }
 
   /** The submissions of a benchmark in rank order. */
   async leaderboard(benchmark: string, options: LeaderboardOptions = {}): Promise<Leaderboard> {
-    const request = { benchmark: benchmarkName(benchmark), ...options };
-    const pages = await this.#connection.pages((pageToken, call) =>
-      this.#connection.service(BenchmarkService).getLeaderboard({ ...request, pageToken }, call),
+    const { signal, ...wanted } = options;
+    const request = { benchmark: benchmarkName(benchmark), ...wanted };
+    const pages = await this.#connection.pages(
+      (pageToken, call) =>
+        this.#connection.service(BenchmarkService).getLeaderboard({ ...request, pageToken }, call),
+      { signal },
     );
     return {
       rows: pages.flatMap((page) => page.rows).map(decodeBoardRow),
@@ -239,38 +252,50 @@ export class Client implements AsyncDisposable {
     };
   }
 
-  /** End every open stream at once and close the connection; may be called again. */
-  close(): void {
-    this.#connection.close();
+  /**
+   * Close every open stream and the connection; may be called again. Streams into submissions
+   * deliver what they have taken, as their own `close` does; streams that score are cancelled.
+   *
+   * @throws VidscoreError what a stream that could not deliver everything failed with; the rest is
+   *   closed all the same.
+   */
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  /** End every open stream at once, giving up what is not delivered, and close the connection. */
+  detach(): void {
+    this.#connection.detach();
   }
 
   /** Close. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.close();
+    await this.close();
   }
 
   async #findOrCreate(
     benchmark: string,
     submission: string | undefined,
-    title: string,
+    options: SubmitOptions,
   ): Promise<Submission> {
+    const { title = "" } = options;
     if (submission === undefined) {
-      return this.submissions.create(benchmark, "", title);
+      return this.submissions.create(benchmark, "", title, options);
     }
     if (submission === "" || submission.includes("/")) {
       throw new InputError("submission", JSON.stringify(submission), "the last part of a name");
     }
     const name = `${benchmarkName(benchmark)}/submissions/${submission}`;
-    const known = await this.#find(name);
+    const known = await this.#find(name, options);
     if (known !== null) {
       return known;
     }
     try {
-      return await this.submissions.create(benchmark, submission, title);
+      return await this.submissions.create(benchmark, submission, title, options);
     } catch (error) {
       // Another process of the same submission may just have created it.
       const taken = error instanceof ConflictError && error.reason === "NAME_TAKEN";
-      const other = taken ? await this.#find(name) : null;
+      const other = taken ? await this.#find(name, options) : null;
       if (other === null) {
         throw error;
       }
@@ -278,9 +303,9 @@ export class Client implements AsyncDisposable {
     }
   }
 
-  async #find(name: string): Promise<Submission | null> {
+  async #find(name: string, options: Abortable): Promise<Submission | null> {
     try {
-      return await this.submissions.get(name);
+      return await this.submissions.get(name, options);
     } catch (error) {
       if (error instanceof NotFoundError) {
         return null;

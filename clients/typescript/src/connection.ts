@@ -9,15 +9,17 @@ import {
   type Client as ServiceClient,
   type Transport,
 } from "@connectrpc/connect";
-import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Abortable, anyOf, listenedToByMany } from "./aborting.js";
+import { readCertificates } from "./certificates.js";
 import { ClosedError, InputError, type VidscoreError } from "./errors.js";
-import { type ConnectOptions, type Tls, wholeMs } from "./settings.js";
+import { Sessions } from "./sessions.js";
+import { type ConnectOptions, completeKeepalive, type Tls, wholeMs } from "./settings.js";
 import { errorFrom } from "./status.js";
 import { CLIENT_KEY, checkServer, SERVER_KEY, VERSION } from "./version.js";
 
 const USER_AGENT = `vidscore-typescript/${VERSION}`;
 const MAXIMUM_RESPONSE_BYTES = 256 << 20; // a report of a million rows
-const KEEPALIVE_MS = 60_000;
 
 /** An answer that may not be the whole of a list. */
 interface Page {
@@ -25,28 +27,38 @@ interface Page {
   readonly nextPageToken: string;
 }
 
+/** What delivers something before it ends. */
+interface Closing {
+  close(): Promise<void>;
+  detach(): void;
+}
+
 /** A connection, and what each call over it needs. */
 export class Connection {
   /** Milliseconds that a unary call, or the opening of a stream, may take. */
   readonly timeoutMs: number;
-  readonly #sessions: Http2SessionManager;
+  readonly #sessions: Sessions;
   readonly #transport: Transport;
   readonly #closing = new AbortController();
+  /** Streams that closing the client closes first. */
+  readonly streams = new Set<Closing>();
 
   /** @throws InputError if something about the server is wrong; nothing is sent yet. */
   constructor(target: string, options: ConnectOptions) {
     const tls = options.tls === true ? {} : options.tls || null;
     const address = parse(target);
     this.timeoutMs = wholeMs("timeoutMs", options.timeoutMs ?? 10_000);
-    if (options.token !== undefined) {
+    if ("token" in options) {
       checkToken(options.token, address, tls !== null || options.allowPlaintextToken === true);
     }
     const baseUrl = `${tls === null ? "http" : "https"}://${address.authority}`;
-    this.#sessions = new Http2SessionManager(
+    const { intervalMs, timeoutMs } = completeKeepalive(options.keepalive);
+    this.#sessions = new Sessions(
       baseUrl,
-      { pingIntervalMs: KEEPALIVE_MS },
+      { pingIntervalMs: intervalMs, pingTimeoutMs: timeoutMs },
       sessionOptions(address, tls),
     );
+    listenedToByMany(this.closing);
     this.#transport = createGrpcTransport({
       baseUrl,
       readMaxBytes: MAXIMUM_RESPONSE_BYTES,
@@ -73,11 +85,18 @@ export class Connection {
    *
    * @throws VidscoreError what it failed with.
    */
-  async run<Result>(call: (options: CallOptions) => Promise<Result>): Promise<Result> {
+  async run<Result>(
+    call: (options: CallOptions) => Promise<Result>,
+    given: Abortable = {},
+  ): Promise<Result> {
+    const ended = new AbortController();
+    const signal = anyOf([this.closing, given.signal], ended);
     try {
-      return await call({ timeoutMs: this.timeoutMs, signal: this.closing });
+      return await call({ timeoutMs: this.timeoutMs, signal });
     } catch (thrown) {
       throw this.errorFrom(thrown);
+    } finally {
+      ended.abort();
     }
   }
 
@@ -88,11 +107,12 @@ export class Connection {
    */
   async pages<Answer extends Page>(
     call: (pageToken: string, options: CallOptions) => Promise<Answer>,
+    given: Abortable = {},
   ): Promise<Answer[]> {
     const found: Answer[] = [];
     let pageToken = "";
     do {
-      const page = await this.run((options) => call(pageToken, options));
+      const page = await this.run((options) => call(pageToken, options), given);
       found.push(page);
       pageToken = page.nextPageToken;
     } while (pageToken !== "");
@@ -104,8 +124,26 @@ export class Connection {
     return this.closing.aborted ? new ClosedError("the client is closed") : errorFrom(thrown);
   }
 
-  /** End every call and let go of the connection. */
-  close(): void {
+  /**
+   * Close every stream, end every call and let go of the connection.
+   *
+   * @throws VidscoreError what the first stream that could not deliver everything failed with.
+   */
+  async close(): Promise<void> {
+    const closed = [...this.streams].map((stream) => stream.close());
+    try {
+      await Promise.allSettled(closed);
+      await Promise.all(closed);
+    } finally {
+      this.detach();
+    }
+  }
+
+  /** End every stream and call at once and let go of the connection. */
+  detach(): void {
+    for (const stream of this.streams) {
+      stream.detach();
+    }
     this.#closing.abort();
     this.#sessions.abort();
   }
@@ -134,10 +172,11 @@ function parse(target: string): Address {
   return { authority: target, host, socketPath: null };
 }
 
-function checkToken(token: string, address: Address, mayGo: boolean): void {
+function checkToken(token: string | undefined, address: Address, mayGo: boolean): void {
   // The text never shows the token: errors end up in logs.
-  if (!/^[!-~]+$/.test(token)) {
-    throw new InputError("token", "something else", "printable ASCII without spaces");
+  if (token === undefined || !/^[!-~]+$/.test(token)) {
+    const found = token === undefined ? "undefined" : "something else";
+    throw new InputError("token", found, "printable ASCII without spaces");
   }
   if (!mayGo && !isLoopback(address.host)) {
     throw new InputError(
@@ -158,14 +197,8 @@ function isLoopback(host: string): boolean {
 function sessionOptions(address: Address, tls: Tls | null): Record<string, unknown> {
   const { socketPath } = address;
   if (tls !== null) {
-    if ((tls.certificate === undefined) !== (tls.privateKey === undefined)) {
-      const missing = tls.certificate === undefined ? "certificate" : "privateKey";
-      throw new InputError(missing, "none", "certificate and privateKey together, or neither");
-    }
     return {
-      ca: tls.rootCertificates,
-      cert: tls.certificate,
-      key: tls.privateKey,
+      ...readCertificates(tls),
       ...(tls.serverName !== undefined && { servername: tls.serverName }),
       ...(socketPath !== null && { path: socketPath }),
     };

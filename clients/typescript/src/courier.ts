@@ -8,6 +8,7 @@ import { Bell, now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import {
   CallbackError,
+  CallCancelledError,
   ClosedError,
   DeadlineError,
   InternalError,
@@ -25,6 +26,8 @@ import {
 import { decodeSubmission, type StreamInfo } from "./hosting.js";
 import { endedEarly } from "./retrying.js";
 import type { CompleteBatching, CompleteDelivery } from "./settings.js";
+
+const JOIN_MS = 5_000; // how long closing waits for the server to end the call
 
 /** An append stream that was opened, and how frames are delivered into it. */
 export interface AppendPlan {
@@ -54,6 +57,7 @@ export class Courier {
   readonly #inCallback = new AsyncLocalStorage<boolean>();
   readonly #running: Promise<void>;
   #call: Call | null = null;
+  #left = false; // whether this side has closed or detached it
 
   /** Begin. */
   constructor(plan: AppendPlan, connection: Connection) {
@@ -70,16 +74,18 @@ export class Courier {
     await queueFrame(admit, this.#bell, this.#plan.batching, () => this.state.fullness);
   }
 
+  /** Queue frames that do not wait for others, likewise. */
+  async putAll(frames: readonly CheckedFrame[]): Promise<void> {
+    const admit = () => this.state.admitAll(frames, now());
+    await queueFrame(admit, this.#bell, this.#plan.batching, () => this.state.fullness);
+  }
+
   /** Wait until every frame is durable. */
-  async flush(timeoutMs: number | null): Promise<void> {
-    if (this.#inCallback.getStore()) {
-      throw new CallbackError(
-        "flush, close and seal cannot be called in onAcknowledged: they would wait for themselves",
-      );
-    }
+  async flush(timeoutMs: number | null, signal?: AbortSignal): Promise<void> {
+    this.#refuseInCallback();
     this.state.flush();
     this.#bell.ring();
-    if (!(await this.#bell.until(() => this.state.settled, timeoutMs))) {
+    if (!(await this.#settle(timeoutMs, signal))) {
       throw new DeadlineError(
         `not every frame was durable within ${Number(timeoutMs) / 1000} s; the stream goes on`,
         { code: "DEADLINE_EXCEEDED" },
@@ -88,17 +94,57 @@ export class Courier {
     this.state.checkDelivered();
   }
 
-  /** Wait until every frame is durable, and end. */
-  async close(timeoutMs: number | null): Promise<void> {
-    await this.flush(timeoutMs);
+  /** Deliver every frame, in a time, and end; where this side has ended it, do nothing. */
+  async close(timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    this.#refuseInCallback();
+    if (this.#left) {
+      return;
+    }
+    this.#left = true;
     this.state.close();
     this.#bell.ring();
+    try {
+      if (!(await this.#settle(timeoutMs, signal))) {
+        this.#end(notDelivered(this.state.undelivered, timeoutMs));
+      }
+    } catch (thrown) {
+      this.detach();
+      throw thrown;
+    }
+    await this.#bell.until(() => this.state.ended, JOIN_MS);
+    this.#end(null);
     await this.#running;
+    this.state.checkDelivered();
   }
 
   /** End at once. */
   detach(): void {
+    this.#left = true;
     this.#end(new ClosedError("the stream was ended by this side"));
+  }
+
+  #refuseInCallback(): void {
+    if (this.#inCallback.getStore()) {
+      throw new CallbackError(
+        "flush, close and seal cannot be called in onAcknowledged: they would wait for themselves",
+      );
+    }
+  }
+
+  /** Wait until every frame is durable or the stream has failed; tells whether it is so in time. */
+  async #settle(timeoutMs: number | null, signal?: AbortSignal): Promise<boolean> {
+    const ring = () => this.#bell.ring();
+    signal?.addEventListener("abort", ring);
+    try {
+      const isOver = () => this.state.settled || signal?.aborted === true;
+      const inTime = await this.#bell.until(isOver, timeoutMs);
+      if (!this.state.settled && signal?.aborted) {
+        throw new CallCancelledError("the wait was cancelled by this side", { code: "CANCELLED" });
+      }
+      return inTime;
+    } finally {
+      signal?.removeEventListener("abort", ring);
+    }
   }
 
   readonly #closed = () => this.#end(new ClosedError("the client is closed"));
@@ -267,4 +313,11 @@ export class Courier {
     this.state.end(error);
     this.#drop();
   }
+}
+
+function notDelivered(frames: number, timeoutMs: number): DeadlineError {
+  return new DeadlineError(
+    `${frames} frames were not durable within ${timeoutMs / 1000} s and are given up`,
+    { code: "DEADLINE_EXCEEDED" },
+  );
 }

@@ -26,6 +26,8 @@ export interface ErrorFacts {
   readonly violationCount?: number;
   /** Further facts that the server gave, by name. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** Milliseconds after which the server says that the same may go well. */
+  readonly retryDelayMs?: number | null;
   /** The error that this one follows from. */
   readonly cause?: unknown;
 }
@@ -42,6 +44,8 @@ export class VidscoreError extends Error {
   readonly violationCount: number;
   /** Further facts that the server gave, by name. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Milliseconds after which the server says that the same may go well; null where it does not. */
+  readonly retryDelayMs: number | null;
   /** What went wrong, without the list of violations that `message` has. */
   readonly summary: string;
 
@@ -57,6 +61,7 @@ export class VidscoreError extends Error {
     this.violations = violations;
     this.violationCount = count;
     this.metadata = facts.metadata ?? {};
+    this.retryDelayMs = facts.retryDelayMs ?? null;
   }
 
   /** Whether the same call may well succeed if it is made again later. */

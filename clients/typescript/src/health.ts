@@ -8,9 +8,9 @@ import {
 export { HealthService };
 
 /** What a server says of itself or of a service. */
-export type Health = "UNKNOWN" | "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
+export type Health = "unknown" | "serving" | "not_serving" | "service_unknown";
 
 /** @internal */
 export function healthName(status: HealthCheckResponse_ServingStatus): Health {
-  return (HealthCheckResponse_ServingStatus[status] ?? "UNKNOWN") as Health;
+  return (HealthCheckResponse_ServingStatus[status] ?? "UNKNOWN").toLowerCase() as Health;
 }

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export type { Abortable } from "./aborting.js";
 export {
   Client,
   connect,
@@ -28,7 +29,15 @@ export {
 export type { Coverage, Curve, LiveReport, Report, ReportWarning, Row, RowKey } from "./reports.js";
 export type { ScoreStream, ScoreStreamOptions } from "./score_stream.js";
 export type { ServerInfo } from "./servers.js";
-export type { Batching, ConnectOptions, Delivery, Live, Retry, Tls } from "./settings.js";
+export type {
+  Batching,
+  ConnectOptions,
+  Delivery,
+  Keepalive,
+  Live,
+  Retry,
+  Tls,
+} from "./settings.js";
 export type {
   DomainSpecification,
   EvaluatorChoice,

@@ -60,13 +60,23 @@ export class Outbox {
   /** Take in a frame where there is room for it; tells whether there was. */
   offer(side: Side, frame: CheckedFrame, nowMs: number): boolean {
     const size = frameSize(frame);
-    const { queueFrames, queueBytes } = this.#batching;
-    if (this.#frames > 0 && (this.#frames + 1 > queueFrames || this.#bytes + size > queueBytes)) {
+    if (!this.#enter(1, size)) {
       return false;
     }
-    this.#frames += 1;
-    this.#bytes += size;
     this.#gather(side, frame, size, nowMs);
+    return true;
+  }
+
+  /** Take in frames that do not wait for others where there is room for all; tells whether. */
+  offerAll(side: Side, frames: readonly CheckedFrame[], nowMs: number): boolean {
+    const size = frames.reduce((sum, frame) => sum + frameSize(frame), 0);
+    if (!this.#enter(frames.length, size)) {
+      return false;
+    }
+    for (const frame of frames) {
+      this.#gather(side, frame, frameSize(frame), nowMs);
+    }
+    this.#finish(side);
     return true;
   }
 
@@ -91,6 +101,17 @@ export class Outbox {
     this.#frames -= batch.frames.length;
     this.#bytes -= batch.bytes;
     return batch;
+  }
+
+  #enter(count: number, bytes: number): boolean {
+    const { queueFrames, queueBytes } = this.#batching;
+    const full = this.#frames + count > queueFrames || this.#bytes + bytes > queueBytes;
+    if (this.#frames > 0 && full) {
+      return false;
+    }
+    this.#frames += count;
+    this.#bytes += bytes;
+    return true;
   }
 
   #gather(side: Side, frame: CheckedFrame, size: number, nowMs: number): void {

@@ -11,6 +11,9 @@ const PASSING_REASONS = new Set(["OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"]
 
 /** Whether the same may succeed over another connection, or later. */
 export function isBreak(error: VidscoreError): boolean {
+  if (error.retryDelayMs !== null) {
+    return true; // the server itself says so
+  }
   if (error instanceof InternalError && "incident" in error.metadata) {
     return false; // the server itself failed at this very request, and would again
   }
@@ -42,7 +45,7 @@ export class Retrying {
   }
 
   /**
-   * Milliseconds to wait before the next try.
+   * Milliseconds to wait before the next try; no less than the server wants.
    *
    * @throws the error, where another try makes no sense or takes too long.
    */
@@ -51,14 +54,22 @@ export class Retrying {
       throw error;
     }
     this.#sinceMs ??= nowMs;
-    const { giveUpAfterMs, initialMs, maximumMs } = this.#retry;
-    if (giveUpAfterMs !== null && nowMs - this.#sinceMs >= giveUpAfterMs && this.#breaks > 0) {
+    const { giveUpAfterMs } = this.#retry;
+    const wantedMs = error.retryDelayMs ?? 0;
+    const leftMs =
+      giveUpAfterMs === null ? Number.POSITIVE_INFINITY : giveUpAfterMs - (nowMs - this.#sinceMs);
+    if ((leftMs <= 0 && this.#breaks > 0) || wantedMs > leftMs) {
       throw error;
     }
     this.#breaks += 1;
+    return Math.max(wantedMs, this.#ownDelayMs());
+  }
+
+  #ownDelayMs(): number {
     if (this.#breaks === 1) {
       return 0;
     }
+    const { initialMs, maximumMs } = this.#retry;
     const wholeMs = Math.min(maximumMs, initialMs * 2 ** Math.min(this.#breaks - 2, 60));
     return (wholeMs * (1 + this.#chance())) / 2;
   }

@@ -113,8 +113,7 @@ export class ScoreStream implements AsyncDisposable {
   async open(options: ScoreStreamOptions): Promise<this> {
     const { timeoutMs: given } = options;
     const limitMs = given === undefined ? undefined : wholeMs("timeoutMs", given);
-    const signals = [this.#call.signal, this.#connection.closing];
-    const signal = anyOf(options.signal === undefined ? signals : [...signals, options.signal]);
+    const signal = anyOf([this.#connection.closing, options.signal], this.#call);
     void this.#read(limitMs, signal);
     const { timeoutMs } = this.#connection;
     await this.#bell.until(() => this.#limits !== null || this.#ended, timeoutMs);
@@ -157,6 +156,12 @@ export class ScoreStream implements AsyncDisposable {
   /** Send one whole frame of detections; as `sendTruth`. */
   async send(frame: Frame): Promise<void> {
     await this.#put("detections", frame);
+  }
+
+  /** Send many whole frames of a side, which do not wait for others; all of them or none. */
+  async sendBatch(side: Side, frames: readonly TruthFrame[]): Promise<void> {
+    const checked = frames.map((frame) => checkFrame(frame, this.#arities[side]));
+    await this.#queue(() => this.#outbox.offerAll(side, checked, now()));
   }
 
   /**
@@ -215,12 +220,16 @@ export class ScoreStream implements AsyncDisposable {
 
   async #put(side: Side, frame: TruthFrame): Promise<void> {
     const checked = checkFrame(frame, this.#arities[side]);
+    await this.#queue(() => this.#outbox.offer(side, checked, now()));
+  }
+
+  async #queue(offer: () => boolean): Promise<void> {
     const admit = () => {
       this.#throwError();
       if (this.#closing || this.#ended) {
         throw new ClosedError("the stream is finished and takes no more frames");
       }
-      return this.#outbox.offer(side, checked, now());
+      return offer();
     };
     await queueFrame(admit, this.#bell, this.#batching, () => this.#fullness);
   }

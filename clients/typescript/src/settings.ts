@@ -47,31 +47,55 @@ export interface Live {
   readonly keepReports?: number;
 }
 
-/** An encrypted connection; everything is PEM text or bytes. */
+/** An encrypted connection; all files are PEM, and are read and checked by `connect`. */
 export interface Tls {
-  /** Authorities to trust; the system's own where left out. */
-  readonly rootCertificates?: string | Uint8Array;
-  /** This client's certificate chain, where the server wants one. */
-  readonly certificate?: string | Uint8Array;
-  /** The private key of `certificate`. */
-  readonly privateKey?: string | Uint8Array;
+  /** File of the authorities to trust; the system's own where left out. */
+  readonly rootCertificates?: string | URL;
+  /** File of this client's certificate chain, where the server wants one. */
+  readonly certificate?: string | URL;
+  /** File of the private key of `certificate`. */
+  readonly privateKey?: string | URL;
   /** Name that the server's certificate is for, where it is not the one of the address. */
   readonly serverName?: string;
+}
+
+/**
+ * How a connection is found out that has gone silent, as some networks drop them.
+ *
+ * While a call is open over a connection of which nothing is heard, the server is asked whether it
+ * is still there. A connection over which no answer comes is given up for a new one.
+ */
+export interface Keepalive {
+  /**
+   * Time without a word from the server after which it is asked; at least 10,000, since a server
+   * shuts out clients that ask more often. Default: 20,000.
+   */
+  readonly intervalMs?: number;
+  /** Time that it has to answer. Default: 10,000. */
+  readonly timeoutMs?: number;
 }
 
 /** How to reach a server. */
 export interface ConnectOptions {
   /** Whether to encrypt: {@link Tls} names certificates, true trusts the system's authorities. */
   readonly tls?: boolean | Tls;
-  /** Sent with each call as `authorization: Bearer`. */
-  readonly token?: string;
+  /**
+   * Sent with each call as `authorization: Bearer`. An `undefined` that is given, such as of a
+   * variable that is not set, is refused: without a token, leave it out.
+   */
+  readonly token?: string | undefined;
   /** Milliseconds that a call, or the opening of a stream, may take. Default: 10,000. */
   readonly timeoutMs?: number;
+  /** How a connection is found out that has gone silent. */
+  readonly keepalive?: Keepalive;
   /** Whether the token may go unencrypted to another machine. Default: false. */
   readonly allowPlaintextToken?: boolean;
 }
 
-/** How often and how long to try again after a break; each wait is twice the one before. */
+/**
+ * How often and how long to try again after a break; each wait is twice the one before, and none is
+ * shorter than the server says.
+ */
 export interface Retry {
   /** Wait before the second try; the first one is made at once. Default: 200. */
   readonly initialMs?: number;
@@ -97,6 +121,11 @@ export interface Delivery {
   readonly windowBytes?: number;
   /** Time without an acknowledgement after which a connection counts as broken. Default: 30,000. */
   readonly acknowledgeTimeoutMs?: number;
+  /**
+   * Longest time that closing the stream waits for frames to become durable before it gives them
+   * up. Default: 120,000.
+   */
+  readonly closeTimeoutMs?: number;
   /** What happens after a break. */
   readonly retry?: Retry;
   /**
@@ -145,6 +174,14 @@ export function completeBatching(given: Batching = {}): CompleteBatching {
   return batching;
 }
 
+/** Fill in defaults, and refuse what a server takes for an attack. */
+export function completeKeepalive(given: Keepalive = {}): Complete<Keepalive> {
+  const { intervalMs = 20_000, timeoutMs = 10_000 } = given;
+  requireNumber("intervalMs", intervalMs, 10_000);
+  requirePositive("timeoutMs", timeoutMs);
+  return { intervalMs, timeoutMs };
+}
+
 /** Fill in defaults, and refuse times that are none. */
 export function completeRetry(given: Retry = {}): CompleteRetry {
   const retry: CompleteRetry = {
@@ -164,6 +201,7 @@ export function completeDelivery(given: Delivery = {}): CompleteDelivery {
     windowFrames: given.windowFrames ?? 4096,
     windowBytes: given.windowBytes ?? 64 << 20,
     acknowledgeTimeoutMs: given.acknowledgeTimeoutMs ?? 30_000,
+    closeTimeoutMs: given.closeTimeoutMs ?? 120_000,
     retry: completeRetry(given.retry),
     onAcknowledged: given.onAcknowledged,
     unary: given.unary ?? false,
@@ -171,6 +209,7 @@ export function completeDelivery(given: Delivery = {}): CompleteDelivery {
   requireNumber("windowFrames", delivery.windowFrames, 1);
   requireNumber("windowBytes", delivery.windowBytes, 1);
   requirePositive("acknowledgeTimeoutMs", delivery.acknowledgeTimeoutMs);
+  requireNumber("closeTimeoutMs", delivery.closeTimeoutMs, 0);
   return delivery;
 }
 

@@ -9,14 +9,19 @@ import {
   InternalError,
   VidscoreError,
 } from "./errors.js";
-import { BadRequestSchema, ErrorInfoSchema } from "./gen/google/rpc/error_details_pb.js";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "./gen/google/rpc/error_details_pb.js";
 
 const ERROR_DOMAIN = "vidscore";
 const VIOLATION_COUNT = "violations";
 
 interface Details {
-  readonly reason: string;
-  readonly metadata: Record<string, string>;
+  reason: string;
+  metadata: Record<string, string>;
+  retryDelayMs: number | null;
   readonly violations: FieldViolation[];
 }
 
@@ -29,12 +34,13 @@ export function errorFrom(thrown: unknown): VidscoreError {
     return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
   }
   const code = isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
-  const { reason, metadata, violations } = detailsOf(thrown);
+  const { reason, metadata, violations, retryDelayMs } = detailsOf(thrown);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
   return new kind(thrown.rawMessage || `the call ended with ${code}`, {
     code,
     reason,
     metadata,
+    retryDelayMs,
     violations,
     violationCount: violationCount(metadata, violations.length),
     cause: thrown,
@@ -58,7 +64,7 @@ function codeName(code: Code): string {
 }
 
 function detailsOf(failure: ConnectError): Details {
-  const details = { reason: "", metadata: {}, violations: [] as FieldViolation[] };
+  const details: Details = { reason: "", metadata: {}, retryDelayMs: null, violations: [] };
   for (const detail of failure.details) {
     if (!("type" in detail) || typeof detail.type !== "string") {
       continue;
@@ -72,11 +78,7 @@ function detailsOf(failure: ConnectError): Details {
   return details;
 }
 
-function addDetail(
-  details: { reason: string; metadata: Record<string, string>; violations: FieldViolation[] },
-  type: string,
-  value: Uint8Array,
-): void {
+function addDetail(details: Details, type: string, value: Uint8Array): void {
   if (type === ErrorInfoSchema.typeName) {
     const information = fromBinary(ErrorInfoSchema, value);
     if (information.domain === ERROR_DOMAIN) {
@@ -87,6 +89,9 @@ function addDetail(
     for (const violation of fromBinary(BadRequestSchema, value).fieldViolations) {
       details.violations.push({ field: violation.field, description: violation.description });
     }
+  } else if (type === RetryInfoSchema.typeName) {
+    const { seconds = 0n, nanos = 0 } = fromBinary(RetryInfoSchema, value).retryDelay ?? {};
+    details.retryDelayMs = Math.max(0, 1000 * Number(seconds) + nanos / 1e6);
   }
 }
 

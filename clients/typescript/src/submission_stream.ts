@@ -1,5 +1,6 @@
 /** A stream of detections into a submission. */
 
+import type { Abortable } from "./aborting.js";
 import type { Connection } from "./connection.js";
 import { type AppendPlan, Courier } from "./courier.js";
 import { checkFrame, type Frame } from "./frames.js";
@@ -7,7 +8,7 @@ import type { Submission, SubmissionScore } from "./hosting.js";
 import type { Submissions, WatchOptions } from "./submissions.js";
 
 /** How long to wait. */
-export interface WaitOptions {
+export interface WaitOptions extends Abortable {
   /** Milliseconds; left out: no limit but that of `Delivery.retry`. */
   readonly timeoutMs?: number;
 }
@@ -18,7 +19,7 @@ export interface WaitOptions {
  * Frames are sent again by themselves after any break of the connection, from the first one that
  * the server does not have. They are sent in the order in which `send` was called; `await` it:
  * that is how a slow server slows the caller. The submission stays as it is until it is sealed;
- * `await using` waits until every frame is durable.
+ * `await using` closes the stream, which delivers every frame.
  */
 export class SubmissionStream implements AsyncDisposable {
   /** Full name of the submission. */
@@ -26,6 +27,7 @@ export class SubmissionStream implements AsyncDisposable {
   /** Frames of the stream that were durable when it was opened; where to go on from. */
   readonly nextOffset: number;
   readonly #plan: AppendPlan;
+  readonly #connection: Connection;
   readonly #submissions: Submissions;
   readonly #courier: Courier;
 
@@ -34,13 +36,20 @@ export class SubmissionStream implements AsyncDisposable {
     this.submission = plan.submission;
     this.nextOffset = plan.stream.nextOffset;
     this.#plan = plan;
+    this.#connection = connection;
     this.#submissions = submissions;
     this.#courier = new Courier(plan, connection);
+    connection.streams.add(this);
   }
 
   /** Frames of the stream that are known to be durable. */
   get acknowledgedFrames(): number {
     return this.#courier.state.acknowledged;
+  }
+
+  /** Frames that were taken and are not known to be durable; after the end, given up. */
+  get undeliveredFrames(): number {
+    return this.#courier.state.undelivered;
   }
 
   /**
@@ -55,6 +64,12 @@ export class SubmissionStream implements AsyncDisposable {
     await this.#courier.put(checkFrame(frame, this.#plan.arity));
   }
 
+  /** Send many whole frames, which do not wait for others; as `send`, all of them or none. */
+  async sendBatch(frames: readonly Frame[]): Promise<void> {
+    const checked = frames.map((frame) => checkFrame(frame, this.#plan.arity));
+    await this.#courier.putAll(checked);
+  }
+
   /**
    * Wait until every frame that was sent is durable; gives how many of the stream are.
    *
@@ -62,18 +77,32 @@ export class SubmissionStream implements AsyncDisposable {
    * @throws VidscoreError what the stream failed with.
    */
   async flush(options: WaitOptions = {}): Promise<number> {
-    await this.#courier.flush(options.timeoutMs ?? null);
+    await this.#courier.flush(options.timeoutMs ?? null, options.signal);
     return this.acknowledgedFrames;
   }
 
-  /** Wait as `flush` does, and end the stream; the submission stays open. */
+  /**
+   * Deliver what was taken and end the stream; the submission stays open. It may be called again;
+   * after `detach` it does nothing.
+   *
+   * @param options - `timeoutMs`: how long to wait; left out: `Delivery.closeTimeoutMs`.
+   * @throws DeadlineError if frames are not durable in time; they are given up, and the text and
+   *   `undeliveredFrames` say how many.
+   * @throws VidscoreError what the stream failed with, if it had frames that are not durable.
+   */
   async close(options: WaitOptions = {}): Promise<void> {
-    await this.#courier.close(options.timeoutMs ?? null);
+    const { closeTimeoutMs } = this.#plan.delivery;
+    try {
+      await this.#courier.close(options.timeoutMs ?? closeTimeoutMs, options.signal);
+    } finally {
+      this.#connection.streams.delete(this);
+    }
   }
 
   /** End the stream at once; frames that are not durable are given up. */
   detach(): void {
     this.#courier.detach();
+    this.#connection.streams.delete(this);
   }
 
   /**
@@ -86,9 +115,10 @@ export class SubmissionStream implements AsyncDisposable {
    *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
    */
   async seal(expectedFrameCount?: number, options: WaitOptions = {}): Promise<Submission> {
-    await this.close(options);
+    await this.flush(options);
+    await this.close();
     const { retry } = this.#plan.delivery;
-    return this.#submissions.seal(this.submission, expectedFrameCount, retry);
+    return this.#submissions.seal(this.submission, expectedFrameCount, retry, options);
   }
 
   /** Wait until the submission has ended; see `Submissions.wait`. */
@@ -98,16 +128,12 @@ export class SubmissionStream implements AsyncDisposable {
   }
 
   /** What may be seen of the submission's scores, newest first. */
-  scores(): Promise<SubmissionScore[]> {
-    return this.#submissions.scores(this.submission);
+  scores(options: Abortable = {}): Promise<SubmissionScore[]> {
+    return this.#submissions.scores(this.submission, options);
   }
 
-  /** Wait until every frame is durable, and end the stream. */
+  /** Close. */
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.close();
-    } finally {
-      this.detach();
-    }
+    await this.close();
   }
 }

@@ -1,7 +1,7 @@
 /** Submissions to hosted benchmarks. */
 
 import { randomUUID } from "node:crypto";
-import { anyOf } from "./aborting.js";
+import { type Abortable, anyOf } from "./aborting.js";
 import { now } from "./bell.js";
 import type { Connection } from "./connection.js";
 import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
@@ -18,7 +18,7 @@ import { endedEarly, Retrying } from "./retrying.js";
 import { completeRetry, type Retry } from "./settings.js";
 
 /** How long to watch, and what happens after a break. */
-export interface WatchOptions {
+export interface WatchOptions extends Abortable {
   /** Milliseconds after which it gives up; left out: never. */
   readonly timeoutMs?: number;
   readonly retry?: Retry;
@@ -43,15 +43,21 @@ export class Submissions {
    * @throws ConflictError if the name is taken, or the benchmark takes no submissions now.
    * @throws QuotaExceededError if the team may have no more.
    */
-  async create(benchmark: string, submission = "", title = ""): Promise<Submission> {
+  async create(
+    benchmark: string,
+    submission = "",
+    title = "",
+    options: Abortable = {},
+  ): Promise<Submission> {
     const request = {
       benchmark: benchmarkName(benchmark),
       submissionId: submission,
       title,
       requestId: randomUUID(),
     };
-    const response = await this.#connection.run((options) =>
-      this.#service.createSubmission(request, options),
+    const response = await this.#connection.run(
+      (call) => this.#service.createSubmission(request, call),
+      options,
     );
     return decodeSubmission(response.submission);
   }
@@ -61,19 +67,21 @@ export class Submissions {
    *
    * @throws NotFoundError if there is none of that name, or it may not be seen.
    */
-  async get(submission: string): Promise<Submission> {
+  async get(submission: string, options: Abortable = {}): Promise<Submission> {
     const name = submissionName(submission);
-    const response = await this.#connection.run((options) =>
-      this.#service.getSubmission({ name }, options),
+    const response = await this.#connection.run(
+      (call) => this.#service.getSubmission({ name }, call),
+      options,
     );
     return decodeSubmission(response.submission);
   }
 
   /** The submissions that may be seen, newest first. */
-  async list(benchmark: string): Promise<Submission[]> {
+  async list(benchmark: string, options: Abortable = {}): Promise<Submission[]> {
     const name = benchmarkName(benchmark);
-    const pages = await this.#connection.pages((pageToken, options) =>
-      this.#service.listSubmissions({ benchmark: name, pageToken }, options),
+    const pages = await this.#connection.pages(
+      (pageToken, call) => this.#service.listSubmissions({ benchmark: name, pageToken }, call),
+      options,
     );
     return pages.flatMap((page) => page.submissions).map(decodeSubmission);
   }
@@ -86,7 +94,12 @@ export class Submissions {
    * @throws ConflictError if another number of frames is durable, with reason
    *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
    */
-  async seal(submission: string, expectedFrameCount?: number, retry?: Retry): Promise<Submission> {
+  async seal(
+    submission: string,
+    expectedFrameCount?: number,
+    retry?: Retry,
+    options: Abortable = {},
+  ): Promise<Submission> {
     const request = {
       name: submissionName(submission),
       expectedFrameCount: expectedFrameCount === undefined ? undefined : BigInt(expectedFrameCount),
@@ -94,21 +107,26 @@ export class Submissions {
     const retrying = new Retrying(completeRetry(retry));
     while (true) {
       try {
-        const response = await this.#connection.run((options) =>
-          this.#service.sealSubmission(request, options),
+        const response = await this.#connection.run(
+          (call) => this.#service.sealSubmission(request, call),
+          options,
         );
         return decodeSubmission(response.submission);
       } catch (thrown) {
+        if (options.signal?.aborted) {
+          throw thrown;
+        }
         await this.#sleep(retrying.delayMs(thrown as VidscoreError, now()));
       }
     }
   }
 
   /** Give a submission up. */
-  async cancel(submission: string): Promise<Submission> {
+  async cancel(submission: string, options: Abortable = {}): Promise<Submission> {
     const name = submissionName(submission);
-    const response = await this.#connection.run((options) =>
-      this.#service.cancelSubmission({ name }, options),
+    const response = await this.#connection.run(
+      (call) => this.#service.cancelSubmission({ name }, call),
+      options,
     );
     return decodeSubmission(response.submission);
   }
@@ -130,7 +148,7 @@ export class Submissions {
     let revision = 0;
     while (true) {
       try {
-        for await (const update of this.#updates(name, revision, endMs)) {
+        for await (const update of this.#updates(name, revision, endMs, options.signal)) {
           retrying.progress();
           revision = Math.max(revision, update.submission.revision);
           yield update;
@@ -141,6 +159,9 @@ export class Submissions {
         throw endedEarly();
       } catch (thrown) {
         const error = this.#connection.errorFrom(thrown);
+        if (options.signal?.aborted) {
+          throw error;
+        }
         if (endMs !== null && now() >= endMs) {
           throw notEnded(Number(options.timeoutMs));
         }
@@ -165,10 +186,11 @@ export class Submissions {
   }
 
   /** What may be seen of a submission's scores, newest first. */
-  async scores(submission: string): Promise<SubmissionScore[]> {
+  async scores(submission: string, options: Abortable = {}): Promise<SubmissionScore[]> {
     const name = submissionName(submission);
-    const pages = await this.#connection.pages((pageToken, options) =>
-      this.#service.listScores({ submission: name, pageToken }, options),
+    const pages = await this.#connection.pages(
+      (pageToken, call) => this.#service.listScores({ submission: name, pageToken }, call),
+      options,
     );
     return pages.flatMap((page) => page.scores).map(decodeScore);
   }
@@ -177,11 +199,12 @@ export class Submissions {
     name: string,
     revision: number,
     endMs: number | null,
+    given: AbortSignal | undefined,
   ): AsyncGenerator<SubmissionUpdate, void, undefined> {
     const leftMs = endMs === null ? CALL_MS : Math.ceil(endMs - now()); // the wire has whole ones
     const timeoutMs = Math.min(CALL_MS, Math.max(1, leftMs));
     const aborter = new AbortController();
-    const signal = anyOf([aborter.signal, this.#connection.closing]);
+    const signal = anyOf([this.#connection.closing, given], aborter);
     const request = { name, fromRevision: BigInt(revision) };
     const call = this.#service.watchSubmission(request, { timeoutMs, signal });
     // Not by `for await`: left early, it would leave the call's timer to hold the process.

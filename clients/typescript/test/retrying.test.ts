@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConflictError, InternalError, UnavailableError } from "../src/errors.js";
+import {
+  ConflictError,
+  InternalError,
+  LimitExceededError,
+  UnavailableError,
+} from "../src/errors.js";
 import { Retrying } from "../src/retrying.js";
 import { completeRetry } from "../src/settings.js";
 
@@ -36,4 +41,14 @@ test("what would fail again is not tried again", () => {
 test("a gap in the offsets passes: the client asks where to go on", () => {
   const gap = new ConflictError("gap", { code: "OUT_OF_RANGE", reason: "OFFSET_GAP" });
   assert.equal(new Retrying(completeRetry()).delayMs(gap, 0), 0);
+});
+
+test("no wait is shorter than the server wants, and none outlasts patience", () => {
+  const retry = completeRetry({ initialMs: 1000, maximumMs: 8000, giveUpAfterMs: 60_000 });
+  const retrying = new Retrying(retry, () => 1);
+  const busy = (retryDelayMs: number) =>
+    new LimitExceededError("busy", { code: "RESOURCE_EXHAUSTED", retryDelayMs });
+  const waits = [0, 1, 2, 3, 4].map(() => retrying.delayMs(busy(3000), 0));
+  assert.deepEqual(waits, [3000, 3000, 3000, 4000, 8000]);
+  assert.throws(() => retrying.delayMs(busy(61_000), 0), LimitExceededError);
 });

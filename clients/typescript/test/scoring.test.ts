@@ -195,7 +195,7 @@ test("a caller's signal and a closed client end a stream", async (t) => {
   const closed = await client.scoreStream(["f1"]);
   aborter.abort();
   await assert.rejects(aborted.finish(), CallCancelledError);
-  client.close();
+  await client.close();
   await assert.rejects(closed.finish(), ClosedError);
   await assert.rejects(client.evaluators(), ClosedError);
 });
@@ -264,7 +264,7 @@ test("what is wrong on this side is told before anything is sent", async () => {
   for (const call of wrong) {
     await assert.rejects(call, InputError);
   }
-  client.close();
+  await client.close();
 });
 
 test("a token does not go unencrypted to another machine, and is in no message", () => {
@@ -274,10 +274,10 @@ test("a token does not go unencrypted to another machine, and is in no message",
     (error) => error instanceof InputError && !error.message.includes(token),
   );
   for (const target of ["localhost:1", "127.0.0.1:1", "[::1]:1", "unix:/run/vidscore"]) {
-    connect(target, { token }).close();
+    connect(target, { token }).detach();
   }
-  connect("db.example.org:1", { token, tls: true }).close();
-  connect("db.example.org:1", { token, allowPlaintextToken: true }).close();
+  connect("db.example.org:1", { token, tls: true }).detach();
+  connect("db.example.org:1", { token, allowPlaintextToken: true }).detach();
   for (const target of ["", "localhost", "a b:1", "http://a:1", "a:99999", "unix:"]) {
     assert.throws(() => connect(target), InputError);
   }

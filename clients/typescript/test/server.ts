@@ -32,7 +32,7 @@ export async function playing(
     sessions.clear();
   };
   test.after(() => {
-    client.close();
+    client.detach();
     cut();
     server.close();
   });

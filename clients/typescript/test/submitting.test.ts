@@ -10,6 +10,7 @@ import {
 } from "../src/gen/vidscore/v1/submission_service_pb.js";
 import {
   CallbackError,
+  CallCancelledError,
   ClosedError,
   DeadlineError,
   InputError,
@@ -84,9 +85,13 @@ async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
   return { ...played, stored };
 }
 
+function frameOf(frame: number) {
+  return { sequence: "street", frame, coordinates: [[0, 0, 1, 1]] };
+}
+
 async function send(stream: { send(frame: object): Promise<void> }, count: number): Promise<void> {
   for (let frame = 0; frame < count; frame++) {
-    await stream.send({ sequence: "street", frame, coordinates: [[0, 0, 1, 1]] });
+    await stream.send(frameOf(frame));
   }
 }
 
@@ -231,4 +236,72 @@ test("a watch that is left early leaves no timer behind", async (t) => {
     break;
   }
   assert.ok(timers() <= before);
+});
+
+test("closing the client delivers what its streams have taken", async (t) => {
+  const { client, stored } = await storing(t);
+  const stream = await client.submit("streets", "run");
+  await send(stream, 10);
+  await client.close();
+  assert.deepEqual(stored.frames, ALL);
+  assert.equal(stream.undeliveredFrames, 0);
+});
+
+test("closing in vain says how many frames are given up; detaching asks for nothing", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const delivery = { closeTimeoutMs: 50 };
+  const stream = await client.submit("streets", "run", { delivery });
+  await send(stream, 7);
+  await assert.rejects(stream.close(), { name: "DeadlineError", message: /^7 frames were not/ });
+  assert.equal(stream.undeliveredFrames, 7);
+  await stream.close(); // that has been told
+  await assert.rejects(stream.seal(7), DeadlineError);
+  const left = await client.submit("streets", "run");
+  await send(left, 7);
+  left.detach();
+  await left.close();
+  assert.equal(left.undeliveredFrames, 7);
+});
+
+test("frames of a batch are queued all or none, and those that are durable are left out", async (t) => {
+  const { client, stored } = await storing(t);
+  const stream = await client.submit("streets", "run");
+  await stream.sendBatch(ALL.slice(0, 4).map(frameOf));
+  await stream.close();
+  const again = await client.submit("streets", "run", { replay: true });
+  await again.sendBatch(ALL.map(frameOf));
+  await again.close();
+  assert.deepEqual(stored.frames, ALL);
+});
+
+test("a wait ends with its signal, and a stream with the signal that it was opened with", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const life = new AbortController();
+  const stream = await client.submit("streets", "run", { signal: life.signal });
+  await send(stream, 1);
+  const waiting = stream.flush({ signal: AbortSignal.timeout(20) });
+  await assert.rejects(waiting, CallCancelledError);
+  life.abort();
+  await assert.rejects(send(stream, 1), ClosedError);
+  const given = { signal: AbortSignal.abort() };
+  await assert.rejects(client.submissions.get("streets/run", given), CallCancelledError);
+  await assert.rejects(client.submissions.wait("streets/run", given), CallCancelledError);
+  await assert.rejects(
+    client.submissions.seal("streets/run", 1, undefined, given),
+    CallCancelledError,
+  );
+});
+
+test("many calls at once make Node.js warn of nothing", async (t) => {
+  const { client } = await storing(t);
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  const { signal } = new AbortController();
+  await Promise.all(ALL.concat(ALL).map(() => client.benchmark("streets", { signal })));
+  await new Promise(setImmediate);
+  process.off("warning", note);
+  assert.deepEqual(warnings, []);
 });

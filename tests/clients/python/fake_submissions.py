@@ -186,6 +186,15 @@ class _Benchmarks(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             )
         )
 
+    def GetLeaderboard(self, request: Any, context: Any) -> Any:  # noqa: N802
+        """Two pages of a row each."""
+        del context
+        rank, team = (2, "owl") if request.page_token else (1, "falcon")
+        return benchmark_service_pb2.GetLeaderboardResponse(
+            rows=[benchmark_service_pb2.LeaderboardRow(rank=rank, team=team)],
+            next_page_token="" if request.page_token else "second",
+        )
+
 
 class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
     def __init__(self, fake: FakeSubmissions) -> None:

@@ -163,6 +163,20 @@ def test_patience_ends_where_there_is_no_progress_for_so_long() -> None:
         retrying.delay_s(BROKEN, 1200.0)
 
 
+def test_no_wait_is_shorter_than_the_server_wants() -> None:
+    retrying = Retrying(Retry(initial_s=1.0, maximum_s=8.0), lambda: 1.0)
+    busy = LimitExceededError("busy", code="RESOURCE_EXHAUSTED", retry_delay_s=3.0)
+    assert [retrying.delay_s(busy, 0.0) for _ in range(5)] == [3.0, 3.0, 3.0, 4.0, 8.0]
+
+
+def test_a_wait_that_outlasts_patience_is_not_begun() -> None:
+    retrying = Retrying(Retry(give_up_after_s=100.0))
+    busy = UnavailableError("busy", code="UNAVAILABLE", retry_delay_s=60.0)
+    assert retrying.delay_s(busy, 0.0) == 60.0
+    with pytest.raises(UnavailableError):
+        retrying.delay_s(busy, 60.0)
+
+
 def test_patience_may_have_no_end() -> None:
     retrying = Retrying(Retry(give_up_after_s=None))
     for _ in range(2000):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -10,7 +11,7 @@ from tests.clients.python.fake_server import FakeServer, serving
 from tests.clients.python.streaming import BOX
 from tests.support.certificates import Authority, make_authority
 
-from vidscore_client import InputError, Tls, UnavailableError, __version__, aio, connect
+from vidscore_client import InputError, Keepalive, Tls, UnavailableError, __version__, aio, connect
 from vidscore_client._endpoint import make_endpoint
 
 SECRET = "a-secret"
@@ -25,6 +26,7 @@ def endpoint(target: Any = "localhost:1", **arguments: Any) -> Any:
             "token": None,
             "timeout_s": 1.0,
             "allow_plaintext_token": False,
+            "keepalive": Keepalive(),
             **arguments,
         },
     )
@@ -99,6 +101,48 @@ def test_a_token_is_not_shown() -> None:
 def test_a_certificate_that_cannot_be_read_is_named() -> None:
     with pytest.raises(InputError, match=r"root_certificates: found .*nowhere\.pem: No such file"):
         endpoint(tls=Tls(root_certificates="nowhere.pem"))
+
+
+def test_certificates_that_are_none_are_told_at_connecting(
+    tmp_path: Path, authority: Authority
+) -> None:
+    """And not by the first call, as a server that is out of reach."""
+    junk = tmp_path / "junk.pem"
+    junk.write_text("junk\n")
+    with pytest.raises(InputError, match=r"root_certificates: found .*junk\.pem without a cert"):
+        endpoint(tls=Tls(root_certificates=junk))
+    with pytest.raises(InputError, match=r"certificate: found .*junk\.pem and"):
+        endpoint(tls=Tls(certificate=junk, private_key=authority.folder / "client.key"))
+    strange = Tls(
+        certificate=authority.folder / "client.pem", private_key=authority.folder / "server.key"
+    )
+    with pytest.raises(InputError, match="KEY_VALUES_MISMATCH"):
+        endpoint(tls=strange)
+
+
+def test_a_silent_connection_is_asked_after_20_s_and_given_10_to_answer() -> None:
+    """`grpc.http2.ping_timeout_ms` is what newer releases of grpc go by."""
+    options = dict(endpoint().options)
+    assert options["grpc.keepalive_time_ms"] == 20_000
+    assert options["grpc.keepalive_timeout_ms"] == 10_000
+    assert options["grpc.http2.ping_timeout_ms"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("wrong", "argument"),
+    [
+        ({"interval_s": 9.9}, "interval_s"),
+        ({"interval_s": float("inf")}, "interval_s"),
+        ({"timeout_s": 0.0}, "timeout_s"),
+        ({"timeout_s": float("nan")}, "timeout_s"),
+    ],
+)
+def test_a_keepalive_that_a_server_would_refuse_is_refused(
+    wrong: dict[str, float], argument: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        Keepalive(**wrong)
+    assert caught.value.argument == argument
 
 
 def test_half_of_a_client_certificate_is_refused() -> None:

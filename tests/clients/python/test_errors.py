@@ -9,7 +9,7 @@ import grpc
 import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.wrappers_pb2 import StringValue
-from google.rpc import status_pb2
+from google.rpc import error_details_pb2, status_pb2
 from tests.clients.python.fake_server import bad_request, error_info
 
 from vidscore_client import InvalidArgumentError, VidscoreError
@@ -74,6 +74,14 @@ def test_reason_metadata_and_violations_come_from_the_details() -> None:
         "  no field",
         "  ... and 20 more",
     ]
+
+
+def test_the_time_after_which_the_server_wants_another_try_is_told() -> None:
+    delay = error_details_pb2.RetryInfo()
+    delay.retry_delay.FromMilliseconds(1500)
+    code = grpc.StatusCode.UNAVAILABLE
+    assert error_from_failure(failure(code, "later", packed(delay))).retry_delay_s == 1.5
+    assert error_from_failure(failure(code, "later")).retry_delay_s is None
 
 
 def test_a_single_violation_is_not_told_twice() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import threading
 import time
@@ -37,6 +38,7 @@ from vidscore_client import (
     SubmissionEndedError,
     SubmissionState,
     SubmissionStream,
+    aio,
     connect,
 )
 
@@ -92,6 +94,33 @@ def test_leaving_the_block_with_an_exception_does_not_wait(
         send(stream, range(3))
         raise ZeroDivisionError
     assert fake.stored == []
+
+
+def test_closing_in_vain_tells_how_many_frames_are_given_up(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.go_on.clear()
+    bounded = Delivery(close_timeout_s=0.05)
+    with submitting(delivery=bounded) as stream:
+        send(stream, range(7))
+        with pytest.raises(DeadlineError, match=r"^7 frames were not durable within 0\.05 s"):
+            stream.close()
+        assert stream.undelivered_frames == 7
+        stream.close()  # that has been told
+        with pytest.raises(DeadlineError):
+            stream.seal()  # what is missing would count as empty
+    fake.go_on.set()
+
+
+def test_closing_a_stream_that_was_detached_does_nothing(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.go_on.clear()
+    with submitting() as stream:
+        send(stream, range(7))
+        stream.detach()
+        assert stream.undelivered_frames == 7
+    fake.go_on.set()
 
 
 def test_a_quota_that_is_used_up_is_told_at_opening(
@@ -297,8 +326,29 @@ def test_no_thread_outlives_its_stream(fake: FakeSubmissions) -> None:
         eventually(lambda: stream_threads() == before)
 
 
-def test_a_client_that_is_closed_ends_its_streams(fake: FakeSubmissions) -> None:
+def test_a_client_that_is_closed_closes_its_streams_which_deliver(fake: FakeSubmissions) -> None:
     with connect(fake.target) as client:
         stream = client.submit("streets", "run")
+        send(stream, range(7))
+    assert numbers_of(fake) == list(range(7))
     with pytest.raises(ClosedError):
         stream.send("a", 0, BOX)
+
+
+def test_an_asyncio_client_that_is_closed_closes_its_streams(fake: FakeSubmissions) -> None:
+    async def submit() -> None:
+        async with aio.connect(fake.target) as client:
+            stream = await client.submit("streets", "run").__aenter__()
+            await stream.send("a", 0, BOX)
+
+    asyncio.run(submit())
+    assert numbers_of(fake) == [0]
+
+
+def test_a_client_that_is_left_with_an_exception_waits_for_nothing(fake: FakeSubmissions) -> None:
+    fake.go_on.clear()
+    with pytest.raises(ZeroDivisionError), connect(fake.target) as client:  # noqa: PT012
+        stream = client.submit("streets", "run")
+        send(stream, range(7))
+        raise ZeroDivisionError
+    assert stream.undelivered_frames == 7

@@ -28,6 +28,7 @@ final class AppendState {
   private final List<Sent> window = new ArrayList<>();
   private long acknowledged;
   private boolean broken;
+  private boolean closing; // whether no more frames are taken in
   private boolean ended;
   private VidscoreException failure;
   private long toSkip; // frames that the caller sends again and that are durable already
@@ -68,6 +69,17 @@ final class AppendState {
   /** Whether there is nothing to deliver, so that no connection is needed. */
   boolean idle() {
     return window.isEmpty() && outbox.frames() == 0;
+  }
+
+  /** Frames that were taken in and are not known to be durable. */
+  int undelivered() {
+    return windowFrames + outbox.frames();
+  }
+
+  /** Takes in no more frames, and lets nothing wait for others any longer. */
+  void close() {
+    closing = true;
+    flush();
   }
 
   /** When the connection counts as broken; never where no answer is due. */
@@ -199,12 +211,17 @@ final class AppendState {
     }
   }
 
+  /** What the stream failed with; null where it did not. */
+  VidscoreException failure() {
+    return failure;
+  }
+
   /** Throws what the stream failed with, or that it has ended. */
   void check() {
     if (failure != null) {
       throw failure.again();
     }
-    if (ended) {
+    if (ended || closing) {
       throw Failure.closed("the stream is closed and takes no more frames");
     }
   }

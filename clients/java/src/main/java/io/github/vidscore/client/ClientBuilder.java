@@ -9,6 +9,7 @@ import io.grpc.TlsChannelCredentials;
 import io.grpc.stub.MetadataUtils;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -30,6 +31,7 @@ public final class ClientBuilder {
   private boolean plaintextToken;
   private Duration timeout = Duration.ofSeconds(10);
   private Retry retry = Retry.DEFAULT;
+  private Keepalive keepalive = Keepalive.DEFAULT;
   private Function<ChannelCredentials, ManagedChannelBuilder<?>> channels;
 
   ClientBuilder(String target) {
@@ -101,6 +103,17 @@ public final class ClientBuilder {
     return this;
   }
 
+  /**
+   * Sets how a connection is found out that has gone silent.
+   *
+   * @param settings the settings
+   * @return this
+   */
+  public ClientBuilder keepalive(Keepalive settings) {
+    keepalive = Checks.given("keepalive", settings);
+    return this;
+  }
+
   /** Makes channels in another way. */
   ClientBuilder channels(Function<ChannelCredentials, ManagedChannelBuilder<?>> factory) {
     channels = factory;
@@ -112,8 +125,8 @@ public final class ClientBuilder {
    * properties of Java name are used for other machines.
    *
    * @return the client
-   * @throws InputException if a certificate cannot be read, or the token would go unencrypted to
-   *     another machine
+   * @throws InputException if a certificate cannot be read or is none, or the token would go
+   *     unencrypted to another machine
    */
   public VidscoreClient build() {
     if (token != null && tls == null && !plaintextToken && !isLoopback()) {
@@ -126,6 +139,8 @@ public final class ClientBuilder {
         channels
             .apply(credentials())
             .userAgent(USER_AGENT)
+            .keepAliveTime(Monitor.saturatedNs(keepalive.interval()), TimeUnit.NANOSECONDS)
+            .keepAliveTimeout(Monitor.saturatedNs(keepalive.timeout()), TimeUnit.NANOSECONDS)
             .maxInboundMessageSize(MAXIMUM_RESPONSE_BYTES);
     if (isLoopback()) {
       channel.proxyDetector(address -> null); // a proxy is for the network, not for this machine
@@ -154,6 +169,7 @@ public final class ClientBuilder {
     if (tls == null) {
       return InsecureChannelCredentials.create();
     }
+    Certificates.check(tls);
     TlsChannelCredentials.Builder credentials = TlsChannelCredentials.newBuilder();
     try {
       if (tls.rootCertificates() != null) {
@@ -163,7 +179,7 @@ public final class ClientBuilder {
         credentials.keyManager(tls.certificate().toFile(), tls.privateKey().toFile());
       }
     } catch (IOException problem) {
-      throw Failure.input("tls", problem.getMessage(), "PEM files that can be read");
+      throw Failure.input("tls", problem, "PEM files that can be read");
     }
     return credentials.build();
   }

@@ -31,6 +31,7 @@ final class Courier {
   private final Delivery delivery;
   private final Monitor monitor = new Monitor();
   private final AppendState state;
+  private boolean left; // whether this side has closed or detached it
   private volatile Thread teller; // the one that is in onAcknowledged
   private long told; // what onAcknowledged was told last
   private Exchange<AppendFramesRequest, AppendFramesResponse> exchange; // the present call, if any
@@ -70,16 +71,12 @@ final class Courier {
 
   /** Waits until every frame is durable. */
   long flush(Duration timeout) {
-    if (Thread.currentThread() == teller) {
-      throw Failure.callback(
-          "flush and seal cannot be called in onAcknowledged: they would wait for themselves",
-          null);
-    }
+    refuseInCallback();
     return monitor.holding(
         () -> {
           state.flush();
           monitor.signal();
-          if (!monitor.await(() -> state.ended() || (state.idle() && isTold()), timeout)) {
+          if (!monitor.await(this::isSettled, timeout)) {
             throw Failure.deadline(
                 "not every frame was durable within " + timeout + "; the stream goes on");
           }
@@ -88,6 +85,60 @@ final class Courier {
           }
           return state.acknowledged();
         });
+  }
+
+  /** Delivers what was taken, in a time, and ends; where this side has ended it, does nothing. */
+  void close(Duration timeout) {
+    refuseInCallback();
+    VidscoreException failure =
+        monitor.holding(
+            () -> {
+              if (left) {
+                return null;
+              }
+              left = true;
+              state.close();
+              monitor.signal();
+              monitor.await(this::isSettled, timeout);
+              if (state.undelivered() == 0) {
+                return null;
+              }
+              state.end(
+                  Failure.deadline(
+                      state.undelivered()
+                          + " frames were not durable within "
+                          + timeout
+                          + " and are given up"));
+              return state.failure();
+            });
+    end(null);
+    if (failure != null) {
+      throw failure.again();
+    }
+  }
+
+  /** Ends at once; what is not durable is given up. */
+  void detach() {
+    monitor.holding(() -> left = true);
+    end(Failure.closed("the stream was ended by this side"));
+  }
+
+  int undelivered() {
+    return monitor.holding(state::undelivered);
+  }
+
+  private void refuseInCallback() {
+    if (Thread.currentThread() == teller) {
+      throw Failure.callback(
+          "flush, close and seal cannot be called in onAcknowledged:"
+              + " they would wait for themselves",
+          null);
+    }
+  }
+
+  /** Whether every frame is durable and onAcknowledged told, or the stream has failed. */
+  private boolean isSettled() {
+    return state.ended() || (state.idle() && isTold());
   }
 
   /** Whether onAcknowledged has been told of every durable frame. */

@@ -13,6 +13,8 @@ import java.util.function.LongConsumer;
  * @param windowBytes bytes of these, likewise
  * @param acknowledgeTimeout time without an acknowledgement after which a connection counts as
  *     broken
+ * @param closeTimeout longest that closing the stream waits for frames to become durable before it
+ *     gives them up
  * @param retry what happens after a break
  * @param onAcknowledged called with the number of durable frames of the stream whenever it has
  *     grown; null for nobody; an exception ends the stream
@@ -23,13 +25,21 @@ public record Delivery(
     int windowFrames,
     long windowBytes,
     Duration acknowledgeTimeout,
+    Duration closeTimeout,
     Retry retry,
     LongConsumer onAcknowledged,
     boolean unary) {
 
   /** The usual settings. */
   public static final Delivery DEFAULT =
-      new Delivery(4096, 64L << 20, Duration.ofSeconds(30), Retry.DEFAULT, null, false);
+      new Delivery(
+          4096,
+          64L << 20,
+          Duration.ofSeconds(30),
+          Duration.ofMinutes(2),
+          Retry.DEFAULT,
+          null,
+          false);
 
   /**
    * Checks the settings.
@@ -37,6 +47,7 @@ public record Delivery(
    * @param windowFrames see {@link #windowFrames}
    * @param windowBytes see {@link #windowBytes}
    * @param acknowledgeTimeout see {@link #acknowledgeTimeout}
+   * @param closeTimeout see {@link #closeTimeout}
    * @param retry see {@link #retry}
    * @param onAcknowledged see {@link #onAcknowledged}
    * @param unary see {@link #unary}
@@ -46,6 +57,7 @@ public record Delivery(
     Checks.atLeast("windowFrames", windowFrames, 1);
     Checks.atLeast("windowBytes", windowBytes, 1);
     Checks.atLeast("acknowledgeTimeout", acknowledgeTimeout, Duration.ofNanos(1));
+    Checks.atLeast("closeTimeout", closeTimeout, Duration.ZERO);
     Checks.given("retry", retry);
   }
 
@@ -56,7 +68,8 @@ public record Delivery(
    * @return the settings
    */
   public Delivery withWindowFrames(int value) {
-    return new Delivery(value, windowBytes, acknowledgeTimeout, retry, onAcknowledged, unary);
+    return new Delivery(
+        value, windowBytes, acknowledgeTimeout, closeTimeout, retry, onAcknowledged, unary);
   }
 
   /**
@@ -66,7 +79,8 @@ public record Delivery(
    * @return the settings
    */
   public Delivery withWindowBytes(long value) {
-    return new Delivery(windowFrames, value, acknowledgeTimeout, retry, onAcknowledged, unary);
+    return new Delivery(
+        windowFrames, value, acknowledgeTimeout, closeTimeout, retry, onAcknowledged, unary);
   }
 
   /**
@@ -76,7 +90,20 @@ public record Delivery(
    * @return the settings
    */
   public Delivery withAcknowledgeTimeout(Duration value) {
-    return new Delivery(windowFrames, windowBytes, value, retry, onAcknowledged, unary);
+    return new Delivery(
+        windowFrames, windowBytes, value, closeTimeout, retry, onAcknowledged, unary);
+  }
+
+  /**
+   * These settings with another closeTimeout.
+   *
+   * @param value longest that closing the stream waits for frames to become durable before it gives
+   *     them up
+   * @return the settings
+   */
+  public Delivery withCloseTimeout(Duration value) {
+    return new Delivery(
+        windowFrames, windowBytes, acknowledgeTimeout, value, retry, onAcknowledged, unary);
   }
 
   /**
@@ -87,7 +114,7 @@ public record Delivery(
    */
   public Delivery withRetry(Retry value) {
     return new Delivery(
-        windowFrames, windowBytes, acknowledgeTimeout, value, onAcknowledged, unary);
+        windowFrames, windowBytes, acknowledgeTimeout, closeTimeout, value, onAcknowledged, unary);
   }
 
   /**
@@ -98,7 +125,8 @@ public record Delivery(
    * @return the settings
    */
   public Delivery withOnAcknowledged(LongConsumer value) {
-    return new Delivery(windowFrames, windowBytes, acknowledgeTimeout, retry, value, unary);
+    return new Delivery(
+        windowFrames, windowBytes, acknowledgeTimeout, closeTimeout, retry, value, unary);
   }
 
   /**
@@ -110,6 +138,6 @@ public record Delivery(
    */
   public Delivery withUnary(boolean value) {
     return new Delivery(
-        windowFrames, windowBytes, acknowledgeTimeout, retry, onAcknowledged, value);
+        windowFrames, windowBytes, acknowledgeTimeout, closeTimeout, retry, onAcknowledged, value);
   }
 }

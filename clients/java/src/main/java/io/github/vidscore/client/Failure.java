@@ -1,5 +1,6 @@
 package io.github.vidscore.client;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -12,6 +13,7 @@ record Failure(
     List<FieldViolation> violations,
     int violationCount,
     Map<String, String> metadata,
+    Duration retryDelay,
     Throwable cause) {
 
   private static final Map<Class<?>, Function<Failure, VidscoreException>> CONSTRUCTORS =
@@ -36,23 +38,30 @@ record Failure(
           Map.entry(CallbackException.class, CallbackException::new));
 
   static Failure of(String message) {
-    return new Failure(message, "", "", List.of(), 0, Map.of(), null);
+    return new Failure(message, "", "", List.of(), 0, Map.of(), null, null);
   }
 
   Failure withCode(String name) {
-    return new Failure(message, name, reason, violations, violationCount, metadata, cause);
+    return new Failure(
+        message, name, reason, violations, violationCount, metadata, retryDelay, cause);
   }
 
   Failure withReason(String word) {
-    return new Failure(message, code, word, violations, violationCount, metadata, cause);
+    return new Failure(
+        message, code, word, violations, violationCount, metadata, retryDelay, cause);
   }
 
   Failure withMetadata(Map<String, String> facts) {
-    return new Failure(message, code, reason, violations, violationCount, facts, cause);
+    return new Failure(message, code, reason, violations, violationCount, facts, retryDelay, cause);
   }
 
   Failure withCause(Throwable origin) {
-    return new Failure(message, code, reason, violations, violationCount, metadata, origin);
+    return new Failure(
+        message, code, reason, violations, violationCount, metadata, retryDelay, origin);
+  }
+
+  Failure withRetryDelay(Duration delay) {
+    return new Failure(message, code, reason, violations, violationCount, metadata, delay, cause);
   }
 
   VidscoreException exception(Class<?> kind) {

@@ -3,7 +3,8 @@ package io.github.vidscore.client;
 import java.time.Duration;
 
 /**
- * How often and how long to try again after a break; each wait is twice the one before.
+ * How often and how long to try again after a break; each wait is twice the one before, and none is
+ * shorter than the server says.
  *
  * @param initial wait before the second try; the first one is made at once
  * @param maximum longest wait between two tries

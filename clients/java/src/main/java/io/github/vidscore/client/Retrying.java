@@ -31,6 +31,9 @@ final class Retrying {
 
   /** Whether the same may succeed over another connection, or later. */
   static boolean isBreak(VidscoreException failure) {
+    if (failure.retryDelay().isPresent()) {
+      return true; // the server itself says so
+    }
     if (failure instanceof InternalException && failure.metadata().containsKey("incident")) {
       return false; // the server itself failed at this very request, and would again
     }
@@ -52,7 +55,10 @@ final class Retrying {
     breaks = 0;
   }
 
-  /** Nanoseconds before the next try; throws where another one makes no sense or takes too long. */
+  /**
+   * Nanoseconds before the next try, no less than the server wants; throws where another one makes
+   * no sense or takes too long.
+   */
   long delayNs(VidscoreException failure, long nowNs) {
     if (!isBreak(failure)) {
       throw failure.again();
@@ -60,12 +66,18 @@ final class Retrying {
     if (breaks == 0) {
       sinceNs = nowNs;
     }
-    boolean patient =
-        retry.giveUpAfter() == null || nowNs - sinceNs < retry.giveUpAfter().toNanos();
-    if (!patient && breaks > 0) {
-      throw failure.again();
+    long wantedNs = failure.retryDelay().map(Monitor::saturatedNs).orElse(0L);
+    if (retry.giveUpAfter() != null) {
+      long leftNs = Monitor.saturatedNs(retry.giveUpAfter()) - (nowNs - sinceNs);
+      if ((leftNs <= 0 && breaks > 0) || wantedNs > leftNs) {
+        throw failure.again();
+      }
     }
     breaks++;
+    return Math.max(wantedNs, ownDelayNs());
+  }
+
+  private long ownDelayNs() {
     if (breaks == 1) {
       return 0;
     }

@@ -4,12 +4,16 @@ import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.ProtoUtils;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Turns the status that a call ended with into an exception. */
 final class Statuses {
@@ -63,8 +67,10 @@ final class Statuses {
     String code = status.getCode().name();
     ErrorInfo information = ErrorInfo.getDefaultInstance();
     List<FieldViolation> violations = new ArrayList<>();
+    Duration retryDelay = null;
     for (Any detail : details(Status.trailersFromThrowable(thrown))) {
       information = informationOf(detail, information);
+      retryDelay = retryDelayOf(detail, retryDelay);
       addViolations(detail, violations);
     }
     return new Failure(
@@ -74,19 +80,24 @@ final class Statuses {
             List.copyOf(violations),
             count(information.getMetadataMap(), violations.size()),
             Map.copyOf(information.getMetadataMap()),
+            retryDelay,
             thrown)
         .exception(
             SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(status.getCode())));
   }
 
-  /** What the server said; grpc's own "io exception" means something with its cause alone. */
+  /**
+   * What the server said; grpc's own "io exception" means something with its causes alone, of which
+   * the last one says what it was, such as a certificate for another name.
+   */
   private static String message(Status status) {
-    String description = status.getDescription() == null ? "" : status.getDescription();
-    String cause = status.getCause() == null ? "" : String.valueOf(status.getCause().getMessage());
-    if (description.isEmpty() && cause.isEmpty()) {
-      return "the call ended with " + status.getCode();
+    Set<String> texts = new LinkedHashSet<>();
+    texts.add(status.getDescription());
+    for (Throwable cause = status.getCause(); cause != null; cause = cause.getCause()) {
+      texts.add(cause.getMessage());
     }
-    return description + (description.isEmpty() || cause.isEmpty() ? "" : ": ") + cause;
+    texts.removeIf(text -> text == null || text.isEmpty());
+    return texts.isEmpty() ? "the call ended with " + status.getCode() : String.join(": ", texts);
   }
 
   private static List<Any> details(Metadata trailers) {
@@ -106,6 +117,19 @@ final class Statuses {
       ErrorInfo found = detail.is(ErrorInfo.class) ? detail.unpack(ErrorInfo.class) : known;
       return found.getDomain().equals(ERROR_DOMAIN) ? found : known;
     } catch (InvalidProtocolBufferException foreign) {
+      return known;
+    }
+  }
+
+  private static Duration retryDelayOf(Any detail, Duration known) {
+    try {
+      if (!detail.is(RetryInfo.class)) {
+        return known;
+      }
+      var delay = detail.unpack(RetryInfo.class).getRetryDelay();
+      Duration said = Duration.ofSeconds(delay.getSeconds(), delay.getNanos());
+      return said.isNegative() ? Duration.ZERO : said;
+    } catch (InvalidProtocolBufferException | ArithmeticException foreign) {
       return known;
     }
   }

@@ -7,19 +7,19 @@ import java.util.List;
  * A stream of detections into a submission; made by {@link VidscoreClient#submit}.
  *
  * <p>Every method may be called from any thread; frames of one thread are sent in its order.
- * Closing ends the stream at once: flush or seal before.
+ * Closing it, as try-with-resources does, delivers what was taken; {@link #detach} drops it.
  */
 public final class SubmissionStream implements AutoCloseable {
   private final VidscoreClient client;
   private final Courier.Opened opened;
-  private final Retry retry;
+  private final Delivery delivery;
   private final Courier courier;
 
   SubmissionStream(
       VidscoreClient client, Calls calls, Courier.Opened opened, SubmitOptions options) {
     this.client = client;
     this.opened = opened;
-    this.retry = options.delivery().retry();
+    this.delivery = options.delivery();
     this.courier = new Courier(calls, opened, options);
   }
 
@@ -48,6 +48,16 @@ public final class SubmissionStream implements AutoCloseable {
    */
   public long acknowledgedFrames() {
     return courier.acknowledged();
+  }
+
+  /**
+   * Frames that were taken and are not known to be durable; after the end of the stream, those that
+   * were given up.
+   *
+   * @return the number of frames
+   */
+  public int undeliveredFrames() {
+    return courier.undelivered();
   }
 
   /**
@@ -112,7 +122,7 @@ public final class SubmissionStream implements AutoCloseable {
   public Submission seal(long expectedFrames) {
     flush();
     close();
-    return client.seal(submission(), expectedFrames, retry);
+    return client.seal(submission(), expectedFrames, delivery.retry());
   }
 
   /**
@@ -124,7 +134,7 @@ public final class SubmissionStream implements AutoCloseable {
    * @throws VidscoreException if it cannot be watched
    */
   public Submission await(Duration timeout) {
-    return client.await(submission(), timeout, retry);
+    return client.await(submission(), timeout, delivery.retry());
   }
 
   /**
@@ -136,10 +146,27 @@ public final class SubmissionStream implements AutoCloseable {
     return client.scores(submission());
   }
 
-  /** Ends the stream at once; frames that are not durable are given up. May be called again. */
+  /**
+   * Delivers what was taken and ends the stream, at most after {@link Delivery#closeTimeout}; the
+   * submission stays open. May be called again; after {@link #detach} it does nothing.
+   *
+   * @throws DeadlineException if frames are not durable in time; they are given up, and the text
+   *     and {@link #undeliveredFrames} say how many
+   * @throws CallbackException in {@code onAcknowledged}, which would wait for itself
+   * @throws VidscoreException what the stream failed with, if it had frames that are not durable
+   */
   @Override
   public void close() {
-    courier.end(null);
+    try {
+      courier.close(delivery.closeTimeout());
+    } finally {
+      client.forget(this);
+    }
+  }
+
+  /** Ends the stream at once; frames that are not durable are given up. */
+  public void detach() {
+    courier.detach();
     client.forget(this);
   }
 

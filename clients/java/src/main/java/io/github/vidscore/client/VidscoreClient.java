@@ -46,7 +46,8 @@ public final class VidscoreClient implements AutoCloseable {
   private final Calls calls;
   private final Duration timeout;
   private final Retry retry;
-  private final Set<AutoCloseable> streams = ConcurrentHashMap.newKeySet();
+  private final Set<ScoreStream> scoring = ConcurrentHashMap.newKeySet();
+  private final Set<SubmissionStream> submitting = ConcurrentHashMap.newKeySet();
 
   VidscoreClient(ManagedChannel channel, Duration timeout, Retry retry) {
     this.channel = channel;
@@ -148,8 +149,8 @@ public final class VidscoreClient implements AutoCloseable {
    * @throws VidscoreException if the stream cannot be opened for another reason
    */
   public ScoreStream scoreStream(ScoreOptions options) {
-    ScoreStream stream = calls.score(options, this::forget);
-    streams.add(stream);
+    ScoreStream stream = calls.score(options, scoring::remove);
+    scoring.add(stream);
     try {
       stream.awaitStart(timeout);
       return stream;
@@ -208,7 +209,7 @@ public final class VidscoreClient implements AutoCloseable {
         Decoding.stream(calls.submissions(stub -> stub.openStream(request)).getStream());
     Courier.Opened opened = new Courier.Opened(found, info, hosted.detectionGeometry());
     SubmissionStream stream = new SubmissionStream(this, calls, opened, options);
-    streams.add(stream);
+    submitting.add(stream);
     return stream;
   }
 
@@ -408,16 +409,41 @@ public final class VidscoreClient implements AutoCloseable {
         });
   }
 
-  /** Ends every open stream at once and closes the connection; may be called again. */
+  /**
+   * Closes every open stream and the connection; may be called again. Streams into submissions
+   * deliver what they have taken, as their own {@code close} does; streams that score end at once.
+   *
+   * @throws VidscoreException what a stream that could not deliver everything failed with; the rest
+   *     is closed all the same
+   */
   @Override
   public void close() {
-    streams.forEach(VidscoreClient::closeQuietly);
+    List<VidscoreException> failures = new ArrayList<>();
+    for (SubmissionStream stream : submitting) {
+      try {
+        stream.close();
+      } catch (VidscoreException failure) {
+        failures.add(failure);
+      }
+    }
+    detach();
+    if (!failures.isEmpty()) {
+      VidscoreException first = failures.remove(0);
+      failures.forEach(first::addSuppressed);
+      throw first;
+    }
+  }
+
+  /** Ends every open stream at once, giving up what is not delivered, and the connection. */
+  public void detach() {
+    submitting.forEach(SubmissionStream::detach);
+    scoring.forEach(ScoreStream::close);
     channel.shutdownNow();
   }
 
   /** Lets go of a stream that is closed. */
-  void forget(AutoCloseable stream) {
-    streams.remove(stream);
+  void forget(SubmissionStream stream) {
+    submitting.remove(stream);
   }
 
   Submission seal(String submission, long expectedFrames, Retry patience) {
@@ -474,13 +500,5 @@ public final class VidscoreClient implements AutoCloseable {
 
   private static List<Frame> part(List<Frame> frames, int first, int piece) {
     return frames.subList(Math.min(first, frames.size()), Math.min(first + piece, frames.size()));
-  }
-
-  private static void closeQuietly(AutoCloseable stream) {
-    try {
-      stream.close();
-    } catch (Exception impossible) {
-      throw new AssertionError("closing a stream throws nothing", impossible);
-    }
   }
 }

@@ -1,7 +1,9 @@
 package io.github.vidscore.client;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Base of everything that can go wrong; it has all that the server said.
@@ -72,6 +74,15 @@ public class VidscoreException extends RuntimeException {
    */
   public Map<String, String> metadata() {
     return failure.metadata();
+  }
+
+  /**
+   * When the server says that the same may go well.
+   *
+   * @return the time to wait; empty where it says nothing of the kind
+   */
+  public Optional<Duration> retryDelay() {
+    return Optional.ofNullable(failure.retryDelay());
   }
 
   /**

@@ -247,4 +247,22 @@ class AppendStateTest {
             () -> Live.every(negative));
     wrong.forEach(settings -> assertThrows(InputException.class, settings));
   }
+
+  @Test
+  void noWaitIsShorterThanTheServerWantsAndNoneOutlastsPatience() {
+    Retry retry =
+        new Retry(Duration.ofSeconds(1), Duration.ofSeconds(8), Duration.ofMinutes(1));
+    Retrying tries = new Retrying(retry, () -> 1);
+    for (int seconds : new int[] {3, 3, 3, 4, 8}) {
+      assertEquals(seconds * 1_000_000_000L, tries.delayNs(busy(3), 0));
+    }
+    assertThrows(LimitExceededException.class, () -> tries.delayNs(busy(61), 0));
+  }
+
+  private static VidscoreException busy(int seconds) {
+    return Failure.of("busy")
+        .withCode("RESOURCE_EXHAUSTED")
+        .withRetryDelay(Duration.ofSeconds(seconds))
+        .exception(LimitExceededException.class);
+  }
 }

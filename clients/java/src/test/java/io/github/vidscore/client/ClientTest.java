@@ -27,12 +27,15 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Clients: settings, lists, errors, names and messages. */
 class ClientTest {
@@ -207,11 +210,27 @@ class ClientTest {
     assertThrows(InputException.class, () -> new Tls(null, Path.of("only.pem"), null, null));
     assertThrows(
         InputException.class, () -> local.tls(Tls.trusting(Path.of("absent.pem"))).build());
+    assertThrows(InputException.class, () -> pingEvery(9));
     remote.allowPlaintextToken().build().close();
     for (String target : List.of("127.0.0.1:1", "[::1]:1", "localhost:1", "dns:///localhost:1")) {
       VidscoreClient.builder(target).token("secret").build().close();
     }
     VidscoreClient.builder("example.org:1").token("secret").tls(Tls.SYSTEM).build().close();
+  }
+
+  private static Keepalive pingEvery(int seconds) {
+    return new Keepalive(Duration.ofSeconds(seconds), Duration.ofSeconds(1));
+  }
+
+  @Test
+  void filesThatAreNoCertificatesAreRefusedByTheNameOfTheFile(@TempDir Path folder)
+      throws IOException {
+    Path junk = Files.writeString(folder.resolve("junk.pem"), "junk\n");
+    for (Tls tls : List.of(Tls.trusting(junk), new Tls(null, junk, junk, null))) {
+      ClientBuilder local = VidscoreClient.builder("localhost:1").tls(tls);
+      InputException refused = assertThrows(InputException.class, local::build);
+      assertTrue(refused.message().contains("junk.pem without a CERTIFICATE"), refused.message());
+    }
   }
 
   @Test

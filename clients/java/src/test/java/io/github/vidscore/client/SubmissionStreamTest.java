@@ -131,6 +131,7 @@ class SubmissionStreamTest {
             VidscoreException failure = assertThrows(kinds.get(reason), () -> stream.flush(LIMIT));
             assertEquals(reason, failure.reason());
             assertThrows(kinds.get(reason), () -> stream.send(box(3)));
+            assertThrows(kinds.get(reason), stream::close);
           }
           assertEquals(1, fake.offsets.size());
         });
@@ -157,6 +158,7 @@ class SubmissionStreamTest {
       site.stop();
       send(stream, 0, 3);
       assertTrue(assertThrows(UnavailableException.class, () -> stream.flush(LIMIT)).isRetryable());
+      stream.detach();
     }
   }
 
@@ -185,6 +187,7 @@ class SubmissionStreamTest {
         SupersededException failure =
             assertThrows(SupersededException.class, () -> older.flush(LIMIT));
         assertEquals("EPOCH_STALE", failure.reason());
+        older.detach();
         send(younger, 3, 9);
         assertEquals(9, younger.flush(LIMIT));
       }
@@ -235,7 +238,7 @@ class SubmissionStreamTest {
   }
 
   @Test
-  void aListenerMayThrowOrCloseButNotWait() throws Exception {
+  void aListenerMayThrowOrDetachButNotWait() throws Exception {
     RuntimeException mistake = new IllegalStateException("mistake");
     Delivery throwing =
         QUICK.withOnAcknowledged(
@@ -247,6 +250,7 @@ class SubmissionStreamTest {
       Throwable failure = failureOf(stream);
       assertInstanceOf(CallbackException.class, failure);
       assertSame(mistake, failure.getCause());
+      stream.detach();
     }
     CompletableFuture<SubmissionStream> opened = new CompletableFuture<>();
     CompletableFuture<Throwable> waited = new CompletableFuture<>();
@@ -255,7 +259,8 @@ class SubmissionStreamTest {
             count -> {
               SubmissionStream own = opened.join();
               waited.complete(assertThrows(CallbackException.class, own::flush));
-              own.close();
+              assertThrows(CallbackException.class, own::close);
+              own.detach();
             });
     try (SubmissionStream stream = submit(Batching.DEFAULT, closing)) {
       opened.complete(stream);
@@ -276,9 +281,41 @@ class SubmissionStreamTest {
     waiting.start();
     waiting.interrupt();
     assertInstanceOf(CallCancelledException.class, waited.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
-    client.close();
+    client.detach();
     assertInstanceOf(ClosedException.class, failureOf(stream));
     assertThrows(ClosedException.class, () -> submit(Batching.DEFAULT, QUICK));
+  }
+
+  @Test
+  void closingAStreamOrItsClientDeliversWhatWasTaken() {
+    try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK)) {
+      send(stream, 0, 7);
+    }
+    assertEquals(numbers(7), fake.stored);
+    SubmissionStream other = submit(Batching.DEFAULT, QUICK);
+    send(other, 7, 12);
+    client.close();
+    assertEquals(numbers(12), fake.stored);
+    assertEquals(0, other.undeliveredFrames());
+  }
+
+  @Test
+  void closingInVainSaysHowManyFramesAreGivenUpAndDetachingAsksForNothing() {
+    fake.hold = new CountDownLatch(1);
+    SubmissionStream stream =
+        submit(Batching.DEFAULT, QUICK.withCloseTimeout(Duration.ofMillis(20)));
+    send(stream, 0, 7);
+    DeadlineException failure = assertThrows(DeadlineException.class, stream::close);
+    assertTrue(failure.message().startsWith("7 frames were not durable within"));
+    assertEquals(7, stream.undeliveredFrames());
+    stream.close(); // that has been told
+    assertThrows(DeadlineException.class, () -> stream.seal(7));
+    SubmissionStream left = submit(Batching.DEFAULT, QUICK);
+    send(left, 0, 7);
+    left.detach();
+    left.close();
+    assertEquals(7, left.undeliveredFrames());
+    fake.hold.countDown();
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.github.vidscore.conformance;
 
 import io.github.vidscore.client.Batching;
 import io.github.vidscore.client.Delivery;
+import io.github.vidscore.client.Keepalive;
 import io.github.vidscore.client.Policy;
 import io.github.vidscore.client.Retry;
 import io.github.vidscore.client.Tls;
@@ -14,7 +15,7 @@ import java.util.function.LongConsumer;
 
 /** The options of a command, as they stand on the command line. */
 final class Options {
-  private static final Set<String> SWITCHES = Set.of("replay", "unary", "no-seal", "until-ended");
+  private static final Set<String> SWITCHES = Set.of("replay", "unary", "no-seal", "close", "until-ended");
   private static final Set<String> VALUES =
       Set.of(
           "address",
@@ -24,6 +25,10 @@ final class Options {
           "key",
           "server-name",
           "timeout-s",
+          "keepalive-interval-s",
+          "keepalive-timeout-s",
+          "linger-s",
+          "close-timeout-s",
           "frames",
           "batch-frames",
           "live-every-frames",
@@ -85,6 +90,13 @@ final class Options {
     return new Tls(path("ca"), path("certificate"), path("key"), found.get("server-name"));
   }
 
+  Keepalive keepalive() {
+    Keepalive usual = Keepalive.DEFAULT;
+    return new Keepalive(
+        time("keepalive-interval-s", usual.interval()),
+        time("keepalive-timeout-s", usual.timeout()));
+  }
+
   Batching batching() {
     Batching usual = Batching.DEFAULT;
     return usual
@@ -105,6 +117,7 @@ final class Options {
     return usual
         .withWindowFrames((int) whole("window-frames", usual.windowFrames()))
         .withAcknowledgeTimeout(time("acknowledge-timeout-s", usual.acknowledgeTimeout()))
+        .withCloseTimeout(time("close-timeout-s", usual.closeTimeout()))
         .withRetry(retry)
         .withOnAcknowledged(onAcknowledged)
         .withUnary(has("unary"));

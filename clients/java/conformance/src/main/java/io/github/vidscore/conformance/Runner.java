@@ -88,9 +88,12 @@ public final class Runner {
     }
     try {
       Options options = new Options(arguments);
+      Object result;
       try (VidscoreClient client = connect(options)) {
-        show(command.run(client, options));
+        result = command.run(client, options);
       }
+      sleep(options.number("linger-s", 0));
+      show(result);
     } catch (VidscoreException failure) {
       show(document("error", Output.error(failure)));
       System.exit(REFUSED);
@@ -112,7 +115,8 @@ public final class Runner {
   private static VidscoreClient connect(Options options) {
     ClientBuilder builder =
         VidscoreClient.builder(options.text("address", ""))
-            .timeout(options.time("timeout-s", Duration.ofSeconds(10)));
+            .timeout(options.time("timeout-s", Duration.ofSeconds(10)))
+            .keepalive(options.keepalive());
     if (options.has("token")) {
       builder.token(options.text("token", ""));
     }
@@ -200,12 +204,17 @@ public final class Runner {
                       }
                       acknowledged.add(count);
                     }));
-    try (SubmissionStream stream = client.submit(options.text("benchmark", ""), wanted)) {
+    SubmissionStream stream = client.submit(options.text("benchmark", ""), wanted);
+    try {
       for (Frame frame : frames) {
         stream.send(frame);
         if (options.has("rate-hz")) {
           sleep(1 / options.number("rate-hz", 1));
         }
+      }
+      if (options.has("close")) {
+        stream.close();
+        return document("undelivered_frames", stream.undeliveredFrames());
       }
       long durable = stream.flush();
       Submission submission = ended(client, stream, frames.size(), options);
@@ -218,6 +227,8 @@ public final class Runner {
           "state_reason", submission.stateReason(),
           "frame_count", submission.frameCount(),
           "scores", Output.scores(stream.scores()));
+    } finally {
+      stream.detach(); // what failed has nothing to wait for
     }
   }
 

@@ -1,0 +1,64 @@
+/** Files of certificates, read and checked when a client is made. */
+
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { InputError } from "./errors.js";
+import type { Tls } from "./settings.js";
+
+/** What Node.js takes in the place of files. */
+export interface Certificates {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** @throws InputError for a file that cannot be read or is none, or half of a client certificate. */
+export function readCertificates(tls: Tls): Certificates {
+  if ((tls.certificate === undefined) !== (tls.privateKey === undefined)) {
+    const missing = tls.certificate === undefined ? "certificate" : "privateKey";
+    throw new InputError(missing, "none", "certificate and privateKey together, or neither");
+  }
+  const ca = read("rootCertificates", tls);
+  const cert = read("certificate", tls);
+  const key = read("privateKey", tls);
+  if (ca !== undefined) {
+    check("rootCertificates", `${tls.rootCertificates}`, () => new X509Certificate(ca));
+  }
+  if (cert !== undefined && key !== undefined) {
+    const files = `${tls.certificate} and ${tls.privateKey}`;
+    check("certificate", files, () => createSecureContext({ cert, key }));
+  }
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+function read(
+  name: "rootCertificates" | "certificate" | "privateKey",
+  tls: Tls,
+): string | undefined {
+  const path = tls[name];
+  if (path === undefined) {
+    return undefined;
+  }
+  try {
+    return readFileSync(path, "utf8");
+  } catch (thrown) {
+    throw new InputError(name, reason(thrown), "a PEM file");
+  }
+}
+
+function check(name: string, files: string, parse: () => unknown): void {
+  try {
+    parse();
+  } catch (thrown) {
+    throw new InputError(name, `${files}: ${reason(thrown)}`, "PEM of a certificate, and its key");
+  }
+}
+
+function reason(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -27,6 +27,64 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// NameKind is a kind of names that a benchmark has.
+type NameKind int32
+
+const (
+	// Not said.
+	NameKind_NAME_KIND_UNSPECIFIED NameKind = 0
+	// Sequences, with their domains. One that the benchmark lacks is refused.
+	NameKind_NAME_KIND_SEQUENCES NameKind = 1
+	// Labels. One that the specification does not list is refused; where it lists none, one that the
+	// truth lacks is warned of.
+	NameKind_NAME_KIND_LABELS NameKind = 2
+	// First and last frame of each sequence. A frame outside is refused. Takes NAME_KIND_SEQUENCES.
+	NameKind_NAME_KIND_FRAME_COUNTS NameKind = 3
+)
+
+// Enum value maps for NameKind.
+var (
+	NameKind_name = map[int32]string{
+		0: "NAME_KIND_UNSPECIFIED",
+		1: "NAME_KIND_SEQUENCES",
+		2: "NAME_KIND_LABELS",
+		3: "NAME_KIND_FRAME_COUNTS",
+	}
+	NameKind_value = map[string]int32{
+		"NAME_KIND_UNSPECIFIED":  0,
+		"NAME_KIND_SEQUENCES":    1,
+		"NAME_KIND_LABELS":       2,
+		"NAME_KIND_FRAME_COUNTS": 3,
+	}
+)
+
+func (x NameKind) Enum() *NameKind {
+	p := new(NameKind)
+	*p = x
+	return p
+}
+
+func (x NameKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (NameKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[0].Descriptor()
+}
+
+func (NameKind) Type() protoreflect.EnumType {
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[0]
+}
+
+func (x NameKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use NameKind.Descriptor instead.
+func (NameKind) EnumDescriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{0}
+}
+
 // Visibility is what performers see of scores.
 type Visibility int32
 
@@ -69,11 +127,11 @@ func (x Visibility) String() string {
 }
 
 func (Visibility) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[0].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[1].Descriptor()
 }
 
 func (Visibility) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[0]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[1]
 }
 
 func (x Visibility) Number() protoreflect.EnumNumber {
@@ -82,7 +140,7 @@ func (x Visibility) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Visibility.Descriptor instead.
 func (Visibility) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{0}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
 }
 
 // QuietAction is what becomes of a submission that nobody continues.
@@ -122,11 +180,11 @@ func (x QuietAction) String() string {
 }
 
 func (QuietAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[1].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[2].Descriptor()
 }
 
 func (QuietAction) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[1]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[2]
 }
 
 func (x QuietAction) Number() protoreflect.EnumNumber {
@@ -135,7 +193,7 @@ func (x QuietAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use QuietAction.Descriptor instead.
 func (QuietAction) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
 // Selection is which submission of a team stands on the board.
@@ -175,11 +233,11 @@ func (x Selection) String() string {
 }
 
 func (Selection) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[2].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[3].Descriptor()
 }
 
 func (Selection) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[2]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[3]
 }
 
 func (x Selection) Number() protoreflect.EnumNumber {
@@ -188,7 +246,7 @@ func (x Selection) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Selection.Descriptor instead.
 func (Selection) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
 }
 
 // Rescore is how a board moves once what stands on it was scored again.
@@ -228,11 +286,11 @@ func (x Rescore) String() string {
 }
 
 func (Rescore) Descriptor() protoreflect.EnumDescriptor {
-	return file_vidscore_v1_benchmark_service_proto_enumTypes[3].Descriptor()
+	return file_vidscore_v1_benchmark_service_proto_enumTypes[4].Descriptor()
 }
 
 func (Rescore) Type() protoreflect.EnumType {
-	return &file_vidscore_v1_benchmark_service_proto_enumTypes[3]
+	return &file_vidscore_v1_benchmark_service_proto_enumTypes[4]
 }
 
 func (x Rescore) Number() protoreflect.EnumNumber {
@@ -241,7 +299,7 @@ func (x Rescore) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Rescore.Descriptor instead.
 func (Rescore) EnumDescriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{4}
 }
 
 // Benchmark is a specification, truth and a policy, hosted.
@@ -252,9 +310,10 @@ type Benchmark struct {
 	// Specification: title, evaluators, domains and sequences. Which frames are evaluated and which
 	// are don't-care is shown to others than organisers under VISIBILITY_LIVE alone.
 	Specification *BenchmarkSpec `protobuf:"bytes,2,opt,name=specification,proto3" json:"specification,omitempty"`
-	// Shape of the truth's objects.
+	// Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+	// these judge several shapes, from the first truth that is uploaded; until then it is not said.
 	TruthGeometry Geometry `protobuf:"varint,3,opt,name=truth_geometry,json=truthGeometry,proto3,enum=vidscore.v1.Geometry" json:"truth_geometry,omitempty"`
-	// Shape of the detections.
+	// Shape of the detections, likewise; where several would do, that of the truth.
 	DetectionGeometry Geometry `protobuf:"varint,4,opt,name=detection_geometry,json=detectionGeometry,proto3,enum=vidscore.v1.Geometry" json:"detection_geometry,omitempty"`
 	// Submissions may be created from then on; absent: at once.
 	OpenTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=open_time,json=openTime,proto3" json:"open_time,omitempty"`
@@ -271,10 +330,14 @@ type Benchmark struct {
 	// Digest of the newest truth, keyed with a secret of the server so that nobody can test guesses
 	// against it.
 	TruthDigest string `protobuf:"bytes,11,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
+	// Which names participants may know; absent: sequences and labels.
+	PublicNames *PublicNames `protobuf:"bytes,12,opt,name=public_names,json=publicNames,proto3" json:"public_names,omitempty"`
 	// Scored submissions that are to be scored again before the board moves. Organisers only.
-	SubmissionsToRescore int64 `protobuf:"varint,12,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	SubmissionsToRescore int64 `protobuf:"varint,13,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
+	// Whether the newest truth is complete, so that nothing waits for more.
+	TruthComplete bool `protobuf:"varint,14,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Benchmark) Reset() {
@@ -384,11 +447,72 @@ func (x *Benchmark) GetTruthDigest() string {
 	return ""
 }
 
+func (x *Benchmark) GetPublicNames() *PublicNames {
+	if x != nil {
+		return x.PublicNames
+	}
+	return nil
+}
+
 func (x *Benchmark) GetSubmissionsToRescore() int64 {
 	if x != nil {
 		return x.SubmissionsToRescore
 	}
 	return 0
+}
+
+func (x *Benchmark) GetTruthComplete() bool {
+	if x != nil {
+		return x.TruthComplete
+	}
+	return false
+}
+
+// PublicNames says which names participants may know. They are those of the specification or, where
+// it has none, of the complete truth; nothing is refused or warned of while there is neither.
+type PublicNames struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kinds; none: participants are told of no name, and all of them get the same warning.
+	Kinds         []NameKind `protobuf:"varint,1,rep,packed,name=kinds,proto3,enum=vidscore.v1.NameKind" json:"kinds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PublicNames) Reset() {
+	*x = PublicNames{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PublicNames) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PublicNames) ProtoMessage() {}
+
+func (x *PublicNames) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PublicNames.ProtoReflect.Descriptor instead.
+func (*PublicNames) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PublicNames) GetKinds() []NameKind {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
 }
 
 // Policy is what is shown, allowed and ranked.
@@ -431,7 +555,7 @@ type Policy struct {
 
 func (x *Policy) Reset() {
 	*x = Policy{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +567,7 @@ func (x *Policy) String() string {
 func (*Policy) ProtoMessage() {}
 
 func (x *Policy) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[1]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +580,7 @@ func (x *Policy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Policy.ProtoReflect.Descriptor instead.
 func (*Policy) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{1}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Policy) GetVisibility() Visibility {
@@ -572,7 +696,7 @@ type CreateBenchmarkRequest struct {
 
 func (x *CreateBenchmarkRequest) Reset() {
 	*x = CreateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +708,7 @@ func (x *CreateBenchmarkRequest) String() string {
 func (*CreateBenchmarkRequest) ProtoMessage() {}
 
 func (x *CreateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[2]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +721,7 @@ func (x *CreateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*CreateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{2}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CreateBenchmarkRequest) GetBenchmarkId() string {
@@ -632,7 +756,7 @@ type CreateBenchmarkResponse struct {
 
 func (x *CreateBenchmarkResponse) Reset() {
 	*x = CreateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +768,7 @@ func (x *CreateBenchmarkResponse) String() string {
 func (*CreateBenchmarkResponse) ProtoMessage() {}
 
 func (x *CreateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[3]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +781,7 @@ func (x *CreateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*CreateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{3}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -678,7 +802,7 @@ type GetBenchmarkRequest struct {
 
 func (x *GetBenchmarkRequest) Reset() {
 	*x = GetBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -690,7 +814,7 @@ func (x *GetBenchmarkRequest) String() string {
 func (*GetBenchmarkRequest) ProtoMessage() {}
 
 func (x *GetBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[4]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -703,7 +827,7 @@ func (x *GetBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*GetBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{4}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetBenchmarkRequest) GetName() string {
@@ -717,14 +841,16 @@ func (x *GetBenchmarkRequest) GetName() string {
 type GetBenchmarkResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark.
-	Benchmark     *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
+	// Limits on the submissions of the caller's team.
+	Quotas        []*Quota `protobuf:"bytes,2,rep,name=quotas,proto3" json:"quotas,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetBenchmarkResponse) Reset() {
 	*x = GetBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +862,7 @@ func (x *GetBenchmarkResponse) String() string {
 func (*GetBenchmarkResponse) ProtoMessage() {}
 
 func (x *GetBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[5]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,12 +875,92 @@ func (x *GetBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*GetBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{5}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetBenchmarkResponse) GetBenchmark() *Benchmark {
 	if x != nil {
 		return x.Benchmark
+	}
+	return nil
+}
+
+func (x *GetBenchmarkResponse) GetQuotas() []*Quota {
+	if x != nil {
+		return x.Quotas
+	}
+	return nil
+}
+
+// Quota is a limit on a team's submissions.
+type Quota struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Field of the policy that sets it.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Most submissions.
+	Maximum int32 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	// Submissions that the team may still have.
+	Left int32 `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`
+	// When it is whole again; absent: never.
+	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quota) Reset() {
+	*x = Quota{}
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quota) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quota) ProtoMessage() {}
+
+func (x *Quota) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
+func (*Quota) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *Quota) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Quota) GetMaximum() int32 {
+	if x != nil {
+		return x.Maximum
+	}
+	return 0
+}
+
+func (x *Quota) GetLeft() int32 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Quota) GetRenewTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RenewTime
 	}
 	return nil
 }
@@ -772,7 +978,7 @@ type ListBenchmarksRequest struct {
 
 func (x *ListBenchmarksRequest) Reset() {
 	*x = ListBenchmarksRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -784,7 +990,7 @@ func (x *ListBenchmarksRequest) String() string {
 func (*ListBenchmarksRequest) ProtoMessage() {}
 
 func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[6]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -797,7 +1003,7 @@ func (x *ListBenchmarksRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksRequest.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{6}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListBenchmarksRequest) GetPageSize() int32 {
@@ -827,7 +1033,7 @@ type ListBenchmarksResponse struct {
 
 func (x *ListBenchmarksResponse) Reset() {
 	*x = ListBenchmarksResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -839,7 +1045,7 @@ func (x *ListBenchmarksResponse) String() string {
 func (*ListBenchmarksResponse) ProtoMessage() {}
 
 func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[7]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -852,7 +1058,7 @@ func (x *ListBenchmarksResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBenchmarksResponse.ProtoReflect.Descriptor instead.
 func (*ListBenchmarksResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{7}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListBenchmarksResponse) GetBenchmarks() []*Benchmark {
@@ -874,7 +1080,7 @@ type UpdateBenchmarkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The benchmark with its name and the new values.
 	Benchmark *Benchmark `protobuf:"bytes,1,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
-	// Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+	// Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -882,7 +1088,7 @@ type UpdateBenchmarkRequest struct {
 
 func (x *UpdateBenchmarkRequest) Reset() {
 	*x = UpdateBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -894,7 +1100,7 @@ func (x *UpdateBenchmarkRequest) String() string {
 func (*UpdateBenchmarkRequest) ProtoMessage() {}
 
 func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[8]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -907,7 +1113,7 @@ func (x *UpdateBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{8}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdateBenchmarkRequest) GetBenchmark() *Benchmark {
@@ -935,7 +1141,7 @@ type UpdateBenchmarkResponse struct {
 
 func (x *UpdateBenchmarkResponse) Reset() {
 	*x = UpdateBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1153,7 @@ func (x *UpdateBenchmarkResponse) String() string {
 func (*UpdateBenchmarkResponse) ProtoMessage() {}
 
 func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[9]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1166,7 @@ func (x *UpdateBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*UpdateBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{9}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *UpdateBenchmarkResponse) GetBenchmark() *Benchmark {
@@ -983,7 +1189,7 @@ type DeleteBenchmarkRequest struct {
 
 func (x *DeleteBenchmarkRequest) Reset() {
 	*x = DeleteBenchmarkRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -995,7 +1201,7 @@ func (x *DeleteBenchmarkRequest) String() string {
 func (*DeleteBenchmarkRequest) ProtoMessage() {}
 
 func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[10]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1008,7 +1214,7 @@ func (x *DeleteBenchmarkRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkRequest.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{10}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DeleteBenchmarkRequest) GetName() string {
@@ -1034,7 +1240,7 @@ type DeleteBenchmarkResponse struct {
 
 func (x *DeleteBenchmarkResponse) Reset() {
 	*x = DeleteBenchmarkResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1046,7 +1252,7 @@ func (x *DeleteBenchmarkResponse) String() string {
 func (*DeleteBenchmarkResponse) ProtoMessage() {}
 
 func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[11]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1059,7 +1265,7 @@ func (x *DeleteBenchmarkResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteBenchmarkResponse.ProtoReflect.Descriptor instead.
 func (*DeleteBenchmarkResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{11}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
 }
 
 // UploadTruthHeader says what an upload of truth is for.
@@ -1082,7 +1288,7 @@ type UploadTruthHeader struct {
 
 func (x *UploadTruthHeader) Reset() {
 	*x = UploadTruthHeader{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1094,7 +1300,7 @@ func (x *UploadTruthHeader) String() string {
 func (*UploadTruthHeader) ProtoMessage() {}
 
 func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[12]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1107,7 +1313,7 @@ func (x *UploadTruthHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthHeader.ProtoReflect.Descriptor instead.
 func (*UploadTruthHeader) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{12}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadTruthHeader) GetBenchmark() string {
@@ -1162,7 +1368,7 @@ type UploadTruthRequest struct {
 
 func (x *UploadTruthRequest) Reset() {
 	*x = UploadTruthRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1380,7 @@ func (x *UploadTruthRequest) String() string {
 func (*UploadTruthRequest) ProtoMessage() {}
 
 func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[13]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1393,7 @@ func (x *UploadTruthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthRequest.ProtoReflect.Descriptor instead.
 func (*UploadTruthRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{13}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadTruthRequest) GetMessage() isUploadTruthRequest_Message {
@@ -1260,7 +1466,7 @@ type UploadTruthEnd struct {
 
 func (x *UploadTruthEnd) Reset() {
 	*x = UploadTruthEnd{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1478,7 @@ func (x *UploadTruthEnd) String() string {
 func (*UploadTruthEnd) ProtoMessage() {}
 
 func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[14]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1491,7 @@ func (x *UploadTruthEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthEnd.ProtoReflect.Descriptor instead.
 func (*UploadTruthEnd) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{14}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UploadTruthEnd) GetFrameCount() int64 {
@@ -1306,7 +1512,7 @@ type UploadTruthResponse struct {
 
 func (x *UploadTruthResponse) Reset() {
 	*x = UploadTruthResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1318,7 +1524,7 @@ func (x *UploadTruthResponse) String() string {
 func (*UploadTruthResponse) ProtoMessage() {}
 
 func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[15]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1331,7 +1537,7 @@ func (x *UploadTruthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadTruthResponse.ProtoReflect.Descriptor instead.
 func (*UploadTruthResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{15}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UploadTruthResponse) GetRevision() *TruthRevision {
@@ -1365,7 +1571,7 @@ type TruthRevision struct {
 
 func (x *TruthRevision) Reset() {
 	*x = TruthRevision{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1583,7 @@ func (x *TruthRevision) String() string {
 func (*TruthRevision) ProtoMessage() {}
 
 func (x *TruthRevision) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[16]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1596,7 @@ func (x *TruthRevision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TruthRevision.ProtoReflect.Descriptor instead.
 func (*TruthRevision) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{16}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TruthRevision) GetRevision() int64 {
@@ -1457,7 +1663,7 @@ type ListTruthRevisionsRequest struct {
 
 func (x *ListTruthRevisionsRequest) Reset() {
 	*x = ListTruthRevisionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1675,7 @@ func (x *ListTruthRevisionsRequest) String() string {
 func (*ListTruthRevisionsRequest) ProtoMessage() {}
 
 func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[17]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1688,7 @@ func (x *ListTruthRevisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{17}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListTruthRevisionsRequest) GetBenchmark() string {
@@ -1519,7 +1725,7 @@ type ListTruthRevisionsResponse struct {
 
 func (x *ListTruthRevisionsResponse) Reset() {
 	*x = ListTruthRevisionsResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1737,7 @@ func (x *ListTruthRevisionsResponse) String() string {
 func (*ListTruthRevisionsResponse) ProtoMessage() {}
 
 func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[18]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1750,7 @@ func (x *ListTruthRevisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListTruthRevisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListTruthRevisionsResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{18}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListTruthRevisionsResponse) GetRevisions() []*TruthRevision {
@@ -1578,7 +1784,7 @@ type RescoreSubmissionsRequest struct {
 
 func (x *RescoreSubmissionsRequest) Reset() {
 	*x = RescoreSubmissionsRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1590,7 +1796,7 @@ func (x *RescoreSubmissionsRequest) String() string {
 func (*RescoreSubmissionsRequest) ProtoMessage() {}
 
 func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[19]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1603,7 +1809,7 @@ func (x *RescoreSubmissionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreSubmissionsRequest.ProtoReflect.Descriptor instead.
 func (*RescoreSubmissionsRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{19}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RescoreSubmissionsRequest) GetBenchmark() string {
@@ -1649,7 +1855,7 @@ type RescoreMetadata struct {
 
 func (x *RescoreMetadata) Reset() {
 	*x = RescoreMetadata{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1867,7 @@ func (x *RescoreMetadata) String() string {
 func (*RescoreMetadata) ProtoMessage() {}
 
 func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[20]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1880,7 @@ func (x *RescoreMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreMetadata.ProtoReflect.Descriptor instead.
 func (*RescoreMetadata) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{20}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RescoreMetadata) GetSubmissionsInAll() int64 {
@@ -1709,7 +1915,7 @@ type RescoreResponse struct {
 
 func (x *RescoreResponse) Reset() {
 	*x = RescoreResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1927,7 @@ func (x *RescoreResponse) String() string {
 func (*RescoreResponse) ProtoMessage() {}
 
 func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1940,7 @@ func (x *RescoreResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescoreResponse.ProtoReflect.Descriptor instead.
 func (*RescoreResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RescoreResponse) GetDifferences() []*ScoreDifference {
@@ -1767,7 +1973,7 @@ type ScoreDifference struct {
 
 func (x *ScoreDifference) Reset() {
 	*x = ScoreDifference{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1779,7 +1985,7 @@ func (x *ScoreDifference) String() string {
 func (*ScoreDifference) ProtoMessage() {}
 
 func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1792,7 +1998,7 @@ func (x *ScoreDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScoreDifference.ProtoReflect.Descriptor instead.
 func (*ScoreDifference) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ScoreDifference) GetSubmission() string {
@@ -1865,7 +2071,7 @@ type GetLeaderboardRequest struct {
 
 func (x *GetLeaderboardRequest) Reset() {
 	*x = GetLeaderboardRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2083,7 @@ func (x *GetLeaderboardRequest) String() string {
 func (*GetLeaderboardRequest) ProtoMessage() {}
 
 func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2096,7 @@ func (x *GetLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetLeaderboardRequest) GetBenchmark() string {
@@ -1958,7 +2164,7 @@ type GetLeaderboardResponse struct {
 
 func (x *GetLeaderboardResponse) Reset() {
 	*x = GetLeaderboardResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2176,7 @@ func (x *GetLeaderboardResponse) String() string {
 func (*GetLeaderboardResponse) ProtoMessage() {}
 
 func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2189,7 @@ func (x *GetLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*GetLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetLeaderboardResponse) GetRows() []*LeaderboardRow {
@@ -2063,7 +2269,7 @@ type LeaderboardRow struct {
 
 func (x *LeaderboardRow) Reset() {
 	*x = LeaderboardRow{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2281,7 @@ func (x *LeaderboardRow) String() string {
 func (*LeaderboardRow) ProtoMessage() {}
 
 func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2294,7 @@ func (x *LeaderboardRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardRow.ProtoReflect.Descriptor instead.
 func (*LeaderboardRow) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LeaderboardRow) GetRank() int32 {
@@ -2167,7 +2373,7 @@ type LeaderboardScore struct {
 
 func (x *LeaderboardScore) Reset() {
 	*x = LeaderboardScore{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2179,7 +2385,7 @@ func (x *LeaderboardScore) String() string {
 func (*LeaderboardScore) ProtoMessage() {}
 
 func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[26]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2192,7 +2398,7 @@ func (x *LeaderboardScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaderboardScore.ProtoReflect.Descriptor instead.
 func (*LeaderboardScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{26}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LeaderboardScore) GetMeasure() string {
@@ -2222,7 +2428,7 @@ type PublishLeaderboardRequest struct {
 
 func (x *PublishLeaderboardRequest) Reset() {
 	*x = PublishLeaderboardRequest{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2234,7 +2440,7 @@ func (x *PublishLeaderboardRequest) String() string {
 func (*PublishLeaderboardRequest) ProtoMessage() {}
 
 func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[27]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2247,7 +2453,7 @@ func (x *PublishLeaderboardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishLeaderboardRequest.ProtoReflect.Descriptor instead.
 func (*PublishLeaderboardRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{27}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PublishLeaderboardRequest) GetBenchmark() string {
@@ -2277,7 +2483,7 @@ type PublishLeaderboardResponse struct {
 
 func (x *PublishLeaderboardResponse) Reset() {
 	*x = PublishLeaderboardResponse{}
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2289,7 +2495,7 @@ func (x *PublishLeaderboardResponse) String() string {
 func (*PublishLeaderboardResponse) ProtoMessage() {}
 
 func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[28]
+	mi := &file_vidscore_v1_benchmark_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2302,7 +2508,7 @@ func (x *PublishLeaderboardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PublishLeaderboardResponse.ProtoReflect.Descriptor instead.
 func (*PublishLeaderboardResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{28}
+	return file_vidscore_v1_benchmark_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PublishLeaderboardResponse) GetDifferences() []*ScoreDifference {
@@ -2323,7 +2529,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\x80\x05\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe4\x05\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2339,8 +2545,12 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"updateTime\x12%\n" +
 	"\x0etruth_revision\x18\n" +
 	" \x01(\x03R\rtruthRevision\x12!\n" +
-	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x124\n" +
-	"\x16submissions_to_rescore\x18\f \x01(\x03R\x14submissionsToRescore\"\xeb\x05\n" +
+	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12;\n" +
+	"\fpublic_names\x18\f \x01(\v2\x18.vidscore.v1.PublicNamesR\vpublicNames\x124\n" +
+	"\x16submissions_to_rescore\x18\r \x01(\x03R\x14submissionsToRescore\x12%\n" +
+	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\":\n" +
+	"\vPublicNames\x12+\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xeb\x05\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2371,9 +2581,16 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\x17CreateBenchmarkResponse\x124\n" +
 	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\")\n" +
 	"\x13GetBenchmarkRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\"L\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\"x\n" +
 	"\x14GetBenchmarkResponse\x124\n" +
-	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\"S\n" +
+	"\tbenchmark\x18\x01 \x01(\v2\x16.vidscore.v1.BenchmarkR\tbenchmark\x12*\n" +
+	"\x06quotas\x18\x02 \x03(\v2\x12.vidscore.v1.QuotaR\x06quotas\"\x84\x01\n" +
+	"\x05Quota\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\amaximum\x18\x02 \x01(\x05R\amaximum\x12\x12\n" +
+	"\x04left\x18\x03 \x01(\x05R\x04left\x129\n" +
+	"\n" +
+	"renew_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\trenewTime\"S\n" +
 	"\x15ListBenchmarksRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2497,7 +2714,12 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\"\x83\x01\n" +
 	"\x1aPublishLeaderboardResponse\x12>\n" +
 	"\vdifferences\x18\x01 \x03(\v2\x1c.vidscore.v1.ScoreDifferenceR\vdifferences\x12%\n" +
-	"\x0etruth_revision\x18\x02 \x01(\x03R\rtruthRevision*j\n" +
+	"\x0etruth_revision\x18\x02 \x01(\x03R\rtruthRevision*p\n" +
+	"\bNameKind\x12\x19\n" +
+	"\x15NAME_KIND_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13NAME_KIND_SEQUENCES\x10\x01\x12\x14\n" +
+	"\x10NAME_KIND_LABELS\x10\x02\x12\x1a\n" +
+	"\x16NAME_KIND_FRAME_COUNTS\x10\x03*j\n" +
 	"\n" +
 	"Visibility\x12\x1a\n" +
 	"\x16VISIBILITY_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -2542,109 +2764,116 @@ func file_vidscore_v1_benchmark_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_benchmark_service_proto_rawDescData
 }
 
-var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_vidscore_v1_benchmark_service_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_vidscore_v1_benchmark_service_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_vidscore_v1_benchmark_service_proto_goTypes = []any{
-	(Visibility)(0),                    // 0: vidscore.v1.Visibility
-	(QuietAction)(0),                   // 1: vidscore.v1.QuietAction
-	(Selection)(0),                     // 2: vidscore.v1.Selection
-	(Rescore)(0),                       // 3: vidscore.v1.Rescore
-	(*Benchmark)(nil),                  // 4: vidscore.v1.Benchmark
-	(*Policy)(nil),                     // 5: vidscore.v1.Policy
-	(*CreateBenchmarkRequest)(nil),     // 6: vidscore.v1.CreateBenchmarkRequest
-	(*CreateBenchmarkResponse)(nil),    // 7: vidscore.v1.CreateBenchmarkResponse
-	(*GetBenchmarkRequest)(nil),        // 8: vidscore.v1.GetBenchmarkRequest
-	(*GetBenchmarkResponse)(nil),       // 9: vidscore.v1.GetBenchmarkResponse
-	(*ListBenchmarksRequest)(nil),      // 10: vidscore.v1.ListBenchmarksRequest
-	(*ListBenchmarksResponse)(nil),     // 11: vidscore.v1.ListBenchmarksResponse
-	(*UpdateBenchmarkRequest)(nil),     // 12: vidscore.v1.UpdateBenchmarkRequest
-	(*UpdateBenchmarkResponse)(nil),    // 13: vidscore.v1.UpdateBenchmarkResponse
-	(*DeleteBenchmarkRequest)(nil),     // 14: vidscore.v1.DeleteBenchmarkRequest
-	(*DeleteBenchmarkResponse)(nil),    // 15: vidscore.v1.DeleteBenchmarkResponse
-	(*UploadTruthHeader)(nil),          // 16: vidscore.v1.UploadTruthHeader
-	(*UploadTruthRequest)(nil),         // 17: vidscore.v1.UploadTruthRequest
-	(*UploadTruthEnd)(nil),             // 18: vidscore.v1.UploadTruthEnd
-	(*UploadTruthResponse)(nil),        // 19: vidscore.v1.UploadTruthResponse
-	(*TruthRevision)(nil),              // 20: vidscore.v1.TruthRevision
-	(*ListTruthRevisionsRequest)(nil),  // 21: vidscore.v1.ListTruthRevisionsRequest
-	(*ListTruthRevisionsResponse)(nil), // 22: vidscore.v1.ListTruthRevisionsResponse
-	(*RescoreSubmissionsRequest)(nil),  // 23: vidscore.v1.RescoreSubmissionsRequest
-	(*RescoreMetadata)(nil),            // 24: vidscore.v1.RescoreMetadata
-	(*RescoreResponse)(nil),            // 25: vidscore.v1.RescoreResponse
-	(*ScoreDifference)(nil),            // 26: vidscore.v1.ScoreDifference
-	(*GetLeaderboardRequest)(nil),      // 27: vidscore.v1.GetLeaderboardRequest
-	(*GetLeaderboardResponse)(nil),     // 28: vidscore.v1.GetLeaderboardResponse
-	(*LeaderboardRow)(nil),             // 29: vidscore.v1.LeaderboardRow
-	(*LeaderboardScore)(nil),           // 30: vidscore.v1.LeaderboardScore
-	(*PublishLeaderboardRequest)(nil),  // 31: vidscore.v1.PublishLeaderboardRequest
-	(*PublishLeaderboardResponse)(nil), // 32: vidscore.v1.PublishLeaderboardResponse
-	(*BenchmarkSpec)(nil),              // 33: vidscore.v1.BenchmarkSpec
-	(Geometry)(0),                      // 34: vidscore.v1.Geometry
-	(*timestamppb.Timestamp)(nil),      // 35: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),        // 36: google.protobuf.Duration
-	(*fieldmaskpb.FieldMask)(nil),      // 37: google.protobuf.FieldMask
-	(*AnnotationBatch)(nil),            // 38: vidscore.v1.AnnotationBatch
-	(*longrunningpb.Operation)(nil),    // 39: google.longrunning.Operation
+	(NameKind)(0),                      // 0: vidscore.v1.NameKind
+	(Visibility)(0),                    // 1: vidscore.v1.Visibility
+	(QuietAction)(0),                   // 2: vidscore.v1.QuietAction
+	(Selection)(0),                     // 3: vidscore.v1.Selection
+	(Rescore)(0),                       // 4: vidscore.v1.Rescore
+	(*Benchmark)(nil),                  // 5: vidscore.v1.Benchmark
+	(*PublicNames)(nil),                // 6: vidscore.v1.PublicNames
+	(*Policy)(nil),                     // 7: vidscore.v1.Policy
+	(*CreateBenchmarkRequest)(nil),     // 8: vidscore.v1.CreateBenchmarkRequest
+	(*CreateBenchmarkResponse)(nil),    // 9: vidscore.v1.CreateBenchmarkResponse
+	(*GetBenchmarkRequest)(nil),        // 10: vidscore.v1.GetBenchmarkRequest
+	(*GetBenchmarkResponse)(nil),       // 11: vidscore.v1.GetBenchmarkResponse
+	(*Quota)(nil),                      // 12: vidscore.v1.Quota
+	(*ListBenchmarksRequest)(nil),      // 13: vidscore.v1.ListBenchmarksRequest
+	(*ListBenchmarksResponse)(nil),     // 14: vidscore.v1.ListBenchmarksResponse
+	(*UpdateBenchmarkRequest)(nil),     // 15: vidscore.v1.UpdateBenchmarkRequest
+	(*UpdateBenchmarkResponse)(nil),    // 16: vidscore.v1.UpdateBenchmarkResponse
+	(*DeleteBenchmarkRequest)(nil),     // 17: vidscore.v1.DeleteBenchmarkRequest
+	(*DeleteBenchmarkResponse)(nil),    // 18: vidscore.v1.DeleteBenchmarkResponse
+	(*UploadTruthHeader)(nil),          // 19: vidscore.v1.UploadTruthHeader
+	(*UploadTruthRequest)(nil),         // 20: vidscore.v1.UploadTruthRequest
+	(*UploadTruthEnd)(nil),             // 21: vidscore.v1.UploadTruthEnd
+	(*UploadTruthResponse)(nil),        // 22: vidscore.v1.UploadTruthResponse
+	(*TruthRevision)(nil),              // 23: vidscore.v1.TruthRevision
+	(*ListTruthRevisionsRequest)(nil),  // 24: vidscore.v1.ListTruthRevisionsRequest
+	(*ListTruthRevisionsResponse)(nil), // 25: vidscore.v1.ListTruthRevisionsResponse
+	(*RescoreSubmissionsRequest)(nil),  // 26: vidscore.v1.RescoreSubmissionsRequest
+	(*RescoreMetadata)(nil),            // 27: vidscore.v1.RescoreMetadata
+	(*RescoreResponse)(nil),            // 28: vidscore.v1.RescoreResponse
+	(*ScoreDifference)(nil),            // 29: vidscore.v1.ScoreDifference
+	(*GetLeaderboardRequest)(nil),      // 30: vidscore.v1.GetLeaderboardRequest
+	(*GetLeaderboardResponse)(nil),     // 31: vidscore.v1.GetLeaderboardResponse
+	(*LeaderboardRow)(nil),             // 32: vidscore.v1.LeaderboardRow
+	(*LeaderboardScore)(nil),           // 33: vidscore.v1.LeaderboardScore
+	(*PublishLeaderboardRequest)(nil),  // 34: vidscore.v1.PublishLeaderboardRequest
+	(*PublishLeaderboardResponse)(nil), // 35: vidscore.v1.PublishLeaderboardResponse
+	(*BenchmarkSpec)(nil),              // 36: vidscore.v1.BenchmarkSpec
+	(Geometry)(0),                      // 37: vidscore.v1.Geometry
+	(*timestamppb.Timestamp)(nil),      // 38: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),        // 39: google.protobuf.Duration
+	(*fieldmaskpb.FieldMask)(nil),      // 40: google.protobuf.FieldMask
+	(*AnnotationBatch)(nil),            // 41: vidscore.v1.AnnotationBatch
+	(*longrunningpb.Operation)(nil),    // 42: google.longrunning.Operation
 }
 var file_vidscore_v1_benchmark_service_proto_depIdxs = []int32{
-	33, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
-	34, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
-	34, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
-	35, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
-	35, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
-	5,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
-	35, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
-	35, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 8: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
-	36, // 9: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
-	1,  // 10: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
-	36, // 11: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
-	2,  // 12: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
-	3,  // 13: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
-	4,  // 14: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	4,  // 15: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	4,  // 16: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	4,  // 17: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
-	4,  // 18: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
-	37, // 19: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
-	4,  // 20: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
-	16, // 21: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
-	38, // 22: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
-	18, // 23: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
-	20, // 24: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
-	35, // 25: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
-	20, // 26: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
-	35, // 27: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
-	26, // 28: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	29, // 29: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
-	35, // 30: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
-	30, // 31: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
-	26, // 32: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
-	6,  // 33: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
-	8,  // 34: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
-	10, // 35: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
-	12, // 36: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
-	14, // 37: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
-	17, // 38: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
-	21, // 39: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
-	23, // 40: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
-	27, // 41: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
-	31, // 42: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
-	7,  // 43: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
-	9,  // 44: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
-	11, // 45: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
-	13, // 46: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
-	15, // 47: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
-	19, // 48: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
-	22, // 49: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
-	39, // 50: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
-	28, // 51: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
-	32, // 52: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
-	43, // [43:53] is the sub-list for method output_type
-	33, // [33:43] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	36, // 0: vidscore.v1.Benchmark.specification:type_name -> vidscore.v1.BenchmarkSpec
+	37, // 1: vidscore.v1.Benchmark.truth_geometry:type_name -> vidscore.v1.Geometry
+	37, // 2: vidscore.v1.Benchmark.detection_geometry:type_name -> vidscore.v1.Geometry
+	38, // 3: vidscore.v1.Benchmark.open_time:type_name -> google.protobuf.Timestamp
+	38, // 4: vidscore.v1.Benchmark.close_time:type_name -> google.protobuf.Timestamp
+	7,  // 5: vidscore.v1.Benchmark.policy:type_name -> vidscore.v1.Policy
+	38, // 6: vidscore.v1.Benchmark.create_time:type_name -> google.protobuf.Timestamp
+	38, // 7: vidscore.v1.Benchmark.update_time:type_name -> google.protobuf.Timestamp
+	6,  // 8: vidscore.v1.Benchmark.public_names:type_name -> vidscore.v1.PublicNames
+	0,  // 9: vidscore.v1.PublicNames.kinds:type_name -> vidscore.v1.NameKind
+	1,  // 10: vidscore.v1.Policy.visibility:type_name -> vidscore.v1.Visibility
+	39, // 11: vidscore.v1.Policy.quiet_timeout:type_name -> google.protobuf.Duration
+	2,  // 12: vidscore.v1.Policy.quiet_action:type_name -> vidscore.v1.QuietAction
+	39, // 13: vidscore.v1.Policy.truth_timeout:type_name -> google.protobuf.Duration
+	3,  // 14: vidscore.v1.Policy.selection:type_name -> vidscore.v1.Selection
+	4,  // 15: vidscore.v1.Policy.rescore:type_name -> vidscore.v1.Rescore
+	5,  // 16: vidscore.v1.CreateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	5,  // 17: vidscore.v1.CreateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	5,  // 18: vidscore.v1.GetBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	12, // 19: vidscore.v1.GetBenchmarkResponse.quotas:type_name -> vidscore.v1.Quota
+	38, // 20: vidscore.v1.Quota.renew_time:type_name -> google.protobuf.Timestamp
+	5,  // 21: vidscore.v1.ListBenchmarksResponse.benchmarks:type_name -> vidscore.v1.Benchmark
+	5,  // 22: vidscore.v1.UpdateBenchmarkRequest.benchmark:type_name -> vidscore.v1.Benchmark
+	40, // 23: vidscore.v1.UpdateBenchmarkRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 24: vidscore.v1.UpdateBenchmarkResponse.benchmark:type_name -> vidscore.v1.Benchmark
+	19, // 25: vidscore.v1.UploadTruthRequest.header:type_name -> vidscore.v1.UploadTruthHeader
+	41, // 26: vidscore.v1.UploadTruthRequest.truth:type_name -> vidscore.v1.AnnotationBatch
+	21, // 27: vidscore.v1.UploadTruthRequest.end:type_name -> vidscore.v1.UploadTruthEnd
+	23, // 28: vidscore.v1.UploadTruthResponse.revision:type_name -> vidscore.v1.TruthRevision
+	38, // 29: vidscore.v1.TruthRevision.create_time:type_name -> google.protobuf.Timestamp
+	23, // 30: vidscore.v1.ListTruthRevisionsResponse.revisions:type_name -> vidscore.v1.TruthRevision
+	38, // 31: vidscore.v1.RescoreMetadata.start_time:type_name -> google.protobuf.Timestamp
+	29, // 32: vidscore.v1.RescoreResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	32, // 33: vidscore.v1.GetLeaderboardResponse.rows:type_name -> vidscore.v1.LeaderboardRow
+	38, // 34: vidscore.v1.LeaderboardRow.seal_time:type_name -> google.protobuf.Timestamp
+	33, // 35: vidscore.v1.LeaderboardRow.scores:type_name -> vidscore.v1.LeaderboardScore
+	29, // 36: vidscore.v1.PublishLeaderboardResponse.differences:type_name -> vidscore.v1.ScoreDifference
+	8,  // 37: vidscore.v1.BenchmarkService.CreateBenchmark:input_type -> vidscore.v1.CreateBenchmarkRequest
+	10, // 38: vidscore.v1.BenchmarkService.GetBenchmark:input_type -> vidscore.v1.GetBenchmarkRequest
+	13, // 39: vidscore.v1.BenchmarkService.ListBenchmarks:input_type -> vidscore.v1.ListBenchmarksRequest
+	15, // 40: vidscore.v1.BenchmarkService.UpdateBenchmark:input_type -> vidscore.v1.UpdateBenchmarkRequest
+	17, // 41: vidscore.v1.BenchmarkService.DeleteBenchmark:input_type -> vidscore.v1.DeleteBenchmarkRequest
+	20, // 42: vidscore.v1.BenchmarkService.UploadTruth:input_type -> vidscore.v1.UploadTruthRequest
+	24, // 43: vidscore.v1.BenchmarkService.ListTruthRevisions:input_type -> vidscore.v1.ListTruthRevisionsRequest
+	26, // 44: vidscore.v1.BenchmarkService.RescoreSubmissions:input_type -> vidscore.v1.RescoreSubmissionsRequest
+	30, // 45: vidscore.v1.BenchmarkService.GetLeaderboard:input_type -> vidscore.v1.GetLeaderboardRequest
+	34, // 46: vidscore.v1.BenchmarkService.PublishLeaderboard:input_type -> vidscore.v1.PublishLeaderboardRequest
+	9,  // 47: vidscore.v1.BenchmarkService.CreateBenchmark:output_type -> vidscore.v1.CreateBenchmarkResponse
+	11, // 48: vidscore.v1.BenchmarkService.GetBenchmark:output_type -> vidscore.v1.GetBenchmarkResponse
+	14, // 49: vidscore.v1.BenchmarkService.ListBenchmarks:output_type -> vidscore.v1.ListBenchmarksResponse
+	16, // 50: vidscore.v1.BenchmarkService.UpdateBenchmark:output_type -> vidscore.v1.UpdateBenchmarkResponse
+	18, // 51: vidscore.v1.BenchmarkService.DeleteBenchmark:output_type -> vidscore.v1.DeleteBenchmarkResponse
+	22, // 52: vidscore.v1.BenchmarkService.UploadTruth:output_type -> vidscore.v1.UploadTruthResponse
+	25, // 53: vidscore.v1.BenchmarkService.ListTruthRevisions:output_type -> vidscore.v1.ListTruthRevisionsResponse
+	42, // 54: vidscore.v1.BenchmarkService.RescoreSubmissions:output_type -> google.longrunning.Operation
+	31, // 55: vidscore.v1.BenchmarkService.GetLeaderboard:output_type -> vidscore.v1.GetLeaderboardResponse
+	35, // 56: vidscore.v1.BenchmarkService.PublishLeaderboard:output_type -> vidscore.v1.PublishLeaderboardResponse
+	47, // [47:57] is the sub-list for method output_type
+	37, // [37:47] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_benchmark_service_proto_init() }
@@ -2654,22 +2883,22 @@ func file_vidscore_v1_benchmark_service_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_specification_proto_init()
-	file_vidscore_v1_benchmark_service_proto_msgTypes[1].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[13].OneofWrappers = []any{
+	file_vidscore_v1_benchmark_service_proto_msgTypes[2].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[15].OneofWrappers = []any{
 		(*UploadTruthRequest_Header)(nil),
 		(*UploadTruthRequest_Truth)(nil),
 		(*UploadTruthRequest_End)(nil),
 	}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[22].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[23].OneofWrappers = []any{}
-	file_vidscore_v1_benchmark_service_proto_msgTypes[26].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[24].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[25].OneofWrappers = []any{}
+	file_vidscore_v1_benchmark_service_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_benchmark_service_proto_rawDesc), len(file_vidscore_v1_benchmark_service_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   29,
+			NumEnums:      5,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

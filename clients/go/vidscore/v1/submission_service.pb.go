@@ -129,6 +129,9 @@ type Submission struct {
 	Streams []*StreamInfo `protobuf:"bytes,11,rep,name=streams,proto3" json:"streams,omitempty"`
 	// Goes up whenever anything of the submission changes.
 	Revision int64 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// What is doubtful about its detections, for people: names that the benchmark does not have, as
+	// far as its `public_names` allow to say so.
+	Warnings []string `protobuf:"bytes,13,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// When time alone moves it on, if nothing else does before; absent: never.
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// What happens then: the `state_reason` that follows, or `draft_deleted`.
@@ -249,6 +252,13 @@ func (x *Submission) GetRevision() int64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *Submission) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 func (x *Submission) GetDueTime() *timestamppb.Timestamp {
@@ -1078,7 +1088,9 @@ func (x *CheckDetectionsRequest) GetDetections() *AnnotationBatch {
 type CheckDetectionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Frames that would be taken.
-	FrameCount    int64 `protobuf:"varint,1,opt,name=frame_count,json=frameCount,proto3" json:"frame_count,omitempty"`
+	FrameCount int64 `protobuf:"varint,1,opt,name=frame_count,json=frameCount,proto3" json:"frame_count,omitempty"`
+	// What is doubtful about them, for people, as in `Submission.warnings`.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1118,6 +1130,13 @@ func (x *CheckDetectionsResponse) GetFrameCount() int64 {
 		return x.FrameCount
 	}
 	return 0
+}
+
+func (x *CheckDetectionsResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // SealSubmissionRequest seals a submission.
@@ -1639,7 +1658,7 @@ var File_vidscore_v1_submission_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
-	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xbd\x04\n" +
+	"$vidscore/v1/submission_service.proto\x12\vvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x18vidscore/v1/report.proto\"\xd9\x04\n" +
 	"\n" +
 	"Submission\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -1657,7 +1676,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	" \x01(\x03R\n" +
 	"frameCount\x121\n" +
 	"\astreams\x18\v \x03(\v2\x17.vidscore.v1.StreamInfoR\astreams\x12\x1a\n" +
-	"\brevision\x18\f \x01(\x03R\brevision\x125\n" +
+	"\brevision\x18\f \x01(\x03R\brevision\x12\x1a\n" +
+	"\bwarnings\x18\r \x03(\tR\bwarnings\x125\n" +
 	"\bdue_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\adueTime\x12\x1d\n" +
 	"\n" +
 	"due_reason\x18\x0f \x01(\tR\tdueReason\"[\n" +
@@ -1719,10 +1739,11 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\tbenchmark\x18\x01 \x01(\tR\tbenchmark\x12<\n" +
 	"\n" +
 	"detections\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
-	"detections\":\n" +
+	"detections\"V\n" +
 	"\x17CheckDetectionsResponse\x12\x1f\n" +
 	"\vframe_count\x18\x01 \x01(\x03R\n" +
-	"frameCount\"{\n" +
+	"frameCount\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"{\n" +
 	"\x15SealSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x14expected_frame_count\x18\x02 \x01(\x03H\x00R\x12expectedFrameCount\x88\x01\x01B\x17\n" +

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file vidscore/v1/benchmark_service.proto.
  */
 export const file_vidscore_v1_benchmark_service: GenFile = /*@__PURE__*/
-  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEi4gMKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgMIAEoAyKlBAoGUG9saWN5EisKCnZpc2liaWxpdHkYASABKA4yFy52aWRzY29yZS52MS5WaXNpYmlsaXR5EhgKC2xhZGRlcl9zdGVwGAIgASgBSACIAQESGQoRcmVsZWFzZWRfbWVhc3VyZXMYAyADKAkSGwoObWluaW11bV9mcmFtZXMYBCABKANIAYgBARIwCg1xdWlldF90aW1lb3V0GAUgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEi4KDHF1aWV0X2FjdGlvbhgGIAEoDjIYLnZpZHNjb3JlLnYxLlF1aWV0QWN0aW9uEjAKDXRydXRoX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SGwoTc3VibWlzc2lvbnNfcGVyX2RheRgIIAEoBRIaChJzdWJtaXNzaW9uc19pbl9hbGwYCSABKAUSFwoPcmFua2luZ19tZWFzdXJlGAogASgJEikKCXNlbGVjdGlvbhgLIAEoDjIWLnZpZHNjb3JlLnYxLlNlbGVjdGlvbhIVCg1lYXJsaWVyX2ZpcnN0GAwgASgIEhkKDHB1YmxpY19ib2FyZBgNIAEoCEgCiAEBEiUKB3Jlc2NvcmUYDiABKA4yFC52aWRzY29yZS52MS5SZXNjb3JlQg4KDF9sYWRkZXJfc3RlcEIRCg9fbWluaW11bV9mcmFtZXNCDwoNX3B1YmxpY19ib2FyZCJtChZDcmVhdGVCZW5jaG1hcmtSZXF1ZXN0EhQKDGJlbmNobWFya19pZBgBIAEoCRIpCgliZW5jaG1hcmsYAiABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSEgoKcmVxdWVzdF9pZBgDIAEoCSJEChdDcmVhdGVCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiIwoTR2V0QmVuY2htYXJrUmVxdWVzdBIMCgRuYW1lGAEgASgJIkEKFEdldEJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayI+ChVMaXN0QmVuY2htYXJrc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiXQoWTGlzdEJlbmNobWFya3NSZXNwb25zZRIqCgpiZW5jaG1hcmtzGAEgAygLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ0ChZVcGRhdGVCZW5jaG1hcmtSZXF1ZXN0EikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siRAoXVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrIjUKFkRlbGV0ZUJlbmNobWFya1JlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgVmb3JjZRgCIAEoCCIZChdEZWxldGVCZW5jaG1hcmtSZXNwb25zZSJsChFVcGxvYWRUcnV0aEhlYWRlchIRCgliZW5jaG1hcmsYASABKAkSDQoFbWVyZ2UYAiABKAgSEAoIY29tcGxldGUYAyABKAgSDwoHY29tbWVudBgEIAEoCRISCgpyZXF1ZXN0X2lkGAUgASgJIqwBChJVcGxvYWRUcnV0aFJlcXVlc3QSMAoGaGVhZGVyGAEgASgLMh4udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhIZWFkZXJIABItCgV0cnV0aBgCIAEoCzIcLnZpZHNjb3JlLnYxLkFubm90YXRpb25CYXRjaEgAEioKA2VuZBgDIAEoCzIbLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoRW5kSABCCQoHbWVzc2FnZSIlCg5VcGxvYWRUcnV0aEVuZBITCgtmcmFtZV9jb3VudBgBIAEoAyJDChNVcGxvYWRUcnV0aFJlc3BvbnNlEiwKCHJldmlzaW9uGAEgASgLMhoudmlkc2NvcmUudjEuVHJ1dGhSZXZpc2lvbiK6AQoNVHJ1dGhSZXZpc2lvbhIQCghyZXZpc2lvbhgBIAEoAxIOCgZkaWdlc3QYAiABKAkSLwoLY3JlYXRlX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2ZyYW1lX2NvdW50GAQgASgDEhAKCGNvbXBsZXRlGAUgASgIEg8KB2NvbW1lbnQYBiABKAkSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgHIAEoAyJVChlMaXN0VHJ1dGhSZXZpc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJkChpMaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRItCglyZXZpc2lvbnMYASADKAsyGi52aWRzY29yZS52MS5UcnV0aFJldmlzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJoChlSZXNjb3JlU3VibWlzc2lvbnNSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRITCgtzdWJtaXNzaW9ucxgCIAMoCRIPCgdjb21tZW50GAMgASgJEhIKCnJlcXVlc3RfaWQYBCABKAkidwoPUmVzY29yZU1ldGFkYXRhEhoKEnN1Ym1pc3Npb25zX2luX2FsbBgBIAEoAxIYChBzdWJtaXNzaW9uc19kb25lGAIgASgDEi4KCnN0YXJ0X3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkQKD1Jlc2NvcmVSZXNwb25zZRIxCgtkaWZmZXJlbmNlcxgBIAMoCzIcLnZpZHNjb3JlLnYxLlNjb3JlRGlmZmVyZW5jZSLZAQoPU2NvcmVEaWZmZXJlbmNlEhIKCnN1Ym1pc3Npb24YASABKAkSEQoJZXZhbHVhdG9yGAIgASgJEg8KB21lYXN1cmUYAyABKAkSEwoGYmVmb3JlGAQgASgBSACIAQESEgoFYWZ0ZXIYBSABKAFIAYgBARIYCgtyYW5rX2JlZm9yZRgGIAEoBUgCiAEBEhcKCnJhbmtfYWZ0ZXIYByABKAVIA4gBAUIJCgdfYmVmb3JlQggKBl9hZnRlckIOCgxfcmFua19iZWZvcmVCDQoLX3JhbmtfYWZ0ZXIirAEKFUdldExlYWRlcmJvYXJkUmVxdWVzdBIRCgliZW5jaG1hcmsYASABKAkSEQoJZXZhbHVhdG9yGAIgASgJEhMKBmRvbWFpbhgDIAEoCUgAiAEBEhcKCmNsYXNzX25hbWUYBCABKAlIAYgBARIRCglwYWdlX3NpemUYBSABKAUSEgoKcGFnZV90b2tlbhgGIAEoCUIJCgdfZG9tYWluQg0KC19jbGFzc19uYW1lItkBChZHZXRMZWFkZXJib2FyZFJlc3BvbnNlEikKBHJvd3MYASADKAsyGy52aWRzY29yZS52MS5MZWFkZXJib2FyZFJvdxIPCgdyYW5raW5nGAIgAygJEhYKDnRydXRoX3JldmlzaW9uGAMgASgDEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCRIdChVuZXdlc3RfdHJ1dGhfcmV2aXNpb24YBSABKAMSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgGIAEoAxITCgtwdWJsaXNoYWJsZRgHIAEoCCLvAQoOTGVhZGVyYm9hcmRSb3cSDAoEcmFuaxgBIAEoBRIMCgR0ZWFtGAIgASgJEhIKCnN1Ym1pc3Npb24YAyABKAkSDQoFdGl0bGUYBCABKAkSLQoJc2VhbF90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgZzY29yZXMYBiADKAsyHS52aWRzY29yZS52MS5MZWFkZXJib2FyZFNjb3JlEhYKDnRydXRoX3JldmlzaW9uGAcgASgDEhkKEWV2YWx1YXRvcl92ZXJzaW9uGAggASgJEg0KBWFwYXJ0GAkgASgIIkEKEExlYWRlcmJvYXJkU2NvcmUSDwoHbWVhc3VyZRgBIAEoCRISCgV2YWx1ZRgCIAEoAUgAiAEBQggKBl92YWx1ZSJFChlQdWJsaXNoTGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIVCg12YWxpZGF0ZV9vbmx5GAIgASgIImcKGlB1Ymxpc2hMZWFkZXJib2FyZFJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlEhYKDnRydXRoX3JldmlzaW9uGAIgASgDKmoKClZpc2liaWxpdHkSGgoWVklTSUJJTElUWV9VTlNQRUNJRklFRBAAEhUKEVZJU0lCSUxJVFlfTEFEREVSEAESFAoQVklTSUJJTElUWV9GSU5BTBACEhMKD1ZJU0lCSUxJVFlfTElWRRADKlsKC1F1aWV0QWN0aW9uEhwKGFFVSUVUX0FDVElPTl9VTlNQRUNJRklFRBAAEhUKEVFVSUVUX0FDVElPTl9TRUFMEAESFwoTUVVJRVRfQUNUSU9OX0NBTkNFTBACKlAKCVNlbGVjdGlvbhIZChVTRUxFQ1RJT05fVU5TUEVDSUZJRUQQABISCg5TRUxFQ1RJT05fQkVTVBABEhQKEFNFTEVDVElPTl9MQVRFU1QQAipNCgdSZXNjb3JlEhcKE1JFU0NPUkVfVU5TUEVDSUZJRUQQABIVChFSRVNDT1JFX0FVVE9NQVRJQxABEhIKDlJFU0NPUkVfUkVWSUVXEAIy3gcKEEJlbmNobWFya1NlcnZpY2USXAoPQ3JlYXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkNyZWF0ZUJlbmNobWFya1Jlc3BvbnNlElMKDEdldEJlbmNobWFyaxIgLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1JlcXVlc3QaIS52aWRzY29yZS52MS5HZXRCZW5jaG1hcmtSZXNwb25zZRJZCg5MaXN0QmVuY2htYXJrcxIiLnZpZHNjb3JlLnYxLkxpc3RCZW5jaG1hcmtzUmVxdWVzdBojLnZpZHNjb3JlLnYxLkxpc3RCZW5jaG1hcmtzUmVzcG9uc2USXAoPVXBkYXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLlVwZGF0ZUJlbmNobWFya1Jlc3BvbnNlElwKD0RlbGV0ZUJlbmNobWFyaxIjLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1JlcXVlc3QaJC52aWRzY29yZS52MS5EZWxldGVCZW5jaG1hcmtSZXNwb25zZRJSCgtVcGxvYWRUcnV0aBIfLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoUmVxdWVzdBogLnZpZHNjb3JlLnYxLlVwbG9hZFRydXRoUmVzcG9uc2UoARJlChJMaXN0VHJ1dGhSZXZpc2lvbnMSJi52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXF1ZXN0Gicudmlkc2NvcmUudjEuTGlzdFRydXRoUmV2aXNpb25zUmVzcG9uc2USggEKElJlc2NvcmVTdWJtaXNzaW9ucxImLnZpZHNjb3JlLnYxLlJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uIiXKQSIKD1Jlc2NvcmVSZXNwb25zZRIPUmVzY29yZU1ldGFkYXRhElkKDkdldExlYWRlcmJvYXJkEiIudmlkc2NvcmUudjEuR2V0TGVhZGVyYm9hcmRSZXF1ZXN0GiMudmlkc2NvcmUudjEuR2V0TGVhZGVyYm9hcmRSZXNwb25zZRJlChJQdWJsaXNoTGVhZGVyYm9hcmQSJi52aWRzY29yZS52MS5QdWJsaXNoTGVhZGVyYm9hcmRSZXF1ZXN0Gicudmlkc2NvcmUudjEuUHVibGlzaExlYWRlcmJvYXJkUmVzcG9uc2VCcAoVaW8uZ2l0aHViLnZpZHNjb3JlLnYxQhVCZW5jaG1hcmtTZXJ2aWNlUHJvdG9QAVo+Z2l0aHViLmNvbS92aWRzY29yZS92aWRzY29yZS9jbGllbnRzL2dvL3ZpZHNjb3JlL3YxO3ZpZHNjb3JldjFiBnByb3RvMw", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
+  fileDesc("CiN2aWRzY29yZS92MS9iZW5jaG1hcmtfc2VydmljZS5wcm90bxILdmlkc2NvcmUudjEiqgQKCUJlbmNobWFyaxIMCgRuYW1lGAEgASgJEjEKDXNwZWNpZmljYXRpb24YAiABKAsyGi52aWRzY29yZS52MS5CZW5jaG1hcmtTcGVjEi0KDnRydXRoX2dlb21ldHJ5GAMgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSMQoSZGV0ZWN0aW9uX2dlb21ldHJ5GAQgASgOMhUudmlkc2NvcmUudjEuR2VvbWV0cnkSLQoJb3Blbl90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjbG9zZV90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjCgZwb2xpY3kYByABKAsyEy52aWRzY29yZS52MS5Qb2xpY3kSLwoLY3JlYXRlX3RpbWUYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3VwZGF0ZV90aW1lGAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg50cnV0aF9yZXZpc2lvbhgKIAEoAxIUCgx0cnV0aF9kaWdlc3QYCyABKAkSLgoMcHVibGljX25hbWVzGAwgASgLMhgudmlkc2NvcmUudjEuUHVibGljTmFtZXMSHgoWc3VibWlzc2lvbnNfdG9fcmVzY29yZRgNIAEoAxIWCg50cnV0aF9jb21wbGV0ZRgOIAEoCCIzCgtQdWJsaWNOYW1lcxIkCgVraW5kcxgBIAMoDjIVLnZpZHNjb3JlLnYxLk5hbWVLaW5kIqUECgZQb2xpY3kSKwoKdmlzaWJpbGl0eRgBIAEoDjIXLnZpZHNjb3JlLnYxLlZpc2liaWxpdHkSGAoLbGFkZGVyX3N0ZXAYAiABKAFIAIgBARIZChFyZWxlYXNlZF9tZWFzdXJlcxgDIAMoCRIbCg5taW5pbXVtX2ZyYW1lcxgEIAEoA0gBiAEBEjAKDXF1aWV0X3RpbWVvdXQYBSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLgoMcXVpZXRfYWN0aW9uGAYgASgOMhgudmlkc2NvcmUudjEuUXVpZXRBY3Rpb24SMAoNdHJ1dGhfdGltZW91dBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIbChNzdWJtaXNzaW9uc19wZXJfZGF5GAggASgFEhoKEnN1Ym1pc3Npb25zX2luX2FsbBgJIAEoBRIXCg9yYW5raW5nX21lYXN1cmUYCiABKAkSKQoJc2VsZWN0aW9uGAsgASgOMhYudmlkc2NvcmUudjEuU2VsZWN0aW9uEhUKDWVhcmxpZXJfZmlyc3QYDCABKAgSGQoMcHVibGljX2JvYXJkGA0gASgISAKIAQESJQoHcmVzY29yZRgOIAEoDjIULnZpZHNjb3JlLnYxLlJlc2NvcmVCDgoMX2xhZGRlcl9zdGVwQhEKD19taW5pbXVtX2ZyYW1lc0IPCg1fcHVibGljX2JvYXJkIm0KFkNyZWF0ZUJlbmNobWFya1JlcXVlc3QSFAoMYmVuY2htYXJrX2lkGAEgASgJEikKCWJlbmNobWFyaxgCIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyaxISCgpyZXF1ZXN0X2lkGAMgASgJIkQKF0NyZWF0ZUJlbmNobWFya1Jlc3BvbnNlEikKCWJlbmNobWFyaxgBIAEoCzIWLnZpZHNjb3JlLnYxLkJlbmNobWFyayIjChNHZXRCZW5jaG1hcmtSZXF1ZXN0EgwKBG5hbWUYASABKAkiZQoUR2V0QmVuY2htYXJrUmVzcG9uc2USKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEiIKBnF1b3RhcxgCIAMoCzISLnZpZHNjb3JlLnYxLlF1b3RhImQKBVF1b3RhEgwKBG5hbWUYASABKAkSDwoHbWF4aW11bRgCIAEoBRIMCgRsZWZ0GAMgASgFEi4KCnJlbmV3X3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj4KFUxpc3RCZW5jaG1hcmtzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJdChZMaXN0QmVuY2htYXJrc1Jlc3BvbnNlEioKCmJlbmNobWFya3MYASADKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInQKFlVwZGF0ZUJlbmNobWFya1JlcXVlc3QSKQoJYmVuY2htYXJrGAEgASgLMhYudmlkc2NvcmUudjEuQmVuY2htYXJrEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzayJEChdVcGRhdGVCZW5jaG1hcmtSZXNwb25zZRIpCgliZW5jaG1hcmsYASABKAsyFi52aWRzY29yZS52MS5CZW5jaG1hcmsiNQoWRGVsZXRlQmVuY2htYXJrUmVxdWVzdBIMCgRuYW1lGAEgASgJEg0KBWZvcmNlGAIgASgIIhkKF0RlbGV0ZUJlbmNobWFya1Jlc3BvbnNlImwKEVVwbG9hZFRydXRoSGVhZGVyEhEKCWJlbmNobWFyaxgBIAEoCRINCgVtZXJnZRgCIAEoCBIQCghjb21wbGV0ZRgDIAEoCBIPCgdjb21tZW50GAQgASgJEhIKCnJlcXVlc3RfaWQYBSABKAkirAEKElVwbG9hZFRydXRoUmVxdWVzdBIwCgZoZWFkZXIYASABKAsyHi52aWRzY29yZS52MS5VcGxvYWRUcnV0aEhlYWRlckgAEi0KBXRydXRoGAIgASgLMhwudmlkc2NvcmUudjEuQW5ub3RhdGlvbkJhdGNoSAASKgoDZW5kGAMgASgLMhsudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhFbmRIAEIJCgdtZXNzYWdlIiUKDlVwbG9hZFRydXRoRW5kEhMKC2ZyYW1lX2NvdW50GAEgASgDIkMKE1VwbG9hZFRydXRoUmVzcG9uc2USLAoIcmV2aXNpb24YASABKAsyGi52aWRzY29yZS52MS5UcnV0aFJldmlzaW9uIroBCg1UcnV0aFJldmlzaW9uEhAKCHJldmlzaW9uGAEgASgDEg4KBmRpZ2VzdBgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLZnJhbWVfY291bnQYBCABKAMSEAoIY29tcGxldGUYBSABKAgSDwoHY29tbWVudBgGIAEoCRIeChZzdWJtaXNzaW9uc190b19yZXNjb3JlGAcgASgDIlUKGUxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImQKGkxpc3RUcnV0aFJldmlzaW9uc1Jlc3BvbnNlEi0KCXJldmlzaW9ucxgBIAMoCzIaLnZpZHNjb3JlLnYxLlRydXRoUmV2aXNpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImgKGVJlc2NvcmVTdWJtaXNzaW9uc1JlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhMKC3N1Ym1pc3Npb25zGAIgAygJEg8KB2NvbW1lbnQYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJ3Cg9SZXNjb3JlTWV0YWRhdGESGgoSc3VibWlzc2lvbnNfaW5fYWxsGAEgASgDEhgKEHN1Ym1pc3Npb25zX2RvbmUYAiABKAMSLgoKc3RhcnRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiRAoPUmVzY29yZVJlc3BvbnNlEjEKC2RpZmZlcmVuY2VzGAEgAygLMhwudmlkc2NvcmUudjEuU2NvcmVEaWZmZXJlbmNlItkBCg9TY29yZURpZmZlcmVuY2USEgoKc3VibWlzc2lvbhgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSDwoHbWVhc3VyZRgDIAEoCRITCgZiZWZvcmUYBCABKAFIAIgBARISCgVhZnRlchgFIAEoAUgBiAEBEhgKC3JhbmtfYmVmb3JlGAYgASgFSAKIAQESFwoKcmFua19hZnRlchgHIAEoBUgDiAEBQgkKB19iZWZvcmVCCAoGX2FmdGVyQg4KDF9yYW5rX2JlZm9yZUINCgtfcmFua19hZnRlciKsAQoVR2V0TGVhZGVyYm9hcmRSZXF1ZXN0EhEKCWJlbmNobWFyaxgBIAEoCRIRCglldmFsdWF0b3IYAiABKAkSEwoGZG9tYWluGAMgASgJSACIAQESFwoKY2xhc3NfbmFtZRgEIAEoCUgBiAEBEhEKCXBhZ2Vfc2l6ZRgFIAEoBRISCgpwYWdlX3Rva2VuGAYgASgJQgkKB19kb21haW5CDQoLX2NsYXNzX25hbWUi2QEKFkdldExlYWRlcmJvYXJkUmVzcG9uc2USKQoEcm93cxgBIAMoCzIbLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkUm93Eg8KB3JhbmtpbmcYAiADKAkSFgoOdHJ1dGhfcmV2aXNpb24YAyABKAMSFwoPbmV4dF9wYWdlX3Rva2VuGAQgASgJEh0KFW5ld2VzdF90cnV0aF9yZXZpc2lvbhgFIAEoAxIeChZzdWJtaXNzaW9uc190b19yZXNjb3JlGAYgASgDEhMKC3B1Ymxpc2hhYmxlGAcgASgIIu8BCg5MZWFkZXJib2FyZFJvdxIMCgRyYW5rGAEgASgFEgwKBHRlYW0YAiABKAkSEgoKc3VibWlzc2lvbhgDIAEoCRINCgV0aXRsZRgEIAEoCRItCglzZWFsX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KBnNjb3JlcxgGIAMoCzIdLnZpZHNjb3JlLnYxLkxlYWRlcmJvYXJkU2NvcmUSFgoOdHJ1dGhfcmV2aXNpb24YByABKAMSGQoRZXZhbHVhdG9yX3ZlcnNpb24YCCABKAkSDQoFYXBhcnQYCSABKAgiQQoQTGVhZGVyYm9hcmRTY29yZRIPCgdtZWFzdXJlGAEgASgJEhIKBXZhbHVlGAIgASgBSACIAQFCCAoGX3ZhbHVlIkUKGVB1Ymxpc2hMZWFkZXJib2FyZFJlcXVlc3QSEQoJYmVuY2htYXJrGAEgASgJEhUKDXZhbGlkYXRlX29ubHkYAiABKAgiZwoaUHVibGlzaExlYWRlcmJvYXJkUmVzcG9uc2USMQoLZGlmZmVyZW5jZXMYASADKAsyHC52aWRzY29yZS52MS5TY29yZURpZmZlcmVuY2USFgoOdHJ1dGhfcmV2aXNpb24YAiABKAMqcAoITmFtZUtpbmQSGQoVTkFNRV9LSU5EX1VOU1BFQ0lGSUVEEAASFwoTTkFNRV9LSU5EX1NFUVVFTkNFUxABEhQKEE5BTUVfS0lORF9MQUJFTFMQAhIaChZOQU1FX0tJTkRfRlJBTUVfQ09VTlRTEAMqagoKVmlzaWJpbGl0eRIaChZWSVNJQklMSVRZX1VOU1BFQ0lGSUVEEAASFQoRVklTSUJJTElUWV9MQURERVIQARIUChBWSVNJQklMSVRZX0ZJTkFMEAISEwoPVklTSUJJTElUWV9MSVZFEAMqWwoLUXVpZXRBY3Rpb24SHAoYUVVJRVRfQUNUSU9OX1VOU1BFQ0lGSUVEEAASFQoRUVVJRVRfQUNUSU9OX1NFQUwQARIXChNRVUlFVF9BQ1RJT05fQ0FOQ0VMEAIqUAoJU2VsZWN0aW9uEhkKFVNFTEVDVElPTl9VTlNQRUNJRklFRBAAEhIKDlNFTEVDVElPTl9CRVNUEAESFAoQU0VMRUNUSU9OX0xBVEVTVBACKk0KB1Jlc2NvcmUSFwoTUkVTQ09SRV9VTlNQRUNJRklFRBAAEhUKEVJFU0NPUkVfQVVUT01BVElDEAESEgoOUkVTQ09SRV9SRVZJRVcQAjLeBwoQQmVuY2htYXJrU2VydmljZRJcCg9DcmVhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5DcmVhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuQ3JlYXRlQmVuY2htYXJrUmVzcG9uc2USUwoMR2V0QmVuY2htYXJrEiAudmlkc2NvcmUudjEuR2V0QmVuY2htYXJrUmVxdWVzdBohLnZpZHNjb3JlLnYxLkdldEJlbmNobWFya1Jlc3BvbnNlElkKDkxpc3RCZW5jaG1hcmtzEiIudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXF1ZXN0GiMudmlkc2NvcmUudjEuTGlzdEJlbmNobWFya3NSZXNwb25zZRJcCg9VcGRhdGVCZW5jaG1hcmsSIy52aWRzY29yZS52MS5VcGRhdGVCZW5jaG1hcmtSZXF1ZXN0GiQudmlkc2NvcmUudjEuVXBkYXRlQmVuY2htYXJrUmVzcG9uc2USXAoPRGVsZXRlQmVuY2htYXJrEiMudmlkc2NvcmUudjEuRGVsZXRlQmVuY2htYXJrUmVxdWVzdBokLnZpZHNjb3JlLnYxLkRlbGV0ZUJlbmNobWFya1Jlc3BvbnNlElIKC1VwbG9hZFRydXRoEh8udmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXF1ZXN0GiAudmlkc2NvcmUudjEuVXBsb2FkVHJ1dGhSZXNwb25zZSgBEmUKEkxpc3RUcnV0aFJldmlzaW9ucxImLnZpZHNjb3JlLnYxLkxpc3RUcnV0aFJldmlzaW9uc1JlcXVlc3QaJy52aWRzY29yZS52MS5MaXN0VHJ1dGhSZXZpc2lvbnNSZXNwb25zZRKCAQoSUmVzY29yZVN1Ym1pc3Npb25zEiYudmlkc2NvcmUudjEuUmVzY29yZVN1Ym1pc3Npb25zUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24iJcpBIgoPUmVzY29yZVJlc3BvbnNlEg9SZXNjb3JlTWV0YWRhdGESWQoOR2V0TGVhZGVyYm9hcmQSIi52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlcXVlc3QaIy52aWRzY29yZS52MS5HZXRMZWFkZXJib2FyZFJlc3BvbnNlEmUKElB1Ymxpc2hMZWFkZXJib2FyZBImLnZpZHNjb3JlLnYxLlB1Ymxpc2hMZWFkZXJib2FyZFJlcXVlc3QaJy52aWRzY29yZS52MS5QdWJsaXNoTGVhZGVyYm9hcmRSZXNwb25zZUJwChVpby5naXRodWIudmlkc2NvcmUudjFCFUJlbmNobWFya1NlcnZpY2VQcm90b1ABWj5naXRodWIuY29tL3ZpZHNjb3JlL3ZpZHNjb3JlL2NsaWVudHMvZ28vdmlkc2NvcmUvdjE7dmlkc2NvcmV2MWIGcHJvdG8z", [file_google_longrunning_operations, file_google_protobuf_duration, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_vidscore_v1_annotations, file_vidscore_v1_specification]);
 
 /**
  * Benchmark is a specification, truth and a policy, hosted.
@@ -44,14 +44,15 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
   specification?: BenchmarkSpec | undefined;
 
   /**
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    *
    * @generated from field: vidscore.v1.Geometry truth_geometry = 3;
    */
   truthGeometry: Geometry;
 
   /**
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    *
    * @generated from field: vidscore.v1.Geometry detection_geometry = 4;
    */
@@ -108,11 +109,25 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
   truthDigest: string;
 
   /**
+   * Which names participants may know; absent: sequences and labels.
+   *
+   * @generated from field: vidscore.v1.PublicNames public_names = 12;
+   */
+  publicNames?: PublicNames | undefined;
+
+  /**
    * Scored submissions that are to be scored again before the board moves. Organisers only.
    *
-   * @generated from field: int64 submissions_to_rescore = 12;
+   * @generated from field: int64 submissions_to_rescore = 13;
    */
   submissionsToRescore: bigint;
+
+  /**
+   * Whether the newest truth is complete, so that nothing waits for more.
+   *
+   * @generated from field: bool truth_complete = 14;
+   */
+  truthComplete: boolean;
 };
 
 /**
@@ -121,6 +136,28 @@ export type Benchmark = Message<"vidscore.v1.Benchmark"> & {
  */
 export const BenchmarkSchema: GenMessage<Benchmark> = /*@__PURE__*/
   messageDesc(file_vidscore_v1_benchmark_service, 0);
+
+/**
+ * PublicNames says which names participants may know. They are those of the specification or, where
+ * it has none, of the complete truth; nothing is refused or warned of while there is neither.
+ *
+ * @generated from message vidscore.v1.PublicNames
+ */
+export type PublicNames = Message<"vidscore.v1.PublicNames"> & {
+  /**
+   * The kinds; none: participants are told of no name, and all of them get the same warning.
+   *
+   * @generated from field: repeated vidscore.v1.NameKind kinds = 1;
+   */
+  kinds: NameKind[];
+};
+
+/**
+ * Describes the message vidscore.v1.PublicNames.
+ * Use `create(PublicNamesSchema)` to create a new message.
+ */
+export const PublicNamesSchema: GenMessage<PublicNames> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 1);
 
 /**
  * Policy is what is shown, allowed and ranked.
@@ -235,7 +272,7 @@ export type Policy = Message<"vidscore.v1.Policy"> & {
  * Use `create(PolicySchema)` to create a new message.
  */
 export const PolicySchema: GenMessage<Policy> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 1);
+  messageDesc(file_vidscore_v1_benchmark_service, 2);
 
 /**
  * CreateBenchmarkRequest creates a benchmark.
@@ -270,7 +307,7 @@ export type CreateBenchmarkRequest = Message<"vidscore.v1.CreateBenchmarkRequest
  * Use `create(CreateBenchmarkRequestSchema)` to create a new message.
  */
 export const CreateBenchmarkRequestSchema: GenMessage<CreateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 2);
+  messageDesc(file_vidscore_v1_benchmark_service, 3);
 
 /**
  * CreateBenchmarkResponse is the new benchmark.
@@ -291,7 +328,7 @@ export type CreateBenchmarkResponse = Message<"vidscore.v1.CreateBenchmarkRespon
  * Use `create(CreateBenchmarkResponseSchema)` to create a new message.
  */
 export const CreateBenchmarkResponseSchema: GenMessage<CreateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 3);
+  messageDesc(file_vidscore_v1_benchmark_service, 4);
 
 /**
  * GetBenchmarkRequest asks for one benchmark.
@@ -312,7 +349,7 @@ export type GetBenchmarkRequest = Message<"vidscore.v1.GetBenchmarkRequest"> & {
  * Use `create(GetBenchmarkRequestSchema)` to create a new message.
  */
 export const GetBenchmarkRequestSchema: GenMessage<GetBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 4);
+  messageDesc(file_vidscore_v1_benchmark_service, 5);
 
 /**
  * GetBenchmarkResponse is one benchmark.
@@ -326,6 +363,13 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
    * @generated from field: vidscore.v1.Benchmark benchmark = 1;
    */
   benchmark?: Benchmark | undefined;
+
+  /**
+   * Limits on the submissions of the caller's team.
+   *
+   * @generated from field: repeated vidscore.v1.Quota quotas = 2;
+   */
+  quotas: Quota[];
 };
 
 /**
@@ -333,7 +377,49 @@ export type GetBenchmarkResponse = Message<"vidscore.v1.GetBenchmarkResponse"> &
  * Use `create(GetBenchmarkResponseSchema)` to create a new message.
  */
 export const GetBenchmarkResponseSchema: GenMessage<GetBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 5);
+  messageDesc(file_vidscore_v1_benchmark_service, 6);
+
+/**
+ * Quota is a limit on a team's submissions.
+ *
+ * @generated from message vidscore.v1.Quota
+ */
+export type Quota = Message<"vidscore.v1.Quota"> & {
+  /**
+   * Field of the policy that sets it.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Most submissions.
+   *
+   * @generated from field: int32 maximum = 2;
+   */
+  maximum: number;
+
+  /**
+   * Submissions that the team may still have.
+   *
+   * @generated from field: int32 left = 3;
+   */
+  left: number;
+
+  /**
+   * When it is whole again; absent: never.
+   *
+   * @generated from field: google.protobuf.Timestamp renew_time = 4;
+   */
+  renewTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message vidscore.v1.Quota.
+ * Use `create(QuotaSchema)` to create a new message.
+ */
+export const QuotaSchema: GenMessage<Quota> = /*@__PURE__*/
+  messageDesc(file_vidscore_v1_benchmark_service, 7);
 
 /**
  * ListBenchmarksRequest asks for a page of benchmarks.
@@ -361,7 +447,7 @@ export type ListBenchmarksRequest = Message<"vidscore.v1.ListBenchmarksRequest">
  * Use `create(ListBenchmarksRequestSchema)` to create a new message.
  */
 export const ListBenchmarksRequestSchema: GenMessage<ListBenchmarksRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 6);
+  messageDesc(file_vidscore_v1_benchmark_service, 8);
 
 /**
  * ListBenchmarksResponse is a page of benchmarks.
@@ -389,7 +475,7 @@ export type ListBenchmarksResponse = Message<"vidscore.v1.ListBenchmarksResponse
  * Use `create(ListBenchmarksResponseSchema)` to create a new message.
  */
 export const ListBenchmarksResponseSchema: GenMessage<ListBenchmarksResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 7);
+  messageDesc(file_vidscore_v1_benchmark_service, 9);
 
 /**
  * UpdateBenchmarkRequest changes a benchmark.
@@ -405,7 +491,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
   benchmark?: Benchmark | undefined;
 
   /**
-   * Fields to change: `specification`, `open_time`, `close_time`, `policy`.
+   * Fields to change: `specification`, `open_time`, `close_time`, `policy`, `public_names`.
    *
    * @generated from field: google.protobuf.FieldMask update_mask = 2;
    */
@@ -417,7 +503,7 @@ export type UpdateBenchmarkRequest = Message<"vidscore.v1.UpdateBenchmarkRequest
  * Use `create(UpdateBenchmarkRequestSchema)` to create a new message.
  */
 export const UpdateBenchmarkRequestSchema: GenMessage<UpdateBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 8);
+  messageDesc(file_vidscore_v1_benchmark_service, 10);
 
 /**
  * UpdateBenchmarkResponse is the changed benchmark.
@@ -438,7 +524,7 @@ export type UpdateBenchmarkResponse = Message<"vidscore.v1.UpdateBenchmarkRespon
  * Use `create(UpdateBenchmarkResponseSchema)` to create a new message.
  */
 export const UpdateBenchmarkResponseSchema: GenMessage<UpdateBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 9);
+  messageDesc(file_vidscore_v1_benchmark_service, 11);
 
 /**
  * DeleteBenchmarkRequest deletes a benchmark.
@@ -466,7 +552,7 @@ export type DeleteBenchmarkRequest = Message<"vidscore.v1.DeleteBenchmarkRequest
  * Use `create(DeleteBenchmarkRequestSchema)` to create a new message.
  */
 export const DeleteBenchmarkRequestSchema: GenMessage<DeleteBenchmarkRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 10);
+  messageDesc(file_vidscore_v1_benchmark_service, 12);
 
 /**
  * DeleteBenchmarkResponse says that it is gone.
@@ -481,7 +567,7 @@ export type DeleteBenchmarkResponse = Message<"vidscore.v1.DeleteBenchmarkRespon
  * Use `create(DeleteBenchmarkResponseSchema)` to create a new message.
  */
 export const DeleteBenchmarkResponseSchema: GenMessage<DeleteBenchmarkResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 11);
+  messageDesc(file_vidscore_v1_benchmark_service, 13);
 
 /**
  * UploadTruthHeader says what an upload of truth is for.
@@ -531,7 +617,7 @@ export type UploadTruthHeader = Message<"vidscore.v1.UploadTruthHeader"> & {
  * Use `create(UploadTruthHeaderSchema)` to create a new message.
  */
 export const UploadTruthHeaderSchema: GenMessage<UploadTruthHeader> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 12);
+  messageDesc(file_vidscore_v1_benchmark_service, 14);
 
 /**
  * UploadTruthRequest is one message of an upload.
@@ -576,7 +662,7 @@ export type UploadTruthRequest = Message<"vidscore.v1.UploadTruthRequest"> & {
  * Use `create(UploadTruthRequestSchema)` to create a new message.
  */
 export const UploadTruthRequestSchema: GenMessage<UploadTruthRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 13);
+  messageDesc(file_vidscore_v1_benchmark_service, 15);
 
 /**
  * UploadTruthEnd says that an upload is complete.
@@ -597,7 +683,7 @@ export type UploadTruthEnd = Message<"vidscore.v1.UploadTruthEnd"> & {
  * Use `create(UploadTruthEndSchema)` to create a new message.
  */
 export const UploadTruthEndSchema: GenMessage<UploadTruthEnd> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 14);
+  messageDesc(file_vidscore_v1_benchmark_service, 16);
 
 /**
  * UploadTruthResponse is the new revision.
@@ -618,7 +704,7 @@ export type UploadTruthResponse = Message<"vidscore.v1.UploadTruthResponse"> & {
  * Use `create(UploadTruthResponseSchema)` to create a new message.
  */
 export const UploadTruthResponseSchema: GenMessage<UploadTruthResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 15);
+  messageDesc(file_vidscore_v1_benchmark_service, 17);
 
 /**
  * TruthRevision is a state of a benchmark's truth; it never changes.
@@ -682,7 +768,7 @@ export type TruthRevision = Message<"vidscore.v1.TruthRevision"> & {
  * Use `create(TruthRevisionSchema)` to create a new message.
  */
 export const TruthRevisionSchema: GenMessage<TruthRevision> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 16);
+  messageDesc(file_vidscore_v1_benchmark_service, 18);
 
 /**
  * ListTruthRevisionsRequest asks for a page of revisions.
@@ -717,7 +803,7 @@ export type ListTruthRevisionsRequest = Message<"vidscore.v1.ListTruthRevisionsR
  * Use `create(ListTruthRevisionsRequestSchema)` to create a new message.
  */
 export const ListTruthRevisionsRequestSchema: GenMessage<ListTruthRevisionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 17);
+  messageDesc(file_vidscore_v1_benchmark_service, 19);
 
 /**
  * ListTruthRevisionsResponse is a page of revisions, newest first.
@@ -745,7 +831,7 @@ export type ListTruthRevisionsResponse = Message<"vidscore.v1.ListTruthRevisions
  * Use `create(ListTruthRevisionsResponseSchema)` to create a new message.
  */
 export const ListTruthRevisionsResponseSchema: GenMessage<ListTruthRevisionsResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 18);
+  messageDesc(file_vidscore_v1_benchmark_service, 20);
 
 /**
  * RescoreSubmissionsRequest asks for new scores of stored detections.
@@ -787,7 +873,7 @@ export type RescoreSubmissionsRequest = Message<"vidscore.v1.RescoreSubmissionsR
  * Use `create(RescoreSubmissionsRequestSchema)` to create a new message.
  */
 export const RescoreSubmissionsRequestSchema: GenMessage<RescoreSubmissionsRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 19);
+  messageDesc(file_vidscore_v1_benchmark_service, 21);
 
 /**
  * RescoreMetadata is how far a re-scoring has come.
@@ -822,7 +908,7 @@ export type RescoreMetadata = Message<"vidscore.v1.RescoreMetadata"> & {
  * Use `create(RescoreMetadataSchema)` to create a new message.
  */
 export const RescoreMetadataSchema: GenMessage<RescoreMetadata> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 20);
+  messageDesc(file_vidscore_v1_benchmark_service, 22);
 
 /**
  * RescoreResponse is what a re-scoring changed.
@@ -843,7 +929,7 @@ export type RescoreResponse = Message<"vidscore.v1.RescoreResponse"> & {
  * Use `create(RescoreResponseSchema)` to create a new message.
  */
 export const RescoreResponseSchema: GenMessage<RescoreResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 21);
+  messageDesc(file_vidscore_v1_benchmark_service, 23);
 
 /**
  * ScoreDifference is a score before and after.
@@ -906,7 +992,7 @@ export type ScoreDifference = Message<"vidscore.v1.ScoreDifference"> & {
  * Use `create(ScoreDifferenceSchema)` to create a new message.
  */
 export const ScoreDifferenceSchema: GenMessage<ScoreDifference> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 22);
+  messageDesc(file_vidscore_v1_benchmark_service, 24);
 
 /**
  * GetLeaderboardRequest asks for a page of a board.
@@ -962,7 +1048,7 @@ export type GetLeaderboardRequest = Message<"vidscore.v1.GetLeaderboardRequest">
  * Use `create(GetLeaderboardRequestSchema)` to create a new message.
  */
 export const GetLeaderboardRequestSchema: GenMessage<GetLeaderboardRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 23);
+  messageDesc(file_vidscore_v1_benchmark_service, 25);
 
 /**
  * GetLeaderboardResponse is a page of a board.
@@ -1025,7 +1111,7 @@ export type GetLeaderboardResponse = Message<"vidscore.v1.GetLeaderboardResponse
  * Use `create(GetLeaderboardResponseSchema)` to create a new message.
  */
 export const GetLeaderboardResponseSchema: GenMessage<GetLeaderboardResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 24);
+  messageDesc(file_vidscore_v1_benchmark_service, 26);
 
 /**
  * LeaderboardRow is one submission on the board.
@@ -1103,7 +1189,7 @@ export type LeaderboardRow = Message<"vidscore.v1.LeaderboardRow"> & {
  * Use `create(LeaderboardRowSchema)` to create a new message.
  */
 export const LeaderboardRowSchema: GenMessage<LeaderboardRow> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 25);
+  messageDesc(file_vidscore_v1_benchmark_service, 27);
 
 /**
  * LeaderboardScore is a released measure.
@@ -1131,7 +1217,7 @@ export type LeaderboardScore = Message<"vidscore.v1.LeaderboardScore"> & {
  * Use `create(LeaderboardScoreSchema)` to create a new message.
  */
 export const LeaderboardScoreSchema: GenMessage<LeaderboardScore> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 26);
+  messageDesc(file_vidscore_v1_benchmark_service, 28);
 
 /**
  * PublishLeaderboardRequest asks for the board to move.
@@ -1159,7 +1245,7 @@ export type PublishLeaderboardRequest = Message<"vidscore.v1.PublishLeaderboardR
  * Use `create(PublishLeaderboardRequestSchema)` to create a new message.
  */
 export const PublishLeaderboardRequestSchema: GenMessage<PublishLeaderboardRequest> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 27);
+  messageDesc(file_vidscore_v1_benchmark_service, 29);
 
 /**
  * PublishLeaderboardResponse is what changes on the board.
@@ -1187,7 +1273,49 @@ export type PublishLeaderboardResponse = Message<"vidscore.v1.PublishLeaderboard
  * Use `create(PublishLeaderboardResponseSchema)` to create a new message.
  */
 export const PublishLeaderboardResponseSchema: GenMessage<PublishLeaderboardResponse> = /*@__PURE__*/
-  messageDesc(file_vidscore_v1_benchmark_service, 28);
+  messageDesc(file_vidscore_v1_benchmark_service, 30);
+
+/**
+ * NameKind is a kind of names that a benchmark has.
+ *
+ * @generated from enum vidscore.v1.NameKind
+ */
+export enum NameKind {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: NAME_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Sequences, with their domains. One that the benchmark lacks is refused.
+   *
+   * @generated from enum value: NAME_KIND_SEQUENCES = 1;
+   */
+  SEQUENCES = 1,
+
+  /**
+   * Labels. One that the specification does not list is refused; where it lists none, one that the
+   * truth lacks is warned of.
+   *
+   * @generated from enum value: NAME_KIND_LABELS = 2;
+   */
+  LABELS = 2,
+
+  /**
+   * First and last frame of each sequence. A frame outside is refused. Takes NAME_KIND_SEQUENCES.
+   *
+   * @generated from enum value: NAME_KIND_FRAME_COUNTS = 3;
+   */
+  FRAME_COUNTS = 3,
+}
+
+/**
+ * Describes the enum vidscore.v1.NameKind.
+ */
+export const NameKindSchema: GenEnum<NameKind> = /*@__PURE__*/
+  enumDesc(file_vidscore_v1_benchmark_service, 0);
 
 /**
  * Visibility is what performers see of scores.
@@ -1229,7 +1357,7 @@ export enum Visibility {
  * Describes the enum vidscore.v1.Visibility.
  */
 export const VisibilitySchema: GenEnum<Visibility> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 0);
+  enumDesc(file_vidscore_v1_benchmark_service, 1);
 
 /**
  * QuietAction is what becomes of a submission that nobody continues.
@@ -1263,7 +1391,7 @@ export enum QuietAction {
  * Describes the enum vidscore.v1.QuietAction.
  */
 export const QuietActionSchema: GenEnum<QuietAction> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 1);
+  enumDesc(file_vidscore_v1_benchmark_service, 2);
 
 /**
  * Selection is which submission of a team stands on the board.
@@ -1297,7 +1425,7 @@ export enum Selection {
  * Describes the enum vidscore.v1.Selection.
  */
 export const SelectionSchema: GenEnum<Selection> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 2);
+  enumDesc(file_vidscore_v1_benchmark_service, 3);
 
 /**
  * Rescore is how a board moves once what stands on it was scored again.
@@ -1331,7 +1459,7 @@ export enum Rescore {
  * Describes the enum vidscore.v1.Rescore.
  */
 export const RescoreSchema: GenEnum<Rescore> = /*@__PURE__*/
-  enumDesc(file_vidscore_v1_benchmark_service, 3);
+  enumDesc(file_vidscore_v1_benchmark_service, 4);
 
 /**
  * BenchmarkService creates, shows and changes hosted benchmarks and takes in their truth.

@@ -144,7 +144,8 @@ private static final long serialVersionUID = 0L;
   private int truthGeometry_ = 0;
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -155,7 +156,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -170,7 +172,7 @@ private static final long serialVersionUID = 0L;
   private int detectionGeometry_ = 0;
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -181,7 +183,7 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -446,19 +448,72 @@ private static final long serialVersionUID = 0L;
     }
   }
 
-  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 12;
+  public static final int PUBLIC_NAMES_FIELD_NUMBER = 12;
+  private io.github.vidscore.v1.PublicNames publicNames_;
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return Whether the publicNames field is set.
+   */
+  @java.lang.Override
+  public boolean hasPublicNames() {
+    return ((bitField0_ & 0x00000040) != 0);
+  }
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return The publicNames.
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.PublicNames getPublicNames() {
+    return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+  }
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   */
+  @java.lang.Override
+  public io.github.vidscore.v1.PublicNamesOrBuilder getPublicNamesOrBuilder() {
+    return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+  }
+
+  public static final int SUBMISSIONS_TO_RESCORE_FIELD_NUMBER = 13;
   private long submissionsToRescore_ = 0L;
   /**
    * <pre>
    * Scored submissions that are to be scored again before the board moves. Organisers only.
    * </pre>
    *
-   * <code>int64 submissions_to_rescore = 12;</code>
+   * <code>int64 submissions_to_rescore = 13;</code>
    * @return The submissionsToRescore.
    */
   @java.lang.Override
   public long getSubmissionsToRescore() {
     return submissionsToRescore_;
+  }
+
+  public static final int TRUTH_COMPLETE_FIELD_NUMBER = 14;
+  private boolean truthComplete_ = false;
+  /**
+   * <pre>
+   * Whether the newest truth is complete, so that nothing waits for more.
+   * </pre>
+   *
+   * <code>bool truth_complete = 14;</code>
+   * @return The truthComplete.
+   */
+  @java.lang.Override
+  public boolean getTruthComplete() {
+    return truthComplete_;
   }
 
   private byte memoizedIsInitialized = -1;
@@ -508,8 +563,14 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       com.google.protobuf.GeneratedMessage.writeString(output, 11, truthDigest_);
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      output.writeMessage(12, getPublicNames());
+    }
     if (submissionsToRescore_ != 0L) {
-      output.writeInt64(12, submissionsToRescore_);
+      output.writeInt64(13, submissionsToRescore_);
+    }
+    if (truthComplete_ != false) {
+      output.writeBool(14, truthComplete_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -562,9 +623,17 @@ private static final long serialVersionUID = 0L;
     if (!com.google.protobuf.GeneratedMessage.isStringEmpty(truthDigest_)) {
       size += com.google.protobuf.GeneratedMessage.computeStringSize(11, truthDigest_);
     }
+    if (((bitField0_ & 0x00000040) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeMessageSize(12, getPublicNames());
+    }
     if (submissionsToRescore_ != 0L) {
       size += com.google.protobuf.CodedOutputStream
-        .computeInt64Size(12, submissionsToRescore_);
+        .computeInt64Size(13, submissionsToRescore_);
+    }
+    if (truthComplete_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(14, truthComplete_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -619,8 +688,15 @@ private static final long serialVersionUID = 0L;
         != other.getTruthRevision()) return false;
     if (!getTruthDigest()
         .equals(other.getTruthDigest())) return false;
+    if (hasPublicNames() != other.hasPublicNames()) return false;
+    if (hasPublicNames()) {
+      if (!getPublicNames()
+          .equals(other.getPublicNames())) return false;
+    }
     if (getSubmissionsToRescore()
         != other.getSubmissionsToRescore()) return false;
+    if (getTruthComplete()
+        != other.getTruthComplete()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -667,9 +743,16 @@ private static final long serialVersionUID = 0L;
         getTruthRevision());
     hash = (37 * hash) + TRUTH_DIGEST_FIELD_NUMBER;
     hash = (53 * hash) + getTruthDigest().hashCode();
+    if (hasPublicNames()) {
+      hash = (37 * hash) + PUBLIC_NAMES_FIELD_NUMBER;
+      hash = (53 * hash) + getPublicNames().hashCode();
+    }
     hash = (37 * hash) + SUBMISSIONS_TO_RESCORE_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         getSubmissionsToRescore());
+    hash = (37 * hash) + TRUTH_COMPLETE_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getTruthComplete());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -810,6 +893,7 @@ private static final long serialVersionUID = 0L;
         internalGetPolicyFieldBuilder();
         internalGetCreateTimeFieldBuilder();
         internalGetUpdateTimeFieldBuilder();
+        internalGetPublicNamesFieldBuilder();
       }
     }
     @java.lang.Override
@@ -851,7 +935,13 @@ private static final long serialVersionUID = 0L;
       }
       truthRevision_ = 0L;
       truthDigest_ = "";
+      publicNames_ = null;
+      if (publicNamesBuilder_ != null) {
+        publicNamesBuilder_.dispose();
+        publicNamesBuilder_ = null;
+      }
       submissionsToRescore_ = 0L;
+      truthComplete_ = false;
       return this;
     }
 
@@ -938,7 +1028,16 @@ private static final long serialVersionUID = 0L;
         result.truthDigest_ = truthDigest_;
       }
       if (((from_bitField0_ & 0x00000800) != 0)) {
+        result.publicNames_ = publicNamesBuilder_ == null
+            ? publicNames_
+            : publicNamesBuilder_.build();
+        to_bitField0_ |= 0x00000040;
+      }
+      if (((from_bitField0_ & 0x00001000) != 0)) {
         result.submissionsToRescore_ = submissionsToRescore_;
+      }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
+        result.truthComplete_ = truthComplete_;
       }
       result.bitField0_ |= to_bitField0_;
     }
@@ -992,8 +1091,14 @@ private static final long serialVersionUID = 0L;
         bitField0_ |= 0x00000400;
         onChanged();
       }
+      if (other.hasPublicNames()) {
+        mergePublicNames(other.getPublicNames());
+      }
       if (other.getSubmissionsToRescore() != 0L) {
         setSubmissionsToRescore(other.getSubmissionsToRescore());
+      }
+      if (other.getTruthComplete() != false) {
+        setTruthComplete(other.getTruthComplete());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1088,11 +1193,23 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000400;
               break;
             } // case 90
-            case 96: {
-              submissionsToRescore_ = input.readInt64();
+            case 98: {
+              input.readMessage(
+                  internalGetPublicNamesFieldBuilder().getBuilder(),
+                  extensionRegistry);
               bitField0_ |= 0x00000800;
               break;
-            } // case 96
+            } // case 98
+            case 104: {
+              submissionsToRescore_ = input.readInt64();
+              bitField0_ |= 0x00001000;
+              break;
+            } // case 104
+            case 112: {
+              truthComplete_ = input.readBool();
+              bitField0_ |= 0x00002000;
+              break;
+            } // case 112
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1371,7 +1488,8 @@ private static final long serialVersionUID = 0L;
     private int truthGeometry_ = 0;
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1382,7 +1500,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1397,7 +1516,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1410,7 +1530,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1426,7 +1547,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the truth's objects.
+     * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+     * these judge several shapes, from the first truth that is uploaded; until then it is not said.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -1442,7 +1564,7 @@ private static final long serialVersionUID = 0L;
     private int detectionGeometry_ = 0;
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1453,7 +1575,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1468,7 +1590,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1481,7 +1603,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -1497,7 +1619,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Shape of the detections.
+     * Shape of the detections, likewise; where several would do, that of the truth.
      * </pre>
      *
      * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -2436,13 +2558,170 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private io.github.vidscore.v1.PublicNames publicNames_;
+    private com.google.protobuf.SingleFieldBuilder<
+        io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder> publicNamesBuilder_;
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     * @return Whether the publicNames field is set.
+     */
+    public boolean hasPublicNames() {
+      return ((bitField0_ & 0x00000800) != 0);
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     * @return The publicNames.
+     */
+    public io.github.vidscore.v1.PublicNames getPublicNames() {
+      if (publicNamesBuilder_ == null) {
+        return publicNames_ == null ? io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+      } else {
+        return publicNamesBuilder_.getMessage();
+      }
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder setPublicNames(io.github.vidscore.v1.PublicNames value) {
+      if (publicNamesBuilder_ == null) {
+        if (value == null) {
+          throw new NullPointerException();
+        }
+        publicNames_ = value;
+      } else {
+        publicNamesBuilder_.setMessage(value);
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder setPublicNames(
+        io.github.vidscore.v1.PublicNames.Builder builderForValue) {
+      if (publicNamesBuilder_ == null) {
+        publicNames_ = builderForValue.build();
+      } else {
+        publicNamesBuilder_.setMessage(builderForValue.build());
+      }
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder mergePublicNames(io.github.vidscore.v1.PublicNames value) {
+      if (publicNamesBuilder_ == null) {
+        if (((bitField0_ & 0x00000800) != 0) &&
+          publicNames_ != null &&
+          publicNames_ != io.github.vidscore.v1.PublicNames.getDefaultInstance()) {
+          getPublicNamesBuilder().mergeFrom(value);
+        } else {
+          publicNames_ = value;
+        }
+      } else {
+        publicNamesBuilder_.mergeFrom(value);
+      }
+      if (publicNames_ != null) {
+        bitField0_ |= 0x00000800;
+        onChanged();
+      }
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public Builder clearPublicNames() {
+      bitField0_ = (bitField0_ & ~0x00000800);
+      publicNames_ = null;
+      if (publicNamesBuilder_ != null) {
+        publicNamesBuilder_.dispose();
+        publicNamesBuilder_ = null;
+      }
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public io.github.vidscore.v1.PublicNames.Builder getPublicNamesBuilder() {
+      bitField0_ |= 0x00000800;
+      onChanged();
+      return internalGetPublicNamesFieldBuilder().getBuilder();
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    public io.github.vidscore.v1.PublicNamesOrBuilder getPublicNamesOrBuilder() {
+      if (publicNamesBuilder_ != null) {
+        return publicNamesBuilder_.getMessageOrBuilder();
+      } else {
+        return publicNames_ == null ?
+            io.github.vidscore.v1.PublicNames.getDefaultInstance() : publicNames_;
+      }
+    }
+    /**
+     * <pre>
+     * Which names participants may know; absent: sequences and labels.
+     * </pre>
+     *
+     * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+     */
+    private com.google.protobuf.SingleFieldBuilder<
+        io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder> 
+        internalGetPublicNamesFieldBuilder() {
+      if (publicNamesBuilder_ == null) {
+        publicNamesBuilder_ = new com.google.protobuf.SingleFieldBuilder<
+            io.github.vidscore.v1.PublicNames, io.github.vidscore.v1.PublicNames.Builder, io.github.vidscore.v1.PublicNamesOrBuilder>(
+                getPublicNames(),
+                getParentForChildren(),
+                isClean());
+        publicNames_ = null;
+      }
+      return publicNamesBuilder_;
+    }
+
     private long submissionsToRescore_ ;
     /**
      * <pre>
      * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>int64 submissions_to_rescore = 12;</code>
+     * <code>int64 submissions_to_rescore = 13;</code>
      * @return The submissionsToRescore.
      */
     @java.lang.Override
@@ -2454,14 +2733,14 @@ private static final long serialVersionUID = 0L;
      * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>int64 submissions_to_rescore = 12;</code>
+     * <code>int64 submissions_to_rescore = 13;</code>
      * @param value The submissionsToRescore to set.
      * @return This builder for chaining.
      */
     public Builder setSubmissionsToRescore(long value) {
 
       submissionsToRescore_ = value;
-      bitField0_ |= 0x00000800;
+      bitField0_ |= 0x00001000;
       onChanged();
       return this;
     }
@@ -2470,12 +2749,56 @@ private static final long serialVersionUID = 0L;
      * Scored submissions that are to be scored again before the board moves. Organisers only.
      * </pre>
      *
-     * <code>int64 submissions_to_rescore = 12;</code>
+     * <code>int64 submissions_to_rescore = 13;</code>
      * @return This builder for chaining.
      */
     public Builder clearSubmissionsToRescore() {
-      bitField0_ = (bitField0_ & ~0x00000800);
+      bitField0_ = (bitField0_ & ~0x00001000);
       submissionsToRescore_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private boolean truthComplete_ ;
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @return The truthComplete.
+     */
+    @java.lang.Override
+    public boolean getTruthComplete() {
+      return truthComplete_;
+    }
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @param value The truthComplete to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTruthComplete(boolean value) {
+
+      truthComplete_ = value;
+      bitField0_ |= 0x00002000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether the newest truth is complete, so that nothing waits for more.
+     * </pre>
+     *
+     * <code>bool truth_complete = 14;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTruthComplete() {
+      bitField0_ = (bitField0_ & ~0x00002000);
+      truthComplete_ = false;
       onChanged();
       return this;
     }

@@ -62,7 +62,8 @@ public interface BenchmarkOrBuilder extends
 
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -71,7 +72,8 @@ public interface BenchmarkOrBuilder extends
   int getTruthGeometryValue();
   /**
    * <pre>
-   * Shape of the truth's objects.
+   * Shape of the truth's objects. Where it is not given it follows from the evaluators or, where
+   * these judge several shapes, from the first truth that is uploaded; until then it is not said.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry truth_geometry = 3;</code>
@@ -81,7 +83,7 @@ public interface BenchmarkOrBuilder extends
 
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -90,7 +92,7 @@ public interface BenchmarkOrBuilder extends
   int getDetectionGeometryValue();
   /**
    * <pre>
-   * Shape of the detections.
+   * Shape of the detections, likewise; where several would do, that of the truth.
    * </pre>
    *
    * <code>.vidscore.v1.Geometry detection_geometry = 4;</code>
@@ -267,11 +269,48 @@ public interface BenchmarkOrBuilder extends
 
   /**
    * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return Whether the publicNames field is set.
+   */
+  boolean hasPublicNames();
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   * @return The publicNames.
+   */
+  io.github.vidscore.v1.PublicNames getPublicNames();
+  /**
+   * <pre>
+   * Which names participants may know; absent: sequences and labels.
+   * </pre>
+   *
+   * <code>.vidscore.v1.PublicNames public_names = 12;</code>
+   */
+  io.github.vidscore.v1.PublicNamesOrBuilder getPublicNamesOrBuilder();
+
+  /**
+   * <pre>
    * Scored submissions that are to be scored again before the board moves. Organisers only.
    * </pre>
    *
-   * <code>int64 submissions_to_rescore = 12;</code>
+   * <code>int64 submissions_to_rescore = 13;</code>
    * @return The submissionsToRescore.
    */
   long getSubmissionsToRescore();
+
+  /**
+   * <pre>
+   * Whether the newest truth is complete, so that nothing waits for more.
+   * </pre>
+   *
+   * <code>bool truth_complete = 14;</code>
+   * @return The truthComplete.
+   */
+  boolean getTruthComplete();
 }

@@ -32,6 +32,11 @@ public final class BenchmarkServiceProto {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_Benchmark_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_PublicNames_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_PublicNames_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_Policy_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -56,6 +61,11 @@ public final class BenchmarkServiceProto {
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_GetBenchmarkResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_Quota_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_Quota_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_ListBenchmarksRequest_descriptor;
   static final 
@@ -186,7 +196,7 @@ public final class BenchmarkServiceProto {
       " google/protobuf/field_mask.proto\032\037googl" +
       "e/protobuf/timestamp.proto\032\035vidscore/v1/" +
       "annotations.proto\032\037vidscore/v1/specifica" +
-      "tion.proto\"\342\003\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
+      "tion.proto\"\252\004\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
       "\n\rspecification\030\002 \001(\0132\032.vidscore.v1.Benc" +
       "hmarkSpec\022-\n\016truth_geometry\030\003 \001(\0162\025.vids" +
       "core.v1.Geometry\0221\n\022detection_geometry\030\004" +
@@ -197,131 +207,140 @@ public final class BenchmarkServiceProto {
       "/\n\013create_time\030\010 \001(\0132\032.google.protobuf.T" +
       "imestamp\022/\n\013update_time\030\t \001(\0132\032.google.p" +
       "rotobuf.Timestamp\022\026\n\016truth_revision\030\n \001(" +
-      "\003\022\024\n\014truth_digest\030\013 \001(\t\022\036\n\026submissions_t" +
-      "o_rescore\030\014 \001(\003\"\245\004\n\006Policy\022+\n\nvisibility" +
-      "\030\001 \001(\0162\027.vidscore.v1.Visibility\022\030\n\013ladde" +
-      "r_step\030\002 \001(\001H\000\210\001\001\022\031\n\021released_measures\030\003" +
-      " \003(\t\022\033\n\016minimum_frames\030\004 \001(\003H\001\210\001\001\0220\n\rqui" +
-      "et_timeout\030\005 \001(\0132\031.google.protobuf.Durat" +
-      "ion\022.\n\014quiet_action\030\006 \001(\0162\030.vidscore.v1." +
-      "QuietAction\0220\n\rtruth_timeout\030\007 \001(\0132\031.goo" +
-      "gle.protobuf.Duration\022\033\n\023submissions_per" +
-      "_day\030\010 \001(\005\022\032\n\022submissions_in_all\030\t \001(\005\022\027" +
-      "\n\017ranking_measure\030\n \001(\t\022)\n\tselection\030\013 \001" +
-      "(\0162\026.vidscore.v1.Selection\022\025\n\rearlier_fi" +
-      "rst\030\014 \001(\010\022\031\n\014public_board\030\r \001(\010H\002\210\001\001\022%\n\007" +
-      "rescore\030\016 \001(\0162\024.vidscore.v1.RescoreB\016\n\014_" +
-      "ladder_stepB\021\n\017_minimum_framesB\017\n\r_publi" +
-      "c_board\"m\n\026CreateBenchmarkRequest\022\024\n\014ben" +
-      "chmark_id\030\001 \001(\t\022)\n\tbenchmark\030\002 \001(\0132\026.vid" +
-      "score.v1.Benchmark\022\022\n\nrequest_id\030\003 \001(\t\"D" +
-      "\n\027CreateBenchmarkResponse\022)\n\tbenchmark\030\001" +
-      " \001(\0132\026.vidscore.v1.Benchmark\"#\n\023GetBench" +
-      "markRequest\022\014\n\004name\030\001 \001(\t\"A\n\024GetBenchmar" +
-      "kResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vidscore." +
-      "v1.Benchmark\">\n\025ListBenchmarksRequest\022\021\n" +
-      "\tpage_size\030\001 \001(\005\022\022\n\npage_token\030\002 \001(\t\"]\n\026" +
-      "ListBenchmarksResponse\022*\n\nbenchmarks\030\001 \003" +
-      "(\0132\026.vidscore.v1.Benchmark\022\027\n\017next_page_" +
-      "token\030\002 \001(\t\"t\n\026UpdateBenchmarkRequest\022)\n" +
-      "\tbenchmark\030\001 \001(\0132\026.vidscore.v1.Benchmark" +
-      "\022/\n\013update_mask\030\002 \001(\0132\032.google.protobuf." +
-      "FieldMask\"D\n\027UpdateBenchmarkResponse\022)\n\t" +
-      "benchmark\030\001 \001(\0132\026.vidscore.v1.Benchmark\"" +
-      "5\n\026DeleteBenchmarkRequest\022\014\n\004name\030\001 \001(\t\022" +
-      "\r\n\005force\030\002 \001(\010\"\031\n\027DeleteBenchmarkRespons" +
-      "e\"l\n\021UploadTruthHeader\022\021\n\tbenchmark\030\001 \001(" +
-      "\t\022\r\n\005merge\030\002 \001(\010\022\020\n\010complete\030\003 \001(\010\022\017\n\007co" +
-      "mment\030\004 \001(\t\022\022\n\nrequest_id\030\005 \001(\t\"\254\001\n\022Uplo" +
-      "adTruthRequest\0220\n\006header\030\001 \001(\0132\036.vidscor" +
-      "e.v1.UploadTruthHeaderH\000\022-\n\005truth\030\002 \001(\0132" +
-      "\034.vidscore.v1.AnnotationBatchH\000\022*\n\003end\030\003" +
-      " \001(\0132\033.vidscore.v1.UploadTruthEndH\000B\t\n\007m" +
-      "essage\"%\n\016UploadTruthEnd\022\023\n\013frame_count\030" +
-      "\001 \001(\003\"C\n\023UploadTruthResponse\022,\n\010revision" +
-      "\030\001 \001(\0132\032.vidscore.v1.TruthRevision\"\272\001\n\rT" +
-      "ruthRevision\022\020\n\010revision\030\001 \001(\003\022\016\n\006digest" +
-      "\030\002 \001(\t\022/\n\013create_time\030\003 \001(\0132\032.google.pro" +
-      "tobuf.Timestamp\022\023\n\013frame_count\030\004 \001(\003\022\020\n\010" +
-      "complete\030\005 \001(\010\022\017\n\007comment\030\006 \001(\t\022\036\n\026submi" +
-      "ssions_to_rescore\030\007 \001(\003\"U\n\031ListTruthRevi" +
-      "sionsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tpage_" +
-      "size\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"d\n\032ListTr" +
-      "uthRevisionsResponse\022-\n\trevisions\030\001 \003(\0132" +
-      "\032.vidscore.v1.TruthRevision\022\027\n\017next_page" +
-      "_token\030\002 \001(\t\"h\n\031RescoreSubmissionsReques" +
-      "t\022\021\n\tbenchmark\030\001 \001(\t\022\023\n\013submissions\030\002 \003(" +
-      "\t\022\017\n\007comment\030\003 \001(\t\022\022\n\nrequest_id\030\004 \001(\t\"w" +
-      "\n\017RescoreMetadata\022\032\n\022submissions_in_all\030" +
-      "\001 \001(\003\022\030\n\020submissions_done\030\002 \001(\003\022.\n\nstart" +
-      "_time\030\003 \001(\0132\032.google.protobuf.Timestamp\"" +
-      "D\n\017RescoreResponse\0221\n\013differences\030\001 \003(\0132" +
-      "\034.vidscore.v1.ScoreDifference\"\331\001\n\017ScoreD" +
-      "ifference\022\022\n\nsubmission\030\001 \001(\t\022\021\n\tevaluat" +
-      "or\030\002 \001(\t\022\017\n\007measure\030\003 \001(\t\022\023\n\006before\030\004 \001(" +
-      "\001H\000\210\001\001\022\022\n\005after\030\005 \001(\001H\001\210\001\001\022\030\n\013rank_befor" +
-      "e\030\006 \001(\005H\002\210\001\001\022\027\n\nrank_after\030\007 \001(\005H\003\210\001\001B\t\n" +
-      "\007_beforeB\010\n\006_afterB\016\n\014_rank_beforeB\r\n\013_r" +
-      "ank_after\"\254\001\n\025GetLeaderboardRequest\022\021\n\tb" +
-      "enchmark\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\023\n\006dom" +
-      "ain\030\003 \001(\tH\000\210\001\001\022\027\n\nclass_name\030\004 \001(\tH\001\210\001\001\022" +
-      "\021\n\tpage_size\030\005 \001(\005\022\022\n\npage_token\030\006 \001(\tB\t" +
-      "\n\007_domainB\r\n\013_class_name\"\331\001\n\026GetLeaderbo" +
-      "ardResponse\022)\n\004rows\030\001 \003(\0132\033.vidscore.v1." +
-      "LeaderboardRow\022\017\n\007ranking\030\002 \003(\t\022\026\n\016truth" +
-      "_revision\030\003 \001(\003\022\027\n\017next_page_token\030\004 \001(\t" +
-      "\022\035\n\025newest_truth_revision\030\005 \001(\003\022\036\n\026submi" +
-      "ssions_to_rescore\030\006 \001(\003\022\023\n\013publishable\030\007" +
-      " \001(\010\"\357\001\n\016LeaderboardRow\022\014\n\004rank\030\001 \001(\005\022\014\n" +
-      "\004team\030\002 \001(\t\022\022\n\nsubmission\030\003 \001(\t\022\r\n\005title" +
-      "\030\004 \001(\t\022-\n\tseal_time\030\005 \001(\0132\032.google.proto" +
-      "buf.Timestamp\022-\n\006scores\030\006 \003(\0132\035.vidscore" +
-      ".v1.LeaderboardScore\022\026\n\016truth_revision\030\007" +
-      " \001(\003\022\031\n\021evaluator_version\030\010 \001(\t\022\r\n\005apart" +
-      "\030\t \001(\010\"A\n\020LeaderboardScore\022\017\n\007measure\030\001 " +
-      "\001(\t\022\022\n\005value\030\002 \001(\001H\000\210\001\001B\010\n\006_value\"E\n\031Pub" +
-      "lishLeaderboardRequest\022\021\n\tbenchmark\030\001 \001(" +
-      "\t\022\025\n\rvalidate_only\030\002 \001(\010\"g\n\032PublishLeade" +
-      "rboardResponse\0221\n\013differences\030\001 \003(\0132\034.vi" +
-      "dscore.v1.ScoreDifference\022\026\n\016truth_revis" +
-      "ion\030\002 \001(\003*j\n\nVisibility\022\032\n\026VISIBILITY_UN" +
-      "SPECIFIED\020\000\022\025\n\021VISIBILITY_LADDER\020\001\022\024\n\020VI" +
-      "SIBILITY_FINAL\020\002\022\023\n\017VISIBILITY_LIVE\020\003*[\n" +
-      "\013QuietAction\022\034\n\030QUIET_ACTION_UNSPECIFIED" +
-      "\020\000\022\025\n\021QUIET_ACTION_SEAL\020\001\022\027\n\023QUIET_ACTIO" +
-      "N_CANCEL\020\002*P\n\tSelection\022\031\n\025SELECTION_UNS" +
-      "PECIFIED\020\000\022\022\n\016SELECTION_BEST\020\001\022\024\n\020SELECT" +
-      "ION_LATEST\020\002*M\n\007Rescore\022\027\n\023RESCORE_UNSPE" +
-      "CIFIED\020\000\022\025\n\021RESCORE_AUTOMATIC\020\001\022\022\n\016RESCO" +
-      "RE_REVIEW\020\0022\336\007\n\020BenchmarkService\022\\\n\017Crea" +
-      "teBenchmark\022#.vidscore.v1.CreateBenchmar" +
-      "kRequest\032$.vidscore.v1.CreateBenchmarkRe" +
-      "sponse\022S\n\014GetBenchmark\022 .vidscore.v1.Get" +
-      "BenchmarkRequest\032!.vidscore.v1.GetBenchm" +
-      "arkResponse\022Y\n\016ListBenchmarks\022\".vidscore" +
-      ".v1.ListBenchmarksRequest\032#.vidscore.v1." +
-      "ListBenchmarksResponse\022\\\n\017UpdateBenchmar" +
-      "k\022#.vidscore.v1.UpdateBenchmarkRequest\032$" +
-      ".vidscore.v1.UpdateBenchmarkResponse\022\\\n\017" +
-      "DeleteBenchmark\022#.vidscore.v1.DeleteBenc" +
-      "hmarkRequest\032$.vidscore.v1.DeleteBenchma" +
-      "rkResponse\022R\n\013UploadTruth\022\037.vidscore.v1." +
-      "UploadTruthRequest\032 .vidscore.v1.UploadT" +
-      "ruthResponse(\001\022e\n\022ListTruthRevisions\022&.v" +
-      "idscore.v1.ListTruthRevisionsRequest\032\'.v" +
-      "idscore.v1.ListTruthRevisionsResponse\022\202\001" +
-      "\n\022RescoreSubmissions\022&.vidscore.v1.Resco" +
-      "reSubmissionsRequest\032\035.google.longrunnin" +
-      "g.Operation\"%\312A\"\n\017RescoreResponse\022\017Resco" +
-      "reMetadata\022Y\n\016GetLeaderboard\022\".vidscore." +
-      "v1.GetLeaderboardRequest\032#.vidscore.v1.G" +
-      "etLeaderboardResponse\022e\n\022PublishLeaderbo" +
-      "ard\022&.vidscore.v1.PublishLeaderboardRequ" +
-      "est\032\'.vidscore.v1.PublishLeaderboardResp" +
-      "onseBp\n\025io.github.vidscore.v1B\025Benchmark" +
-      "ServiceProtoP\001Z>github.com/vidscore/vids" +
-      "core/clients/go/vidscore/v1;vidscorev1b\006" +
-      "proto3"
+      "\003\022\024\n\014truth_digest\030\013 \001(\t\022.\n\014public_names\030" +
+      "\014 \001(\0132\030.vidscore.v1.PublicNames\022\036\n\026submi" +
+      "ssions_to_rescore\030\r \001(\003\022\026\n\016truth_complet" +
+      "e\030\016 \001(\010\"3\n\013PublicNames\022$\n\005kinds\030\001 \003(\0162\025." +
+      "vidscore.v1.NameKind\"\245\004\n\006Policy\022+\n\nvisib" +
+      "ility\030\001 \001(\0162\027.vidscore.v1.Visibility\022\030\n\013" +
+      "ladder_step\030\002 \001(\001H\000\210\001\001\022\031\n\021released_measu" +
+      "res\030\003 \003(\t\022\033\n\016minimum_frames\030\004 \001(\003H\001\210\001\001\0220" +
+      "\n\rquiet_timeout\030\005 \001(\0132\031.google.protobuf." +
+      "Duration\022.\n\014quiet_action\030\006 \001(\0162\030.vidscor" +
+      "e.v1.QuietAction\0220\n\rtruth_timeout\030\007 \001(\0132" +
+      "\031.google.protobuf.Duration\022\033\n\023submission" +
+      "s_per_day\030\010 \001(\005\022\032\n\022submissions_in_all\030\t " +
+      "\001(\005\022\027\n\017ranking_measure\030\n \001(\t\022)\n\tselectio" +
+      "n\030\013 \001(\0162\026.vidscore.v1.Selection\022\025\n\rearli" +
+      "er_first\030\014 \001(\010\022\031\n\014public_board\030\r \001(\010H\002\210\001" +
+      "\001\022%\n\007rescore\030\016 \001(\0162\024.vidscore.v1.Rescore" +
+      "B\016\n\014_ladder_stepB\021\n\017_minimum_framesB\017\n\r_" +
+      "public_board\"m\n\026CreateBenchmarkRequest\022\024" +
+      "\n\014benchmark_id\030\001 \001(\t\022)\n\tbenchmark\030\002 \001(\0132" +
+      "\026.vidscore.v1.Benchmark\022\022\n\nrequest_id\030\003 " +
+      "\001(\t\"D\n\027CreateBenchmarkResponse\022)\n\tbenchm" +
+      "ark\030\001 \001(\0132\026.vidscore.v1.Benchmark\"#\n\023Get" +
+      "BenchmarkRequest\022\014\n\004name\030\001 \001(\t\"e\n\024GetBen" +
+      "chmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vids" +
+      "core.v1.Benchmark\022\"\n\006quotas\030\002 \003(\0132\022.vids" +
+      "core.v1.Quota\"d\n\005Quota\022\014\n\004name\030\001 \001(\t\022\017\n\007" +
+      "maximum\030\002 \001(\005\022\014\n\004left\030\003 \001(\005\022.\n\nrenew_tim" +
+      "e\030\004 \001(\0132\032.google.protobuf.Timestamp\">\n\025L" +
+      "istBenchmarksRequest\022\021\n\tpage_size\030\001 \001(\005\022" +
+      "\022\n\npage_token\030\002 \001(\t\"]\n\026ListBenchmarksRes" +
+      "ponse\022*\n\nbenchmarks\030\001 \003(\0132\026.vidscore.v1." +
+      "Benchmark\022\027\n\017next_page_token\030\002 \001(\t\"t\n\026Up" +
+      "dateBenchmarkRequest\022)\n\tbenchmark\030\001 \001(\0132" +
+      "\026.vidscore.v1.Benchmark\022/\n\013update_mask\030\002" +
+      " \001(\0132\032.google.protobuf.FieldMask\"D\n\027Upda" +
+      "teBenchmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026" +
+      ".vidscore.v1.Benchmark\"5\n\026DeleteBenchmar" +
+      "kRequest\022\014\n\004name\030\001 \001(\t\022\r\n\005force\030\002 \001(\010\"\031\n" +
+      "\027DeleteBenchmarkResponse\"l\n\021UploadTruthH" +
+      "eader\022\021\n\tbenchmark\030\001 \001(\t\022\r\n\005merge\030\002 \001(\010\022" +
+      "\020\n\010complete\030\003 \001(\010\022\017\n\007comment\030\004 \001(\t\022\022\n\nre" +
+      "quest_id\030\005 \001(\t\"\254\001\n\022UploadTruthRequest\0220\n" +
+      "\006header\030\001 \001(\0132\036.vidscore.v1.UploadTruthH" +
+      "eaderH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.Ann" +
+      "otationBatchH\000\022*\n\003end\030\003 \001(\0132\033.vidscore.v" +
+      "1.UploadTruthEndH\000B\t\n\007message\"%\n\016UploadT" +
+      "ruthEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023UploadTr" +
+      "uthResponse\022,\n\010revision\030\001 \001(\0132\032.vidscore" +
+      ".v1.TruthRevision\"\272\001\n\rTruthRevision\022\020\n\010r" +
+      "evision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013create_" +
+      "time\030\003 \001(\0132\032.google.protobuf.Timestamp\022\023" +
+      "\n\013frame_count\030\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022\017\n" +
+      "\007comment\030\006 \001(\t\022\036\n\026submissions_to_rescore" +
+      "\030\007 \001(\003\"U\n\031ListTruthRevisionsRequest\022\021\n\tb" +
+      "enchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npag" +
+      "e_token\030\003 \001(\t\"d\n\032ListTruthRevisionsRespo" +
+      "nse\022-\n\trevisions\030\001 \003(\0132\032.vidscore.v1.Tru" +
+      "thRevision\022\027\n\017next_page_token\030\002 \001(\t\"h\n\031R" +
+      "escoreSubmissionsRequest\022\021\n\tbenchmark\030\001 " +
+      "\001(\t\022\023\n\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 \001(" +
+      "\t\022\022\n\nrequest_id\030\004 \001(\t\"w\n\017RescoreMetadata" +
+      "\022\032\n\022submissions_in_all\030\001 \001(\003\022\030\n\020submissi" +
+      "ons_done\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.goo" +
+      "gle.protobuf.Timestamp\"D\n\017RescoreRespons" +
+      "e\0221\n\013differences\030\001 \003(\0132\034.vidscore.v1.Sco" +
+      "reDifference\"\331\001\n\017ScoreDifference\022\022\n\nsubm" +
+      "ission\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007measu" +
+      "re\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after\030\005" +
+      " \001(\001H\001\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n\nr" +
+      "ank_after\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_afte" +
+      "rB\016\n\014_rank_beforeB\r\n\013_rank_after\"\254\001\n\025Get" +
+      "LeaderboardRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n" +
+      "\tevaluator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022\027\n" +
+      "\nclass_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 \001(" +
+      "\005\022\022\n\npage_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_cla" +
+      "ss_name\"\331\001\n\026GetLeaderboardResponse\022)\n\004ro" +
+      "ws\030\001 \003(\0132\033.vidscore.v1.LeaderboardRow\022\017\n" +
+      "\007ranking\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003\022\027" +
+      "\n\017next_page_token\030\004 \001(\t\022\035\n\025newest_truth_" +
+      "revision\030\005 \001(\003\022\036\n\026submissions_to_rescore" +
+      "\030\006 \001(\003\022\023\n\013publishable\030\007 \001(\010\"\357\001\n\016Leaderbo" +
+      "ardRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\nsu" +
+      "bmission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_ti" +
+      "me\030\005 \001(\0132\032.google.protobuf.Timestamp\022-\n\006" +
+      "scores\030\006 \003(\0132\035.vidscore.v1.LeaderboardSc" +
+      "ore\022\026\n\016truth_revision\030\007 \001(\003\022\031\n\021evaluator" +
+      "_version\030\010 \001(\t\022\r\n\005apart\030\t \001(\010\"A\n\020Leaderb" +
+      "oardScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030\002 \001(" +
+      "\001H\000\210\001\001B\010\n\006_value\"E\n\031PublishLeaderboardRe" +
+      "quest\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rvalidate_onl" +
+      "y\030\002 \001(\010\"g\n\032PublishLeaderboardResponse\0221\n" +
+      "\013differences\030\001 \003(\0132\034.vidscore.v1.ScoreDi" +
+      "fference\022\026\n\016truth_revision\030\002 \001(\003*p\n\010Name" +
+      "Kind\022\031\n\025NAME_KIND_UNSPECIFIED\020\000\022\027\n\023NAME_" +
+      "KIND_SEQUENCES\020\001\022\024\n\020NAME_KIND_LABELS\020\002\022\032" +
+      "\n\026NAME_KIND_FRAME_COUNTS\020\003*j\n\nVisibility" +
+      "\022\032\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBILI" +
+      "TY_LADDER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017VIS" +
+      "IBILITY_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET_A" +
+      "CTION_UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SEAL" +
+      "\020\001\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\tSelection" +
+      "\022\031\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016SELECTION" +
+      "_BEST\020\001\022\024\n\020SELECTION_LATEST\020\002*M\n\007Rescore" +
+      "\022\027\n\023RESCORE_UNSPECIFIED\020\000\022\025\n\021RESCORE_AUT" +
+      "OMATIC\020\001\022\022\n\016RESCORE_REVIEW\020\0022\336\007\n\020Benchma" +
+      "rkService\022\\\n\017CreateBenchmark\022#.vidscore." +
+      "v1.CreateBenchmarkRequest\032$.vidscore.v1." +
+      "CreateBenchmarkResponse\022S\n\014GetBenchmark\022" +
+      " .vidscore.v1.GetBenchmarkRequest\032!.vids" +
+      "core.v1.GetBenchmarkResponse\022Y\n\016ListBenc" +
+      "hmarks\022\".vidscore.v1.ListBenchmarksReque" +
+      "st\032#.vidscore.v1.ListBenchmarksResponse\022" +
+      "\\\n\017UpdateBenchmark\022#.vidscore.v1.UpdateB" +
+      "enchmarkRequest\032$.vidscore.v1.UpdateBenc" +
+      "hmarkResponse\022\\\n\017DeleteBenchmark\022#.vidsc" +
+      "ore.v1.DeleteBenchmarkRequest\032$.vidscore" +
+      ".v1.DeleteBenchmarkResponse\022R\n\013UploadTru" +
+      "th\022\037.vidscore.v1.UploadTruthRequest\032 .vi" +
+      "dscore.v1.UploadTruthResponse(\001\022e\n\022ListT" +
+      "ruthRevisions\022&.vidscore.v1.ListTruthRev" +
+      "isionsRequest\032\'.vidscore.v1.ListTruthRev" +
+      "isionsResponse\022\202\001\n\022RescoreSubmissions\022&." +
+      "vidscore.v1.RescoreSubmissionsRequest\032\035." +
+      "google.longrunning.Operation\"%\312A\"\n\017Resco" +
+      "reResponse\022\017RescoreMetadata\022Y\n\016GetLeader" +
+      "board\022\".vidscore.v1.GetLeaderboardReques" +
+      "t\032#.vidscore.v1.GetLeaderboardResponse\022e" +
+      "\n\022PublishLeaderboard\022&.vidscore.v1.Publi" +
+      "shLeaderboardRequest\032\'.vidscore.v1.Publi" +
+      "shLeaderboardResponseBp\n\025io.github.vidsc" +
+      "ore.v1B\025BenchmarkServiceProtoP\001Z>github." +
+      "com/vidscore/vidscore/clients/go/vidscor" +
+      "e/v1;vidscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -338,171 +357,183 @@ public final class BenchmarkServiceProto {
     internal_static_vidscore_v1_Benchmark_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Benchmark_descriptor,
-        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", "SubmissionsToRescore", });
-    internal_static_vidscore_v1_Policy_descriptor =
+        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", "PublicNames", "SubmissionsToRescore", "TruthComplete", });
+    internal_static_vidscore_v1_PublicNames_descriptor =
       getDescriptor().getMessageTypes().get(1);
+    internal_static_vidscore_v1_PublicNames_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_PublicNames_descriptor,
+        new java.lang.String[] { "Kinds", });
+    internal_static_vidscore_v1_Policy_descriptor =
+      getDescriptor().getMessageTypes().get(2);
     internal_static_vidscore_v1_Policy_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Policy_descriptor,
         new java.lang.String[] { "Visibility", "LadderStep", "ReleasedMeasures", "MinimumFrames", "QuietTimeout", "QuietAction", "TruthTimeout", "SubmissionsPerDay", "SubmissionsInAll", "RankingMeasure", "Selection", "EarlierFirst", "PublicBoard", "Rescore", });
     internal_static_vidscore_v1_CreateBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(2);
+      getDescriptor().getMessageTypes().get(3);
     internal_static_vidscore_v1_CreateBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CreateBenchmarkRequest_descriptor,
         new java.lang.String[] { "BenchmarkId", "Benchmark", "RequestId", });
     internal_static_vidscore_v1_CreateBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(3);
+      getDescriptor().getMessageTypes().get(4);
     internal_static_vidscore_v1_CreateBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CreateBenchmarkResponse_descriptor,
         new java.lang.String[] { "Benchmark", });
     internal_static_vidscore_v1_GetBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(4);
+      getDescriptor().getMessageTypes().get(5);
     internal_static_vidscore_v1_GetBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetBenchmarkRequest_descriptor,
         new java.lang.String[] { "Name", });
     internal_static_vidscore_v1_GetBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(5);
+      getDescriptor().getMessageTypes().get(6);
     internal_static_vidscore_v1_GetBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetBenchmarkResponse_descriptor,
-        new java.lang.String[] { "Benchmark", });
+        new java.lang.String[] { "Benchmark", "Quotas", });
+    internal_static_vidscore_v1_Quota_descriptor =
+      getDescriptor().getMessageTypes().get(7);
+    internal_static_vidscore_v1_Quota_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_Quota_descriptor,
+        new java.lang.String[] { "Name", "Maximum", "Left", "RenewTime", });
     internal_static_vidscore_v1_ListBenchmarksRequest_descriptor =
-      getDescriptor().getMessageTypes().get(6);
+      getDescriptor().getMessageTypes().get(8);
     internal_static_vidscore_v1_ListBenchmarksRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListBenchmarksRequest_descriptor,
         new java.lang.String[] { "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListBenchmarksResponse_descriptor =
-      getDescriptor().getMessageTypes().get(7);
+      getDescriptor().getMessageTypes().get(9);
     internal_static_vidscore_v1_ListBenchmarksResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListBenchmarksResponse_descriptor,
         new java.lang.String[] { "Benchmarks", "NextPageToken", });
     internal_static_vidscore_v1_UpdateBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(8);
+      getDescriptor().getMessageTypes().get(10);
     internal_static_vidscore_v1_UpdateBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UpdateBenchmarkRequest_descriptor,
         new java.lang.String[] { "Benchmark", "UpdateMask", });
     internal_static_vidscore_v1_UpdateBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(9);
+      getDescriptor().getMessageTypes().get(11);
     internal_static_vidscore_v1_UpdateBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UpdateBenchmarkResponse_descriptor,
         new java.lang.String[] { "Benchmark", });
     internal_static_vidscore_v1_DeleteBenchmarkRequest_descriptor =
-      getDescriptor().getMessageTypes().get(10);
+      getDescriptor().getMessageTypes().get(12);
     internal_static_vidscore_v1_DeleteBenchmarkRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_DeleteBenchmarkRequest_descriptor,
         new java.lang.String[] { "Name", "Force", });
     internal_static_vidscore_v1_DeleteBenchmarkResponse_descriptor =
-      getDescriptor().getMessageTypes().get(11);
+      getDescriptor().getMessageTypes().get(13);
     internal_static_vidscore_v1_DeleteBenchmarkResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_DeleteBenchmarkResponse_descriptor,
         new java.lang.String[] { });
     internal_static_vidscore_v1_UploadTruthHeader_descriptor =
-      getDescriptor().getMessageTypes().get(12);
+      getDescriptor().getMessageTypes().get(14);
     internal_static_vidscore_v1_UploadTruthHeader_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthHeader_descriptor,
         new java.lang.String[] { "Benchmark", "Merge", "Complete", "Comment", "RequestId", });
     internal_static_vidscore_v1_UploadTruthRequest_descriptor =
-      getDescriptor().getMessageTypes().get(13);
+      getDescriptor().getMessageTypes().get(15);
     internal_static_vidscore_v1_UploadTruthRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthRequest_descriptor,
         new java.lang.String[] { "Header", "Truth", "End", "Message", });
     internal_static_vidscore_v1_UploadTruthEnd_descriptor =
-      getDescriptor().getMessageTypes().get(14);
+      getDescriptor().getMessageTypes().get(16);
     internal_static_vidscore_v1_UploadTruthEnd_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthEnd_descriptor,
         new java.lang.String[] { "FrameCount", });
     internal_static_vidscore_v1_UploadTruthResponse_descriptor =
-      getDescriptor().getMessageTypes().get(15);
+      getDescriptor().getMessageTypes().get(17);
     internal_static_vidscore_v1_UploadTruthResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthResponse_descriptor,
         new java.lang.String[] { "Revision", });
     internal_static_vidscore_v1_TruthRevision_descriptor =
-      getDescriptor().getMessageTypes().get(16);
+      getDescriptor().getMessageTypes().get(18);
     internal_static_vidscore_v1_TruthRevision_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_TruthRevision_descriptor,
         new java.lang.String[] { "Revision", "Digest", "CreateTime", "FrameCount", "Complete", "Comment", "SubmissionsToRescore", });
     internal_static_vidscore_v1_ListTruthRevisionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(17);
+      getDescriptor().getMessageTypes().get(19);
     internal_static_vidscore_v1_ListTruthRevisionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListTruthRevisionsRequest_descriptor,
         new java.lang.String[] { "Benchmark", "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListTruthRevisionsResponse_descriptor =
-      getDescriptor().getMessageTypes().get(18);
+      getDescriptor().getMessageTypes().get(20);
     internal_static_vidscore_v1_ListTruthRevisionsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListTruthRevisionsResponse_descriptor,
         new java.lang.String[] { "Revisions", "NextPageToken", });
     internal_static_vidscore_v1_RescoreSubmissionsRequest_descriptor =
-      getDescriptor().getMessageTypes().get(19);
+      getDescriptor().getMessageTypes().get(21);
     internal_static_vidscore_v1_RescoreSubmissionsRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreSubmissionsRequest_descriptor,
         new java.lang.String[] { "Benchmark", "Submissions", "Comment", "RequestId", });
     internal_static_vidscore_v1_RescoreMetadata_descriptor =
-      getDescriptor().getMessageTypes().get(20);
+      getDescriptor().getMessageTypes().get(22);
     internal_static_vidscore_v1_RescoreMetadata_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreMetadata_descriptor,
         new java.lang.String[] { "SubmissionsInAll", "SubmissionsDone", "StartTime", });
     internal_static_vidscore_v1_RescoreResponse_descriptor =
-      getDescriptor().getMessageTypes().get(21);
+      getDescriptor().getMessageTypes().get(23);
     internal_static_vidscore_v1_RescoreResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_RescoreResponse_descriptor,
         new java.lang.String[] { "Differences", });
     internal_static_vidscore_v1_ScoreDifference_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_vidscore_v1_ScoreDifference_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ScoreDifference_descriptor,
         new java.lang.String[] { "Submission", "Evaluator", "Measure", "Before", "After", "RankBefore", "RankAfter", });
     internal_static_vidscore_v1_GetLeaderboardRequest_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_vidscore_v1_GetLeaderboardRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetLeaderboardRequest_descriptor,
         new java.lang.String[] { "Benchmark", "Evaluator", "Domain", "ClassName", "PageSize", "PageToken", });
     internal_static_vidscore_v1_GetLeaderboardResponse_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_vidscore_v1_GetLeaderboardResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_GetLeaderboardResponse_descriptor,
         new java.lang.String[] { "Rows", "Ranking", "TruthRevision", "NextPageToken", "NewestTruthRevision", "SubmissionsToRescore", "Publishable", });
     internal_static_vidscore_v1_LeaderboardRow_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_vidscore_v1_LeaderboardRow_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_LeaderboardRow_descriptor,
         new java.lang.String[] { "Rank", "Team", "Submission", "Title", "SealTime", "Scores", "TruthRevision", "EvaluatorVersion", "Apart", });
     internal_static_vidscore_v1_LeaderboardScore_descriptor =
-      getDescriptor().getMessageTypes().get(26);
+      getDescriptor().getMessageTypes().get(28);
     internal_static_vidscore_v1_LeaderboardScore_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_LeaderboardScore_descriptor,
         new java.lang.String[] { "Measure", "Value", });
     internal_static_vidscore_v1_PublishLeaderboardRequest_descriptor =
-      getDescriptor().getMessageTypes().get(27);
+      getDescriptor().getMessageTypes().get(29);
     internal_static_vidscore_v1_PublishLeaderboardRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_PublishLeaderboardRequest_descriptor,
         new java.lang.String[] { "Benchmark", "ValidateOnly", });
     internal_static_vidscore_v1_PublishLeaderboardResponse_descriptor =
-      getDescriptor().getMessageTypes().get(28);
+      getDescriptor().getMessageTypes().get(30);
     internal_static_vidscore_v1_PublishLeaderboardResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_PublishLeaderboardResponse_descriptor,

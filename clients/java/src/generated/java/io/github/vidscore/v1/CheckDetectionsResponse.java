@@ -32,6 +32,8 @@ private static final long serialVersionUID = 0L;
     super(builder);
   }
   private CheckDetectionsResponse() {
+    warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -62,6 +64,59 @@ private static final long serialVersionUID = 0L;
     return frameCount_;
   }
 
+  public static final int WARNINGS_FIELD_NUMBER = 2;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList warnings_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @return A list containing the warnings.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getWarningsList() {
+    return warnings_;
+  }
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @return The count of warnings.
+   */
+  public int getWarningsCount() {
+    return warnings_.size();
+  }
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  public java.lang.String getWarnings(int index) {
+    return warnings_.get(index);
+  }
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getWarningsBytes(int index) {
+    return warnings_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -79,6 +134,9 @@ private static final long serialVersionUID = 0L;
     if (frameCount_ != 0L) {
       output.writeInt64(1, frameCount_);
     }
+    for (int i = 0; i < warnings_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 2, warnings_.getRaw(i));
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -91,6 +149,14 @@ private static final long serialVersionUID = 0L;
     if (frameCount_ != 0L) {
       size += com.google.protobuf.CodedOutputStream
         .computeInt64Size(1, frameCount_);
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < warnings_.size(); i++) {
+        dataSize += computeStringSizeNoTag(warnings_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getWarningsList().size();
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -109,6 +175,8 @@ private static final long serialVersionUID = 0L;
 
     if (getFrameCount()
         != other.getFrameCount()) return false;
+    if (!getWarningsList()
+        .equals(other.getWarningsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -123,6 +191,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + FRAME_COUNT_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         getFrameCount());
+    if (getWarningsCount() > 0) {
+      hash = (37 * hash) + WARNINGS_FIELD_NUMBER;
+      hash = (53 * hash) + getWarningsList().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -259,6 +331,8 @@ private static final long serialVersionUID = 0L;
       super.clear();
       bitField0_ = 0;
       frameCount_ = 0L;
+      warnings_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -295,6 +369,10 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00000001) != 0)) {
         result.frameCount_ = frameCount_;
       }
+      if (((from_bitField0_ & 0x00000002) != 0)) {
+        warnings_.makeImmutable();
+        result.warnings_ = warnings_;
+      }
     }
 
     @java.lang.Override
@@ -311,6 +389,16 @@ private static final long serialVersionUID = 0L;
       if (other == io.github.vidscore.v1.CheckDetectionsResponse.getDefaultInstance()) return this;
       if (other.getFrameCount() != 0L) {
         setFrameCount(other.getFrameCount());
+      }
+      if (!other.warnings_.isEmpty()) {
+        if (warnings_.isEmpty()) {
+          warnings_ = other.warnings_;
+          bitField0_ |= 0x00000002;
+        } else {
+          ensureWarningsIsMutable();
+          warnings_.addAll(other.warnings_);
+        }
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -343,6 +431,12 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000001;
               break;
             } // case 8
+            case 18: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureWarningsIsMutable();
+              warnings_.add(s);
+              break;
+            } // case 18
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -400,6 +494,153 @@ private static final long serialVersionUID = 0L;
     public Builder clearFrameCount() {
       bitField0_ = (bitField0_ & ~0x00000001);
       frameCount_ = 0L;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureWarningsIsMutable() {
+      if (!warnings_.isModifiable()) {
+        warnings_ = new com.google.protobuf.LazyStringArrayList(warnings_);
+      }
+      bitField0_ |= 0x00000002;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @return A list containing the warnings.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getWarningsList() {
+      warnings_.makeImmutable();
+      return warnings_;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @return The count of warnings.
+     */
+    public int getWarningsCount() {
+      return warnings_.size();
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param index The index of the element to return.
+     * @return The warnings at the given index.
+     */
+    public java.lang.String getWarnings(int index) {
+      return warnings_.get(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the warnings at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getWarningsBytes(int index) {
+      return warnings_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param index The index to set the value at.
+     * @param value The warnings to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWarnings(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.set(index, value);
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param value The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarnings(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param values The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllWarnings(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureWarningsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, warnings_);
+      bitField0_ |= 0x00000002;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWarnings() {
+      warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00000002);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about them, for people, as in `Submission.warnings`.
+     * </pre>
+     *
+     * <code>repeated string warnings = 2;</code>
+     * @param value The bytes of the warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarningsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00000002;
       onChanged();
       return this;
     }

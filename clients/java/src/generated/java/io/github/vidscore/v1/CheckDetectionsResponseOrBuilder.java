@@ -19,4 +19,45 @@ public interface CheckDetectionsResponseOrBuilder extends
    * @return The frameCount.
    */
   long getFrameCount();
+
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @return A list containing the warnings.
+   */
+  java.util.List<java.lang.String>
+      getWarningsList();
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @return The count of warnings.
+   */
+  int getWarningsCount();
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  java.lang.String getWarnings(int index);
+  /**
+   * <pre>
+   * What is doubtful about them, for people, as in `Submission.warnings`.
+   * </pre>
+   *
+   * <code>repeated string warnings = 2;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  com.google.protobuf.ByteString
+      getWarningsBytes(int index);
 }

@@ -134,7 +134,7 @@ public enum Rescore
   }
   public static com.google.protobuf.Descriptors.EnumDescriptor
       getDescriptor() {
-    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(3);
+    return io.github.vidscore.v1.BenchmarkServiceProto.getDescriptor().getEnumTypes().get(4);
   }
 
   private static final Rescore[] VALUES = values();

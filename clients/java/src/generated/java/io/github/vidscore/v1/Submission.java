@@ -39,6 +39,8 @@ private static final long serialVersionUID = 0L;
     stateReason_ = "";
     stateMessage_ = "";
     streams_ = java.util.Collections.emptyList();
+    warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
     dueReason_ = "";
   }
 
@@ -522,6 +524,63 @@ private static final long serialVersionUID = 0L;
     return revision_;
   }
 
+  public static final int WARNINGS_FIELD_NUMBER = 13;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList warnings_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return A list containing the warnings.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getWarningsList() {
+    return warnings_;
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return The count of warnings.
+   */
+  public int getWarningsCount() {
+    return warnings_.size();
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  public java.lang.String getWarnings(int index) {
+    return warnings_.get(index);
+  }
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getWarningsBytes(int index) {
+    return warnings_.getByteString(index);
+  }
+
   public static final int DUE_TIME_FIELD_NUMBER = 14;
   private com.google.protobuf.Timestamp dueTime_;
   /**
@@ -657,6 +716,9 @@ private static final long serialVersionUID = 0L;
     if (revision_ != 0L) {
       output.writeInt64(12, revision_);
     }
+    for (int i = 0; i < warnings_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 13, warnings_.getRaw(i));
+    }
     if (((bitField0_ & 0x00000008) != 0)) {
       output.writeMessage(14, getDueTime());
     }
@@ -715,6 +777,14 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeInt64Size(12, revision_);
     }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < warnings_.size(); i++) {
+        dataSize += computeStringSizeNoTag(warnings_.getRaw(i));
+      }
+      size += dataSize;
+      size += 1 * getWarningsList().size();
+    }
     if (((bitField0_ & 0x00000008) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(14, getDueTime());
@@ -769,6 +839,8 @@ private static final long serialVersionUID = 0L;
         .equals(other.getStreamsList())) return false;
     if (getRevision()
         != other.getRevision()) return false;
+    if (!getWarningsList()
+        .equals(other.getWarningsList())) return false;
     if (hasDueTime() != other.hasDueTime()) return false;
     if (hasDueTime()) {
       if (!getDueTime()
@@ -821,6 +893,10 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + REVISION_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashLong(
         getRevision());
+    if (getWarningsCount() > 0) {
+      hash = (37 * hash) + WARNINGS_FIELD_NUMBER;
+      hash = (53 * hash) + getWarningsList().hashCode();
+    }
     if (hasDueTime()) {
       hash = (37 * hash) + DUE_TIME_FIELD_NUMBER;
       hash = (53 * hash) + getDueTime().hashCode();
@@ -1002,6 +1078,8 @@ private static final long serialVersionUID = 0L;
       }
       bitField0_ = (bitField0_ & ~0x00000400);
       revision_ = 0L;
+      warnings_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       dueTime_ = null;
       if (dueTimeBuilder_ != null) {
         dueTimeBuilder_.dispose();
@@ -1098,12 +1176,16 @@ private static final long serialVersionUID = 0L;
         result.revision_ = revision_;
       }
       if (((from_bitField0_ & 0x00001000) != 0)) {
+        warnings_.makeImmutable();
+        result.warnings_ = warnings_;
+      }
+      if (((from_bitField0_ & 0x00002000) != 0)) {
         result.dueTime_ = dueTimeBuilder_ == null
             ? dueTime_
             : dueTimeBuilder_.build();
         to_bitField0_ |= 0x00000008;
       }
-      if (((from_bitField0_ & 0x00002000) != 0)) {
+      if (((from_bitField0_ & 0x00004000) != 0)) {
         result.dueReason_ = dueReason_;
       }
       result.bitField0_ |= to_bitField0_;
@@ -1190,12 +1272,22 @@ private static final long serialVersionUID = 0L;
       if (other.getRevision() != 0L) {
         setRevision(other.getRevision());
       }
+      if (!other.warnings_.isEmpty()) {
+        if (warnings_.isEmpty()) {
+          warnings_ = other.warnings_;
+          bitField0_ |= 0x00001000;
+        } else {
+          ensureWarningsIsMutable();
+          warnings_.addAll(other.warnings_);
+        }
+        onChanged();
+      }
       if (other.hasDueTime()) {
         mergeDueTime(other.getDueTime());
       }
       if (!other.getDueReason().isEmpty()) {
         dueReason_ = other.dueReason_;
-        bitField0_ |= 0x00002000;
+        bitField0_ |= 0x00004000;
         onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
@@ -1298,16 +1390,22 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000800;
               break;
             } // case 96
+            case 106: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureWarningsIsMutable();
+              warnings_.add(s);
+              break;
+            } // case 106
             case 114: {
               input.readMessage(
                   internalGetDueTimeFieldBuilder().getBuilder(),
                   extensionRegistry);
-              bitField0_ |= 0x00001000;
+              bitField0_ |= 0x00002000;
               break;
             } // case 114
             case 122: {
               dueReason_ = input.readStringRequireUtf8();
-              bitField0_ |= 0x00002000;
+              bitField0_ |= 0x00004000;
               break;
             } // case 122
             default: {
@@ -2729,6 +2827,162 @@ private static final long serialVersionUID = 0L;
       return this;
     }
 
+    private com.google.protobuf.LazyStringArrayList warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureWarningsIsMutable() {
+      if (!warnings_.isModifiable()) {
+        warnings_ = new com.google.protobuf.LazyStringArrayList(warnings_);
+      }
+      bitField0_ |= 0x00001000;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return A list containing the warnings.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getWarningsList() {
+      warnings_.makeImmutable();
+      return warnings_;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return The count of warnings.
+     */
+    public int getWarningsCount() {
+      return warnings_.size();
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index of the element to return.
+     * @return The warnings at the given index.
+     */
+    public java.lang.String getWarnings(int index) {
+      return warnings_.get(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the warnings at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getWarningsBytes(int index) {
+      return warnings_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param index The index to set the value at.
+     * @param value The warnings to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWarnings(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.set(index, value);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param value The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarnings(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param values The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllWarnings(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureWarningsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, warnings_);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWarnings() {
+      warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00001000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What is doubtful about its detections, for people: names that the benchmark does not have, as
+     * far as its `public_names` allow to say so.
+     * </pre>
+     *
+     * <code>repeated string warnings = 13;</code>
+     * @param value The bytes of the warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarningsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00001000;
+      onChanged();
+      return this;
+    }
+
     private com.google.protobuf.Timestamp dueTime_;
     private com.google.protobuf.SingleFieldBuilder<
         com.google.protobuf.Timestamp, com.google.protobuf.Timestamp.Builder, com.google.protobuf.TimestampOrBuilder> dueTimeBuilder_;
@@ -2741,7 +2995,7 @@ private static final long serialVersionUID = 0L;
      * @return Whether the dueTime field is set.
      */
     public boolean hasDueTime() {
-      return ((bitField0_ & 0x00001000) != 0);
+      return ((bitField0_ & 0x00002000) != 0);
     }
     /**
      * <pre>
@@ -2774,7 +3028,7 @@ private static final long serialVersionUID = 0L;
       } else {
         dueTimeBuilder_.setMessage(value);
       }
-      bitField0_ |= 0x00001000;
+      bitField0_ |= 0x00002000;
       onChanged();
       return this;
     }
@@ -2792,7 +3046,7 @@ private static final long serialVersionUID = 0L;
       } else {
         dueTimeBuilder_.setMessage(builderForValue.build());
       }
-      bitField0_ |= 0x00001000;
+      bitField0_ |= 0x00002000;
       onChanged();
       return this;
     }
@@ -2805,7 +3059,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder mergeDueTime(com.google.protobuf.Timestamp value) {
       if (dueTimeBuilder_ == null) {
-        if (((bitField0_ & 0x00001000) != 0) &&
+        if (((bitField0_ & 0x00002000) != 0) &&
           dueTime_ != null &&
           dueTime_ != com.google.protobuf.Timestamp.getDefaultInstance()) {
           getDueTimeBuilder().mergeFrom(value);
@@ -2816,7 +3070,7 @@ private static final long serialVersionUID = 0L;
         dueTimeBuilder_.mergeFrom(value);
       }
       if (dueTime_ != null) {
-        bitField0_ |= 0x00001000;
+        bitField0_ |= 0x00002000;
         onChanged();
       }
       return this;
@@ -2829,7 +3083,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public Builder clearDueTime() {
-      bitField0_ = (bitField0_ & ~0x00001000);
+      bitField0_ = (bitField0_ & ~0x00002000);
       dueTime_ = null;
       if (dueTimeBuilder_ != null) {
         dueTimeBuilder_.dispose();
@@ -2846,7 +3100,7 @@ private static final long serialVersionUID = 0L;
      * <code>.google.protobuf.Timestamp due_time = 14;</code>
      */
     public com.google.protobuf.Timestamp.Builder getDueTimeBuilder() {
-      bitField0_ |= 0x00001000;
+      bitField0_ |= 0x00002000;
       onChanged();
       return internalGetDueTimeFieldBuilder().getBuilder();
     }
@@ -2941,7 +3195,7 @@ private static final long serialVersionUID = 0L;
         java.lang.String value) {
       if (value == null) { throw new NullPointerException(); }
       dueReason_ = value;
-      bitField0_ |= 0x00002000;
+      bitField0_ |= 0x00004000;
       onChanged();
       return this;
     }
@@ -2955,7 +3209,7 @@ private static final long serialVersionUID = 0L;
      */
     public Builder clearDueReason() {
       dueReason_ = getDefaultInstance().getDueReason();
-      bitField0_ = (bitField0_ & ~0x00002000);
+      bitField0_ = (bitField0_ & ~0x00004000);
       onChanged();
       return this;
     }
@@ -2973,7 +3227,7 @@ private static final long serialVersionUID = 0L;
       if (value == null) { throw new NullPointerException(); }
       checkByteStringIsUtf8(value);
       dueReason_ = value;
-      bitField0_ |= 0x00002000;
+      bitField0_ |= 0x00004000;
       onChanged();
       return this;
     }

@@ -276,6 +276,51 @@ public interface SubmissionOrBuilder extends
 
   /**
    * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return A list containing the warnings.
+   */
+  java.util.List<java.lang.String>
+      getWarningsList();
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @return The count of warnings.
+   */
+  int getWarningsCount();
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  java.lang.String getWarnings(int index);
+  /**
+   * <pre>
+   * What is doubtful about its detections, for people: names that the benchmark does not have, as
+   * far as its `public_names` allow to say so.
+   * </pre>
+   *
+   * <code>repeated string warnings = 13;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  com.google.protobuf.ByteString
+      getWarningsBytes(int index);
+
+  /**
+   * <pre>
    * When time alone moves it on, if nothing else does before; absent: never.
    * </pre>
    *

@@ -168,7 +168,7 @@ public final class SubmissionServiceProto {
       "\n$vidscore/v1/submission_service.proto\022\013" +
       "vidscore.v1\032\037google/protobuf/timestamp.p" +
       "roto\032\035vidscore/v1/annotations.proto\032\030vid" +
-      "score/v1/report.proto\"\264\003\n\nSubmission\022\014\n\004" +
+      "score/v1/report.proto\"\306\003\n\nSubmission\022\014\n\004" +
       "name\030\001 \001(\t\022\014\n\004team\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022" +
       "+\n\005state\030\004 \001(\0162\034.vidscore.v1.SubmissionS" +
       "tate\022\024\n\014state_reason\030\005 \001(\t\022\025\n\rstate_mess" +
@@ -177,93 +177,94 @@ public final class SubmissionServiceProto {
       ".google.protobuf.Timestamp\022-\n\tseal_time\030" +
       "\t \001(\0132\032.google.protobuf.Timestamp\022\023\n\013fra" +
       "me_count\030\n \001(\003\022(\n\007streams\030\013 \003(\0132\027.vidsco" +
-      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\022,\n\010du" +
-      "e_time\030\016 \001(\0132\032.google.protobuf.Timestamp" +
-      "\022\022\n\ndue_reason\030\017 \001(\t\"@\n\nStreamInfo\022\016\n\006st" +
-      "ream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\023\n\013next_offset" +
-      "\030\003 \001(\003\"f\n\027CreateSubmissionRequest\022\021\n\tben" +
-      "chmark\030\001 \001(\t\022\025\n\rsubmission_id\030\002 \001(\t\022\r\n\005t" +
-      "itle\030\003 \001(\t\022\022\n\nrequest_id\030\004 \001(\t\"G\n\030Create" +
-      "SubmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027" +
-      ".vidscore.v1.Submission\"$\n\024GetSubmission" +
-      "Request\022\014\n\004name\030\001 \001(\t\"D\n\025GetSubmissionRe" +
+      "re.v1.StreamInfo\022\020\n\010revision\030\014 \001(\003\022\020\n\010wa" +
+      "rnings\030\r \003(\t\022,\n\010due_time\030\016 \001(\0132\032.google." +
+      "protobuf.Timestamp\022\022\n\ndue_reason\030\017 \001(\t\"@" +
+      "\n\nStreamInfo\022\016\n\006stream\030\001 \001(\t\022\r\n\005epoch\030\002 " +
+      "\001(\003\022\023\n\013next_offset\030\003 \001(\003\"f\n\027CreateSubmis" +
+      "sionRequest\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rsubmis" +
+      "sion_id\030\002 \001(\t\022\r\n\005title\030\003 \001(\t\022\022\n\nrequest_" +
+      "id\030\004 \001(\t\"G\n\030CreateSubmissionResponse\022+\n\n" +
+      "submission\030\001 \001(\0132\027.vidscore.v1.Submissio" +
+      "n\"$\n\024GetSubmissionRequest\022\014\n\004name\030\001 \001(\t\"" +
+      "D\n\025GetSubmissionResponse\022+\n\nsubmission\030\001" +
+      " \001(\0132\027.vidscore.v1.Submission\"R\n\026ListSub" +
+      "missionsRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\tpa" +
+      "ge_size\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"`\n\027Lis" +
+      "tSubmissionsResponse\022,\n\013submissions\030\001 \003(" +
+      "\0132\027.vidscore.v1.Submission\022\027\n\017next_page_" +
+      "token\030\002 \001(\t\"7\n\021OpenStreamRequest\022\022\n\nsubm" +
+      "ission\030\001 \001(\t\022\016\n\006stream\030\002 \001(\t\"=\n\022OpenStre" +
+      "amResponse\022\'\n\006stream\030\001 \001(\0132\027.vidscore.v1" +
+      ".StreamInfo\"i\n\006Append\022\016\n\006stream\030\001 \001(\t\022\r\n" +
+      "\005epoch\030\002 \001(\003\022\016\n\006offset\030\003 \001(\003\0220\n\ndetectio" +
+      "ns\030\004 \001(\0132\034.vidscore.v1.AnnotationBatch\":" +
+      "\n\023AppendFramesRequest\022#\n\006append\030\001 \001(\0132\023." +
+      "vidscore.v1.Append\"+\n\024AppendFramesRespon" +
+      "se\022\023\n\013next_offset\030\001 \001(\003\"9\n\022AppendBatchRe" +
+      "quest\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Appe" +
+      "nd\"*\n\023AppendBatchResponse\022\023\n\013next_offset" +
+      "\030\001 \001(\003\"]\n\026CheckDetectionsRequest\022\021\n\tbenc" +
+      "hmark\030\001 \001(\t\0220\n\ndetections\030\002 \001(\0132\034.vidsco" +
+      "re.v1.AnnotationBatch\"@\n\027CheckDetections" +
+      "Response\022\023\n\013frame_count\030\001 \001(\003\022\020\n\010warning" +
+      "s\030\002 \003(\t\"a\n\025SealSubmissionRequest\022\014\n\004name" +
+      "\030\001 \001(\t\022!\n\024expected_frame_count\030\002 \001(\003H\000\210\001" +
+      "\001B\027\n\025_expected_frame_count\"E\n\026SealSubmis" +
+      "sionResponse\022+\n\nsubmission\030\001 \001(\0132\027.vidsc" +
+      "ore.v1.Submission\"\'\n\027CancelSubmissionReq" +
+      "uest\022\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissionRe" +
       "sponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1" +
-      ".Submission\"R\n\026ListSubmissionsRequest\022\021\n" +
-      "\tbenchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\np" +
-      "age_token\030\003 \001(\t\"`\n\027ListSubmissionsRespon" +
-      "se\022,\n\013submissions\030\001 \003(\0132\027.vidscore.v1.Su" +
-      "bmission\022\027\n\017next_page_token\030\002 \001(\t\"7\n\021Ope" +
-      "nStreamRequest\022\022\n\nsubmission\030\001 \001(\t\022\016\n\006st" +
-      "ream\030\002 \001(\t\"=\n\022OpenStreamResponse\022\'\n\006stre" +
-      "am\030\001 \001(\0132\027.vidscore.v1.StreamInfo\"i\n\006App" +
-      "end\022\016\n\006stream\030\001 \001(\t\022\r\n\005epoch\030\002 \001(\003\022\016\n\006of" +
-      "fset\030\003 \001(\003\0220\n\ndetections\030\004 \001(\0132\034.vidscor" +
-      "e.v1.AnnotationBatch\":\n\023AppendFramesRequ" +
-      "est\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Append" +
-      "\"+\n\024AppendFramesResponse\022\023\n\013next_offset\030" +
-      "\001 \001(\003\"9\n\022AppendBatchRequest\022#\n\006append\030\001 " +
-      "\001(\0132\023.vidscore.v1.Append\"*\n\023AppendBatchR" +
-      "esponse\022\023\n\013next_offset\030\001 \001(\003\"]\n\026CheckDet" +
-      "ectionsRequest\022\021\n\tbenchmark\030\001 \001(\t\0220\n\ndet" +
-      "ections\030\002 \001(\0132\034.vidscore.v1.AnnotationBa" +
-      "tch\".\n\027CheckDetectionsResponse\022\023\n\013frame_" +
-      "count\030\001 \001(\003\"a\n\025SealSubmissionRequest\022\014\n\004" +
-      "name\030\001 \001(\t\022!\n\024expected_frame_count\030\002 \001(\003" +
-      "H\000\210\001\001B\027\n\025_expected_frame_count\"E\n\026SealSu" +
-      "bmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027.v" +
-      "idscore.v1.Submission\"\'\n\027CancelSubmissio" +
-      "nRequest\022\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissi" +
-      "onResponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscor" +
-      "e.v1.Submission\"=\n\026WatchSubmissionReques" +
-      "t\022\014\n\004name\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t" +
-      "\n\027WatchSubmissionResponse\022+\n\nsubmission\030" +
-      "\001 \001(\0132\027.vidscore.v1.Submission\022,\n\006scores" +
-      "\030\002 \003(\0132\034.vidscore.v1.SubmissionScore\"\257\001\n" +
-      "\017SubmissionScore\022\014\n\004name\030\001 \001(\t\022/\n\013create" +
-      "_time\030\002 \001(\0132\032.google.protobuf.Timestamp\022" +
-      "\026\n\016truth_revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132" +
-      "\023.vidscore.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n" +
-      "\007current\030\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\ns" +
-      "ubmission\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npa" +
-      "ge_token\030\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006" +
-      "scores\030\001 \003(\0132\034.vidscore.v1.SubmissionSco" +
-      "re\022\027\n\017next_page_token\030\002 \001(\t*\253\002\n\017Submissi" +
-      "onState\022 \n\034SUBMISSION_STATE_UNSPECIFIED\020" +
-      "\000\022\031\n\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSI" +
-      "ON_STATE_RECEIVING\020\002\022\033\n\027SUBMISSION_STATE" +
-      "_SEALED\020\003\022&\n\"SUBMISSION_STATE_WAITING_FO" +
-      "R_TRUTH\020\004\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022" +
-      "\033\n\027SUBMISSION_STATE_SCORED\020\006\022\033\n\027SUBMISSI" +
-      "ON_STATE_FAILED\020\007\022\036\n\032SUBMISSION_STATE_CA" +
-      "NCELLED\020\0102\355\007\n\021SubmissionService\022_\n\020Creat" +
-      "eSubmission\022$.vidscore.v1.CreateSubmissi" +
-      "onRequest\032%.vidscore.v1.CreateSubmission" +
-      "Response\022V\n\rGetSubmission\022!.vidscore.v1." +
-      "GetSubmissionRequest\032\".vidscore.v1.GetSu" +
-      "bmissionResponse\022\\\n\017ListSubmissions\022#.vi" +
-      "dscore.v1.ListSubmissionsRequest\032$.vidsc" +
-      "ore.v1.ListSubmissionsResponse\022M\n\nOpenSt" +
-      "ream\022\036.vidscore.v1.OpenStreamRequest\032\037.v" +
-      "idscore.v1.OpenStreamResponse\022W\n\014AppendF" +
-      "rames\022 .vidscore.v1.AppendFramesRequest\032" +
-      "!.vidscore.v1.AppendFramesResponse(\0010\001\022P" +
-      "\n\013AppendBatch\022\037.vidscore.v1.AppendBatchR" +
-      "equest\032 .vidscore.v1.AppendBatchResponse" +
-      "\022\\\n\017CheckDetections\022#.vidscore.v1.CheckD" +
-      "etectionsRequest\032$.vidscore.v1.CheckDete" +
-      "ctionsResponse\022Y\n\016SealSubmission\022\".vidsc" +
-      "ore.v1.SealSubmissionRequest\032#.vidscore." +
-      "v1.SealSubmissionResponse\022_\n\020CancelSubmi" +
-      "ssion\022$.vidscore.v1.CancelSubmissionRequ" +
-      "est\032%.vidscore.v1.CancelSubmissionRespon" +
-      "se\022^\n\017WatchSubmission\022#.vidscore.v1.Watc" +
-      "hSubmissionRequest\032$.vidscore.v1.WatchSu" +
-      "bmissionResponse0\001\022M\n\nListScores\022\036.vidsc" +
-      "ore.v1.ListScoresRequest\032\037.vidscore.v1.L" +
-      "istScoresResponseBq\n\025io.github.vidscore." +
-      "v1B\026SubmissionServiceProtoP\001Z>github.com" +
-      "/vidscore/vidscore/clients/go/vidscore/v" +
-      "1;vidscorev1b\006proto3"
+      ".Submission\"=\n\026WatchSubmissionRequest\022\014\n" +
+      "\004name\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t\n\027Wa" +
+      "tchSubmissionResponse\022+\n\nsubmission\030\001 \001(" +
+      "\0132\027.vidscore.v1.Submission\022,\n\006scores\030\002 \003" +
+      "(\0132\034.vidscore.v1.SubmissionScore\"\257\001\n\017Sub" +
+      "missionScore\022\014\n\004name\030\001 \001(\t\022/\n\013create_tim" +
+      "e\030\002 \001(\0132\032.google.protobuf.Timestamp\022\026\n\016t" +
+      "ruth_revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132\023.vi" +
+      "dscore.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n\007cur" +
+      "rent\030\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\nsubmi" +
+      "ssion\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_t" +
+      "oken\030\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006scor" +
+      "es\030\001 \003(\0132\034.vidscore.v1.SubmissionScore\022\027" +
+      "\n\017next_page_token\030\002 \001(\t*\253\002\n\017SubmissionSt" +
+      "ate\022 \n\034SUBMISSION_STATE_UNSPECIFIED\020\000\022\031\n" +
+      "\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSION_S" +
+      "TATE_RECEIVING\020\002\022\033\n\027SUBMISSION_STATE_SEA" +
+      "LED\020\003\022&\n\"SUBMISSION_STATE_WAITING_FOR_TR" +
+      "UTH\020\004\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022\033\n\027S" +
+      "UBMISSION_STATE_SCORED\020\006\022\033\n\027SUBMISSION_S" +
+      "TATE_FAILED\020\007\022\036\n\032SUBMISSION_STATE_CANCEL" +
+      "LED\020\0102\355\007\n\021SubmissionService\022_\n\020CreateSub" +
+      "mission\022$.vidscore.v1.CreateSubmissionRe" +
+      "quest\032%.vidscore.v1.CreateSubmissionResp" +
+      "onse\022V\n\rGetSubmission\022!.vidscore.v1.GetS" +
+      "ubmissionRequest\032\".vidscore.v1.GetSubmis" +
+      "sionResponse\022\\\n\017ListSubmissions\022#.vidsco" +
+      "re.v1.ListSubmissionsRequest\032$.vidscore." +
+      "v1.ListSubmissionsResponse\022M\n\nOpenStream" +
+      "\022\036.vidscore.v1.OpenStreamRequest\032\037.vidsc" +
+      "ore.v1.OpenStreamResponse\022W\n\014AppendFrame" +
+      "s\022 .vidscore.v1.AppendFramesRequest\032!.vi" +
+      "dscore.v1.AppendFramesResponse(\0010\001\022P\n\013Ap" +
+      "pendBatch\022\037.vidscore.v1.AppendBatchReque" +
+      "st\032 .vidscore.v1.AppendBatchResponse\022\\\n\017" +
+      "CheckDetections\022#.vidscore.v1.CheckDetec" +
+      "tionsRequest\032$.vidscore.v1.CheckDetectio" +
+      "nsResponse\022Y\n\016SealSubmission\022\".vidscore." +
+      "v1.SealSubmissionRequest\032#.vidscore.v1.S" +
+      "ealSubmissionResponse\022_\n\020CancelSubmissio" +
+      "n\022$.vidscore.v1.CancelSubmissionRequest\032" +
+      "%.vidscore.v1.CancelSubmissionResponse\022^" +
+      "\n\017WatchSubmission\022#.vidscore.v1.WatchSub" +
+      "missionRequest\032$.vidscore.v1.WatchSubmis" +
+      "sionResponse0\001\022M\n\nListScores\022\036.vidscore." +
+      "v1.ListScoresRequest\032\037.vidscore.v1.ListS" +
+      "coresResponseBq\n\025io.github.vidscore.v1B\026" +
+      "SubmissionServiceProtoP\001Z>github.com/vid" +
+      "score/vidscore/clients/go/vidscore/v1;vi" +
+      "dscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -277,7 +278,7 @@ public final class SubmissionServiceProto {
     internal_static_vidscore_v1_Submission_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Submission_descriptor,
-        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", "DueTime", "DueReason", });
+        new java.lang.String[] { "Name", "Team", "Title", "State", "StateReason", "StateMessage", "StateTime", "CreateTime", "SealTime", "FrameCount", "Streams", "Revision", "Warnings", "DueTime", "DueReason", });
     internal_static_vidscore_v1_StreamInfo_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_vidscore_v1_StreamInfo_fieldAccessorTable = new
@@ -373,7 +374,7 @@ public final class SubmissionServiceProto {
     internal_static_vidscore_v1_CheckDetectionsResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CheckDetectionsResponse_descriptor,
-        new java.lang.String[] { "FrameCount", });
+        new java.lang.String[] { "FrameCount", "Warnings", });
     internal_static_vidscore_v1_SealSubmissionRequest_descriptor =
       getDescriptor().getMessageTypes().get(17);
     internal_static_vidscore_v1_SealSubmissionRequest_fieldAccessorTable = new

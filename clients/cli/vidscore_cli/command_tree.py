@@ -38,9 +38,8 @@ class Command(click.Command):
             meant = OTHER_WORDS.get(error.option_name)
             if meant not in own:
                 raise
-            raise click.NoSuchOption(
-                error.option_name, possibilities=[meant], ctx=error.ctx
-            ) from None
+            said = f"No such option {error.option_name!r}; did you mean {meant}?"
+            raise click.UsageError(said, ctx=error.ctx) from None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, unwrapped so that they can be copied."""

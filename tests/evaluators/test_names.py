@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.names import MAXIMUM_NAME_LENGTH, checked_name
+from vidscore_evaluators.names import (
+    MAXIMUM_NAME_LENGTH,
+    checked_name,
+    closest_name,
+    name_advice,
+)
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0")))
@@ -31,3 +36,26 @@ def test_a_name_has_at_most_so_many_characters() -> None:
 def test_what_cannot_be_written_down_is_no_name(text: str) -> None:
     with pytest.raises(ValueError, match="whole characters"):
         checked_name(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("thresh", "did you mean threshold?"),
+        ("TRESHOLD", "did you mean threshold?"),
+        ("Tau", "did you mean tau?"),
+        ("t", "there are threshold, tau, Shape"),
+        ("shape", "did you mean Shape?"),
+        ("colour", "there are threshold, tau, Shape"),
+        ("", "there are threshold, tau, Shape"),
+    ],
+)
+def test_advice_names_the_one_that_is_meant_whatever_its_case_or_else_all(
+    name: str, advice: str
+) -> None:
+    assert name_advice(name, ("threshold", "tau", "Shape")) == advice
+
+
+def test_a_name_that_is_like_none_has_no_closest() -> None:
+    assert closest_name("colour", ("threshold", "tau")) is None
+    assert closest_name("threshols", ("Threshold", "tau"), cutoff=0.8) == "Threshold"

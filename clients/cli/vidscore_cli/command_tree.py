@@ -42,9 +42,8 @@ class Command(click.Command):
             meant = OTHER_WORDS.get(error.option_name)
             if meant not in own:
                 raise
-            raise click.NoSuchOption(
-                error.option_name, possibilities=[meant], ctx=error.ctx
-            ) from None
+            said = f"No such option {error.option_name!r}; did you mean {meant}?"
+            raise click.UsageError(said, ctx=error.ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what is the command's own, then how to reach a server."""

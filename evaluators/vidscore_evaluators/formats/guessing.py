@@ -146,7 +146,7 @@ def _guess_words(words: list[str]) -> str | Unknown | None:
         return POLYGONS
     if len(words) in _MOT_COLUMNS and not parts and len(words) > 6:
         return motchallenge.NAME
-    return yolo.NAME if len(words) <= len(yolo.COLUMNS) + 1 else None
+    return yolo.NAME if 4 <= len(words) <= len(yolo.COLUMNS) + 1 else None
 
 
 def _like_number(field: str) -> bool:

@@ -29,6 +29,7 @@ import vidscore_evaluators
 import vidscore_server
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
@@ -68,11 +69,17 @@ def facts(name: str) -> str:
         ["task", found.task.value],
         ["shapes of the truth", _shapes(found.needs.truth_arities)],
         ["shapes of detections", _shapes(found.needs.detection_arities)],
-        ["confidences", "used" if found.needs.confidences else "not used"],
+        ["confidences", _use_of_confidences(found.needs)],
         ["track ids", "needed" if found.needs.tracks else "not needed"],
         ["rank order of systems", ranking],
     ]
     return table((code(name), ""), rows)
+
+
+def _use_of_confidences(needs: Needs) -> str:
+    if not needs.confidences:
+        return "not used"
+    return "used, from 0 to 1" if needs.unit_confidences else "used"
 
 
 def parameters(name: str) -> str:

@@ -159,7 +159,8 @@ def _needs(chosen: EvaluatorClass) -> str:
         for arities in (needs.truth_arities, needs.detection_arities)
     )
     shapes = truth if truth == detections else f"{truth} as truth, {detections} as detections"
-    extras = [", confidences"] * needs.confidences + [", tracks"] * needs.tracks
+    confidences = ", confidences" + " from 0 to 1" * needs.unit_confidences
+    extras = [confidences] * needs.confidences + [", tracks"] * needs.tracks
     return "".join([shapes, *extras])
 
 

@@ -16,6 +16,7 @@ from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, RescoreProgress
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
@@ -119,6 +120,7 @@ def upload_truth(typed: TruthUpload) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
+        show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(
             typed.benchmark,

@@ -18,6 +18,7 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_table import View
 from vidscore_cli.reporting import Presentation
 from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import (
     Client,
     Delivery,
@@ -66,6 +67,7 @@ def submit_files(typed: FileSubmission) -> None:
         bar.stage("reading")
         path = Path(typed.detections)
         source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
+        show_source_warnings(source, Side.DETECTIONS)
         detections = _in_order(source.annotations)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)

@@ -63,7 +63,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     order = np.argsort(keys, kind="stable")
     frames, keys = frames[order], keys[order]
     boxes_before = np.cumsum(sizes[frames])
-    wanted = SAMPLE_ROWS
+    wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
     while True:
         # Whole blocks, and more of them where boxes that stand twice made too few rows.
         last = int(np.searchsorted(boxes_before, wanted))

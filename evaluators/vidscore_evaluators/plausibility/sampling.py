@@ -53,7 +53,8 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         aligned: Both sides in one frame order.
         evaluated: (F,) frames that may be chosen.
     """
-    sizes = sum(np.minimum(_box_counts(side), BOXES_A_FRAME) for side in _sides(aligned))
+    counts = [np.minimum(_box_counts(side), BOXES_A_FRAME) for side in _sides(aligned)]
+    sizes = counts[0] + counts[1]
     frames = np.flatnonzero(evaluated & (sizes > 0))
     keys = _block_keys(aligned, frames)
     if len(frames) > SAMPLE_ROWS:

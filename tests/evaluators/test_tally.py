@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,7 +22,7 @@ from vidscore_evaluators.tally import (
     merge_tables,
     merge_tallies,
 )
-from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 
 SCHEMA = TableSchema(("sequence", "class"), ("confidence",), ("n", "m"), ("error",))
 Row = tuple[str, str, float, int, int, float]
@@ -183,3 +184,56 @@ def test_size_counts_every_column() -> None:
     """Two codes, a number and two counts of 8 bytes, and 64 for the sum."""
     assert _tally([("a", "x", 0.5, 1, 2, 3.0)]).nbytes == 5 * 8 + 64
     assert _tally([]).nbytes == 0
+
+
+BOUNDED = TableSchema(("group", "key"), counts=("n",), first=2, within=1)
+BOUNDED_ROWS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("uvwxyz"), st.integers(0, 9)), max_size=20
+)
+
+
+def _bounded(rows: list[tuple[str, str, int]]) -> Table:
+    words = [*(row[0] for row in rows), *(row[1] for row in rows)]
+    here = np.arange(len(rows), dtype=np.int64)
+    counts = np.array([row[2] for row in rows], dtype=np.int64)
+    return build_table(BOUNDED, words, [here, here + len(rows)], counts=[counts])
+
+
+def _shown(table: Table) -> list[tuple[str, str, int]]:
+    columns = (table.texts("group"), table.texts("key"), table.count("n").tolist())
+    return list(zip(*columns, strict=True))
+
+
+@given(st.lists(BOUNDED_ROWS, min_size=1, max_size=4))
+def test_a_bounded_table_keeps_the_first_rows_of_each_group_in_any_grouping(
+    parts: list[list[tuple[str, str, int]]],
+) -> None:
+    """Merged parts have the two first keys of each group, with the sums over all parts."""
+    sums: dict[tuple[str, str], int] = defaultdict(int)
+    for group, key, number in (row for part in parts for row in part):
+        sums[group, key] += number
+    expected = [
+        (group, key, sums[group, key])
+        for group in "ab"
+        for key in sorted(key for of, key in sums if of == group)[:2]
+    ]
+    tables = [_bounded(part) for part in parts]
+    assert _shown(merge_tables(tables)) == expected
+    paired = merge_tables([merge_tables(tables[:2]), *tables[2:]])
+    assert _shown(paired) == expected
+
+
+def test_a_tally_with_a_bounded_table_survives_bytes_and_back() -> None:
+    rows = [("a", key, 1) for key in "wvu"]
+    tally = Tally("e 1", impression={"t": _bounded(rows)})
+    read = tally_from_bytes(tally_to_bytes(tally))
+    assert _shown(read.impression["t"]) == [("a", "u", 1), ("a", "v", 1)]
+    assert read.impression["t"].schema == BOUNDED
+
+
+def test_bytes_with_more_rows_than_a_table_keeps_are_refused() -> None:
+    """The schema is forged to keep one row; the table has two."""
+    table = _bounded([("a", "u", 1), ("a", "v", 1)])
+    forged = replace(table, schema=replace(BOUNDED, first=1))
+    with pytest.raises(TallyError, match="more rows than the table keeps"):
+        tally_from_bytes(tally_to_bytes(Tally("e 1", {"t": forged})))

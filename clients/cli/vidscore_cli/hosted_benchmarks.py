@@ -18,8 +18,9 @@ from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
-from vidscore_cli.truth_files import doubts_of_truth, summary_of
+from vidscore_cli.truth_files import summary_of
 from vidscore_cli.waiting import benchmark_waits_for, quotas_left
+from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.evaluator import Side
@@ -147,8 +148,7 @@ def upload_truth(typed: TruthUpload) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
-        for doubt in doubts_of_truth(source.annotations):
-            click.echo(f"Warning: {typed.truth}: {doubt}", err=True)
+        show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(
             typed.benchmark,

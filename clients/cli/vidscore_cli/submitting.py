@@ -26,6 +26,7 @@ from vidscore_cli.report_table import View
 from vidscore_cli.reporting import Presentation
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.waiting import benchmark_waits_for, quotas_left, submission_waits_for
+from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import (
     Benchmark,
     Client,
@@ -144,6 +145,7 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     path = Path(typed.detections)
     source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
     refuse_image_names(source)
+    show_source_warnings(source, Side.DETECTIONS)
     if source.annotations.frame_count:
         return _in_order(scaled(source, typed.confidence_scale).annotations)
     if not typed.allow_empty:

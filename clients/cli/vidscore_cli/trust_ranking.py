@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,13 @@ from vidscore_cli.selection import Settings, create_evaluators, select_evaluator
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.trust_remote import examine_files, examine_hosted
 from vidscore_cli.trust_tables import deliver_tables
+from vidscore_cli.warning_lines import show_warnings
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.formats import Pair
+from vidscore_evaluators.plausibility.reading import doubts_of_pair
+from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.analyses import Document, RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions
@@ -199,6 +203,14 @@ def _read_sides(
             check_system(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+        show_warnings((*pair.warnings, *_doubts(evaluators, pair)), pair.place_of)
     if truth is None:
         raise click.UsageError(TOO_FEW)
     return truth, systems
+
+
+def _doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
+    """What does not look right to one evaluator or another."""
+    sides = (pair.truth.annotations, pair.detections.annotations)
+    for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
+        yield from doubts_of_pair(*sides, labels=needs[0], ranked=needs[1])

@@ -1,8 +1,6 @@
-"""What an organiser should know of truth that is uploaded: what is in it, and what is odd."""
+"""What an organiser should know of truth that is uploaded: what is in it."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -26,19 +24,6 @@ def summary_of(truth: Annotations) -> str:
         _counted(truth.frame_count, "frame"),
     ]
     return ", ".join(parts)
-
-
-def doubts_of_truth(truth: Annotations) -> Iterator[str]:
-    """What makes it look as if something else was uploaded."""
-    unsure = int((truth.confidences < 1.0).sum())
-    if unsure:
-        yield (
-            f"{_counted(unsure, 'object')} of the ground truth "
-            f"{'has' if unsure == 1 else 'have'} a confidence below 1: are these detections? "
-            "Another upload takes their place"
-        )
-    if not truth.object_count:
-        yield "the ground truth has no object at all"
 
 
 def _counted(count: int, what: str) -> str:

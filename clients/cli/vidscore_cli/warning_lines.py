@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 import click
 
 from vidscore_cli.exit_codes import ExitCode
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.plausibility.reading import doubts_of_side
 from vidscore_evaluators.report import FrameExample, Report, ReportWarning
 
 Locate = Callable[[FrameExample], str]
@@ -28,6 +31,14 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = Non
     """
     for warning in dict.fromkeys(warnings):
         click.echo(_line(warning, locate), err=True)
+
+
+def show_source_warnings(source: Source, side: Side) -> None:
+    """Write what reading one side warned of, and what does not look right about it alone."""
+    show_warnings(
+        (*source.warnings, *doubts_of_side(side, source.annotations)),
+        lambda example: source.place_of(example.sequence, example.frame),
+    )
 
 
 def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) -> None:

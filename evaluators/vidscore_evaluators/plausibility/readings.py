@@ -196,7 +196,9 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
     for index, side in enumerate((Side.TRUTH, Side.DETECTIONS)):
         readings = _OF_POINTS if view.sample.points else _OF_BOXES if plain[index] else {}
         given, other = view.sample.boxes[index], view.boxes[1 - index]
-        candidates = [(code, reading(given), None) for code, reading in readings.items()]
+        candidates: list[tuple[str, FloatArray, Scale | None]] = [
+            (code, reading(given), None) for code, reading in readings.items()
+        ]
         scale = _scale(view.boxes[index], other)
         if scale is not None:
             candidates.append((scale.code, given * scale.factors, scale))

@@ -53,7 +53,8 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         aligned: Both sides in one frame order.
         evaluated: (F,) frames that may be chosen.
     """
-    sizes = sum(np.minimum(_box_counts(side), BOXES_A_FRAME) for side in _sides(aligned))
+    counts = [np.minimum(_box_counts(side), BOXES_A_FRAME) for side in _sides(aligned)]
+    sizes = counts[0] + counts[1]
     frames = np.flatnonzero(evaluated & (sizes > 0))
     keys = _block_keys(aligned, frames)
     if len(frames) > SAMPLE_ROWS:
@@ -63,7 +64,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     order = np.argsort(keys, kind="stable")
     frames, keys = frames[order], keys[order]
     boxes_before = np.cumsum(sizes[frames])
-    wanted = SAMPLE_ROWS
+    wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
     while True:
         # Whole blocks, and more of them where boxes that stand twice made too few rows.
         last = int(np.searchsorted(boxes_before, wanted))

@@ -54,7 +54,11 @@ def test_a_track_that_moves_evenly_does_not_jump() -> None:
 
 
 def test_contents_count_labels_sizes_tracks_and_empty_frames() -> None:
-    tracked = [replace(CAR, track_id=1)], [replace(CAR, track_id=1), replace(BUS, track_id=2)], []
+    tracked: tuple[list[Thing], ...] = (
+        [replace(CAR, track_id=1)],
+        [replace(CAR, track_id=1), replace(BUS, track_id=2)],
+        [],
+    )
     found = contents_of(make_annotations(video(*tracked), arity=4))
     assert found.labels == {"car": 2, "bus": 1}
     assert (found.width_px, found.height_px) == (Spread(10, 10, 40), Spread(20, 20, 20))

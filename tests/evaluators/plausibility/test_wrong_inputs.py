@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,18 @@ def moved_in_time(columns: Columns) -> Columns:
         columns["frame"]
     )
     return columns | {"frame": columns["frame"][order], "sequence": columns["sequence"][order]}
+
+
+def points_with_sizes(columns: Columns) -> Columns:
+    """The first frames as x, y, w, h, in the numbers that spotGEO has."""
+    few = rows_where(columns, columns["frame"] < 5)
+    place = {"sequence": few["sequence"], "frame": few["frame"] + 1}
+    return place | {"x": few["x1"] / 4, "y": few["y1"] / 4, "w": few["x2"], "h": few["y2"]}
+
+
+def in_tower(columns: Columns) -> Columns:
+    domain = np.full(len(columns["frame"]), "Tower")
+    return labelled(columns, car="Car") | {"domain": domain}
 
 
 def ordinary(change: Callable[[Columns], Columns]) -> Sides:
@@ -185,17 +198,7 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
     ),
     "x, y, w, h read as points": (
         "spotgeo",
-        tuple(
-            {
-                "sequence": side["sequence"],
-                "frame": side["frame"] % 5 + 1,
-                "x": side["x1"] / 4,
-                "y": side["y1"] / 4,
-                "w": side["x2"],
-                "h": side["y2"],
-            }
-            for side in (rows_where(TRUTH, TRUTH["frame"] < 5),) * 2
-        ),
+        (points_with_sizes(TRUTH), points_with_sizes(TRUTH)),
         "boxes_read_as_points",
     ),
     # ---- frames and sides
@@ -266,10 +269,7 @@ SILENT: dict[str, tuple[str, Sides]] = {
     "a good detector, by ospa": ("ospa", (TRUTH, DETECTIONS)),
     "a good detector, by neovision2": (
         "neovision2",
-        tuple(
-            labelled(side, car="Car", bus="bus") | {"domain": np.full(len(side["frame"]), "Tower")}
-            for side in (TRUTH, DETECTIONS)
-        ),
+        (in_tower(TRUTH), in_tower(DETECTIONS)),
     ),
     "a bad detector": ("map", bad_detector()),
     "a bad detector, by coco": ("coco", bad_detector()),
@@ -313,7 +313,7 @@ SILENT: dict[str, tuple[str, Sides]] = {
     ),
     "neither objects nor detections": (
         "map",
-        tuple(rows_where(side, slice(0, 0)) for side in (TRUTH, DETECTIONS)),
+        (rows_where(TRUTH, slice(0, 0)), rows_where(DETECTIONS, slice(0, 0))),
     ),
     "another case where labels are ignored": (
         "map-ignore",
@@ -364,9 +364,8 @@ SILENT: dict[str, tuple[str, Sides]] = {
 @pytest.mark.parametrize(("evaluator", "sides"), SILENT.values(), ids=SILENT.keys())
 def test_a_right_input_is_not_doubted(evaluator: str, sides: Sides) -> None:
     """There is no warning; frames of mere detections, which the truth does not list, aside."""
-    name, _, ignored = evaluator.partition("-ignore")
-    parameters = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
-    del ignored
+    name = evaluator.removesuffix("-ignore")
+    parameters: dict[str, Any] = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
     found = [warning.code for warning in score(name, *sides, **parameters).warnings]
     assert set(found) <= {"frames_not_evaluated", "unevaluated_detections"}
 

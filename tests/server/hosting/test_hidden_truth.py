@@ -254,6 +254,25 @@ async def test_performers_do_not_see_which_frames_are_evaluated(hosted: Hosted) 
     assert whole.benchmark.specification == message.specification
 
 
+@pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
+async def test_doubts_about_a_submission_are_for_organisers(
+    hosted: Hosted, visibility: str
+) -> None:
+    """A warning names a frame that has no truth, and that objects are there: no participant's."""
+    wanted = benchmark_service_pb2.Visibility.Value(f"VISIBILITY_{visibility}")
+    await hosted.organiser.create_benchmark(visibility=wanted)
+    await hosted.organiser.upload(SECRET_TRUTH)
+    await hosted.red.submit(points({4: [(1.0, 2.0)]}, "with"), "beside")
+    await hosted.red.submit(points({1: []}, "with"), "empty")
+    for name, code in (("beside", "unevaluated_detections"), ("empty", "no_detections")):
+        await hosted.red.ended(name)
+        [score] = await hosted.organiser.scores(name)
+        assert [warning.code for warning in score.report.warnings] == [code]
+    for seen in await _everything_seen(hosted.red, ["beside", "empty"]):
+        assert "warning" not in str(seen)
+        assert "unevaluated" not in str(seen)
+
+
 async def test_a_team_does_not_know_of_anothers_submissions(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(SECRET_TRUTH)

@@ -190,9 +190,8 @@ def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_th
     with site.server() as channel:
         stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
         request = benchmark_service_pb2.GetLeaderboardRequest(benchmark=BENCHMARK)
-        revisions = {1}
-        while revisions == {1}:
+        revisions = [1, 1]
+        while revisions == [1, 1]:
             board = stub.GetLeaderboard(request, metadata=site.metadata, timeout=TIMEOUT_S)
-            revisions = {board.truth_revision, *(row.truth_revision for row in board.rows)}
-        assert revisions == {2}
-        assert len(board.rows) == 1
+            revisions = [board.truth_revision, *(row.truth_revision for row in board.rows)]
+        assert revisions == [2, 2]

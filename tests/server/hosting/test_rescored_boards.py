@@ -55,9 +55,11 @@ async def until_board(client: Client, expected: list[Row], *before: list[Row]) -
             assert not before or shown in before
 
 
-async def host(hosted: Hosted, **policy: object) -> None:
+async def host(
+    hosted: Hosted, visibility: pb.Visibility = pb.VISIBILITY_FINAL, **policy: object
+) -> None:
     """A benchmark with a submission of each team, scored under the first truth."""
-    await hosted.organiser.create_benchmark(**{"visibility": FINAL, **policy})
+    await hosted.organiser.create_benchmark(visibility=visibility, **policy)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1, 2, 3)
     await _submit(hosted.blue, "b1", 1)

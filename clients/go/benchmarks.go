@@ -61,6 +61,7 @@ func (client *Client) Leaderboard(ctx context.Context, benchmark string, options
 			board.Rows = append(board.Rows, decodeLeaderboardRow(row))
 		}
 		board.Ranking, board.TruthRevision = response.GetRanking(), response.GetTruthRevision()
+		board.NewestTruthRevision = response.GetNewestTruthRevision()
 		return response.GetNextPageToken(), err
 	})
 	if err != nil {

@@ -121,7 +121,7 @@ type SubmissionUpdate struct {
 
 // LeaderboardRow is one submission on the board.
 type LeaderboardRow struct {
-	// Rank from 1 on; equal scores share one.
+	// Rank from 1 on; equal scores share one. 0 where the row stands apart.
 	Rank int
 	Team string
 	// Submission is its full name, where it may be seen; otherwise empty.
@@ -130,6 +130,13 @@ type LeaderboardRow struct {
 	SealTime   time.Time
 	// Scores is released measures by name; nil where one is undefined.
 	Scores map[string]*float64
+	// TruthRevision is the revision of the truth that the scores are under.
+	TruthRevision int64
+	// EvaluatorVersion is the version of the evaluator that they are by.
+	EvaluatorVersion string
+	// Apart is whether they cannot be compared with those of the ranked rows: the submission could
+	// not be scored again under the same truth, evaluator and parameters.
+	Apart bool
 }
 
 // Leaderboard is submissions in rank order.
@@ -138,8 +145,10 @@ type Leaderboard struct {
 	Rows []LeaderboardRow
 	// Ranking is the measures that rank, first one first.
 	Ranking []string
-	// TruthRevision is the revision of the truth, which organisers alone are told.
+	// TruthRevision is the revision of the truth that the ranked scores are under; 0 for none.
 	TruthRevision int64
+	// NewestTruthRevision is the newest revision of the truth that is complete; 0 for none.
+	NewestTruthRevision int64
 }
 
 func decodeBenchmark(message *vidscorev1.Benchmark) *Benchmark {
@@ -209,12 +218,15 @@ func decodeScores(messages []*vidscorev1.SubmissionScore) []*SubmissionScore {
 
 func decodeLeaderboardRow(message *vidscorev1.LeaderboardRow) LeaderboardRow {
 	row := LeaderboardRow{
-		Rank:       int(message.GetRank()),
-		Team:       message.GetTeam(),
-		Submission: message.GetSubmission(),
-		Title:      message.GetTitle(),
-		SealTime:   decodeTime(message.GetSealTime()),
-		Scores:     map[string]*float64{},
+		Rank:             int(message.GetRank()),
+		Team:             message.GetTeam(),
+		Submission:       message.GetSubmission(),
+		Title:            message.GetTitle(),
+		SealTime:         decodeTime(message.GetSealTime()),
+		Scores:           map[string]*float64{},
+		TruthRevision:    message.GetTruthRevision(),
+		EvaluatorVersion: message.GetEvaluatorVersion(),
+		Apart:            message.GetApart(),
 	}
 	for _, score := range message.GetScores() {
 		row.Scores[score.GetMeasure()] = score.Value

@@ -96,6 +96,7 @@ Leaderboard Client::leaderboard(const LeaderboardQuery& query) const {
     for (const auto& row : page.rows()) board.rows.push_back(detail::decode_row(row));
     board.ranking = {page.ranking().begin(), page.ranking().end()};
     board.truth_revision = page.truth_revision();
+    board.newest_truth_revision = page.newest_truth_revision();
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   return board;

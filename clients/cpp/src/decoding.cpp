@@ -221,6 +221,9 @@ LeaderboardRow decode_row(const wire::LeaderboardRow& message) {
     row.scores[score.measure()] =
         score.has_value() ? std::optional<double>(score.value()) : std::nullopt;
   }
+  row.truth_revision = message.truth_revision();
+  row.evaluator_version = message.evaluator_version();
+  row.apart = message.apart();
   return row;
 }
 

@@ -264,7 +264,7 @@ impl<Name: Into<String>> From<Name> for LeaderboardQuery {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LeaderboardRow {
-    /// Rank from 1 on; equal scores share one.
+    /// Rank from 1 on; equal scores share one. 0 where the row stands apart.
     pub rank: i32,
     /// Team.
     pub team: String,
@@ -276,6 +276,13 @@ pub struct LeaderboardRow {
     pub seal_time: Option<SystemTime>,
     /// Released measures by name; `None` where one is undefined.
     pub scores: BTreeMap<String, Option<f64>>,
+    /// Revision of the truth that the scores are under.
+    pub truth_revision: i64,
+    /// Version of the evaluator that they are by.
+    pub evaluator_version: String,
+    /// Whether they cannot be compared with those of the ranked rows: the submission could not be
+    /// scored again under the same truth, evaluator and parameters.
+    pub apart: bool,
 }
 
 /// Submissions in rank order.
@@ -286,8 +293,10 @@ pub struct Leaderboard {
     pub rows: Vec<LeaderboardRow>,
     /// Measures that rank, first one first.
     pub ranking: Vec<String>,
-    /// Revision of the truth, which organisers alone are told; otherwise 0.
+    /// Revision of the truth that the ranked scores are under; 0 for none.
     pub truth_revision: i64,
+    /// Newest revision of the truth that is complete; 0 for none.
+    pub newest_truth_revision: i64,
 }
 
 impl Leaderboard {
@@ -296,6 +305,7 @@ impl Leaderboard {
         self.rows.extend(page.rows.into_iter().map(decode_row));
         self.ranking = page.ranking;
         self.truth_revision = page.truth_revision;
+        self.newest_truth_revision = page.newest_truth_revision;
     }
 }
 
@@ -308,6 +318,9 @@ fn decode_row(message: wire::LeaderboardRow) -> LeaderboardRow {
         title: message.title,
         seal_time: time(message.seal_time),
         scores: scores.map(|score| (score.measure, score.value)).collect(),
+        truth_revision: message.truth_revision,
+        evaluator_version: message.evaluator_version,
+        apart: message.apart,
     }
 }
 

@@ -249,6 +249,8 @@ export class Client implements AsyncDisposable {
     return {
       rows: pages.flatMap((page) => page.rows).map(decodeBoardRow),
       ranking: pages.at(-1)?.ranking ?? [],
+      truthRevision: Number(pages.at(-1)?.truthRevision ?? 0),
+      newestTruthRevision: Number(pages.at(-1)?.newestTruthRevision ?? 0),
     };
   }
 

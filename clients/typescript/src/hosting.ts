@@ -95,7 +95,7 @@ export interface SubmissionUpdate {
 
 /** One submission on the board. */
 export interface LeaderboardRow {
-  /** Rank from 1 on; equal scores share one. */
+  /** Rank from 1 on; equal scores share one. 0 where the row stands apart. */
   readonly rank: number;
   readonly team: string;
   /** Full name of the submission, where it may be seen; otherwise empty. */
@@ -104,6 +104,15 @@ export interface LeaderboardRow {
   readonly sealTime: Date | null;
   /** Released measures by name; null where one is undefined. */
   readonly scores: Readonly<Record<string, number | null>>;
+  /** Revision of the truth that the scores are under. */
+  readonly truthRevision: number;
+  /** Version of the evaluator that they are by. */
+  readonly evaluatorVersion: string;
+  /**
+   * Whether they cannot be compared with those of the ranked rows: the submission could not be
+   * scored again under the same truth, evaluator and parameters.
+   */
+  readonly apart: boolean;
 }
 
 /** Submissions in rank order. */
@@ -111,6 +120,10 @@ export interface Leaderboard {
   readonly rows: readonly LeaderboardRow[];
   /** Measures that rank, first one first. */
   readonly ranking: readonly string[];
+  /** Revision of the truth that the ranked scores are under; 0 for none. */
+  readonly truthRevision: number;
+  /** Newest revision of the truth that is complete; 0 for none. */
+  readonly newestTruthRevision: number;
 }
 
 const ENDED: ReadonlySet<SubmissionState> = new Set(["scored", "failed", "cancelled"]);
@@ -180,6 +193,9 @@ export function decodeBoardRow(message: LeaderboardRowMessage): LeaderboardRow {
     scores: Object.fromEntries(
       message.scores.map(({ measure, value }) => [measure, value ?? null]),
     ),
+    truthRevision: Number(message.truthRevision),
+    evaluatorVersion: message.evaluatorVersion,
+    apart: message.apart,
   };
 }
 

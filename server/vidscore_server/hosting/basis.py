@@ -55,7 +55,7 @@ class BoardState:
 
     Attributes:
         shown: What its scores are under; None while nothing is scored.
-        wanted: What they are to be under; None while nothing can be scored.
+        wanted: What they are to be under; None while nothing is scored.
         waiting: Scored submissions without a score under what is wanted, in the order of sealing.
     """
 
@@ -124,7 +124,7 @@ def board_state(
     """
     wanted = wanted or wanted_basis(reader, definition, record)
     shown = shown_basis(record)
-    if wanted is None:
+    if wanted is None or (shown is None and not reader.score_bases(record.benchmark)):
         return BoardState(shown, None, ())
     return BoardState(shown, wanted, waiting_for(reader, record.benchmark, wanted))
 

@@ -21,7 +21,7 @@ from vidscore_server.hosting.leased_operations import LeasedOperations
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.requests import Request, audit_server
-from vidscore_server.hosting.scores import Result, keep_result, settle
+from vidscore_server.hosting.scores import Result, keep_result, moves_by_itself, settle
 from vidscore_server.hosting.scoring import Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
@@ -51,8 +51,8 @@ class BoardKeeper:
         self._settled: dict[str, Version] = {}
 
     async def advance(self) -> None:
-        """Begin with every board that may not be where it is to be, and nobody works on."""
-        for benchmark in await self._site.read(self._changed):
+        """Begin with every board that is not where it is to be, and that nobody works on."""
+        for benchmark in await self._site.read(self._due):
             if self._work.count >= self._site.settings.maximum_scorings:
                 return
             await self._work.begin(_board(benchmark), partial(self._run, benchmark))
@@ -111,22 +111,32 @@ class BoardKeeper:
             request.audit(transaction, benchmark_name(benchmark))
         return changed, state
 
-    def _changed(self, reader: Reader) -> list[str]:
-        """Benchmarks that have changed since their boards were settled, and are free."""
+    def _due(self, reader: Reader) -> list[str]:
+        """Benchmarks with work that nobody does; only those are looked at that have changed."""
         versions = reader.benchmark_revisions()
         self._settled = {name: at for name, at in self._settled.items() if name in versions}
-        changed = {
-            _board(name): name for name, at in versions.items() if self._settled.get(name) != at
-        }
-        return [changed[work] for work in self._work.free(reader, changed)] if changed else []
+        changed = [name for name, at in versions.items() if self._settled.get(name) != at]
+        if not changed:
+            return []
+        free = set(self._work.free(reader, map(_board, changed)))
+        due = []
+        for name in changed:
+            if _board(name) in free and self._has_work(reader, name):
+                due.append(name)
+            elif _board(name) in free:
+                self._settled[name] = versions[name]
+        return due
+
+    def _has_work(self, reader: Reader, benchmark: str) -> bool:
+        record = required_benchmark(reader, benchmark)
+        definition = self._benchmarks.definition(record)
+        state = board_state(reader, definition, record)
+        return _to_score(definition, state) or moves_by_itself(definition, state)
 
     async def _run(self, benchmark: str) -> None:
         try:
-            version = None
-            while version is None:
-                await self._catch_up(benchmark)
-                version = await self._site.write(partial(self._settle, benchmark))
-            self._settled[benchmark] = version
+            await self._catch_up(benchmark)
+            await self._site.write(partial(self._settle, benchmark))
         except StoreError as error:
             log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except LeaseLostError:
@@ -150,7 +160,7 @@ class BoardKeeper:
         record = required_benchmark(reader, benchmark)
         definition = self._benchmarks.definition(record)
         state = board_state(reader, definition, record)
-        return state if _has_rules(definition, state) else replace(state, waiting=())
+        return state if _to_score(definition, state) else replace(state, waiting=())
 
     def _wanted(self, reader: Reader, benchmark: str) -> Basis | None:
         record = required_benchmark(reader, benchmark)
@@ -192,19 +202,18 @@ class BoardKeeper:
         for result in results:
             keep_result(transaction, self._benchmarks.definition(record), submission, result, now)
 
-    def _settle(self, benchmark: str, transaction: Transaction) -> Version | None:
-        """Move the board where it may move; gives the benchmark's version where nothing is left."""
+    def _settle(self, benchmark: str, transaction: Transaction) -> None:
+        """Move the board where it may move."""
         self._work.require(transaction, _board(benchmark))
-        record = required_benchmark(transaction, benchmark)
-        definition = self._benchmarks.definition(record)
-        state = settle(transaction, definition, benchmark, self._site.clock())
-        if state is not None and state.waiting and _has_rules(definition, state):
-            return None
-        return transaction.benchmark_revisions()[benchmark]
+        definition = self._benchmarks.definition(required_benchmark(transaction, benchmark))
+        settle(transaction, definition, benchmark, self._site.clock())
 
 
-def _has_rules(definition: Definition, state: BoardState) -> bool:
-    return state.wanted is not None and state.wanted.configurations == definition.configurations
+def _to_score(definition: Definition, state: BoardState) -> bool:
+    """Whether something waits to be scored by the rules that this server has."""
+    if state.wanted is None or not state.waiting:
+        return False
+    return state.wanted.configurations == definition.configurations
 
 
 def _board(benchmark: str) -> str:

@@ -108,6 +108,8 @@ def keep_result(
 ) -> None:
     """Keep a score; one that is under what the board shows is published.
 
+    Any other is a change of the benchmark, which makes servers look at its board.
+
     Args:
         transaction: Where.
         definition: The benchmark.
@@ -136,6 +138,8 @@ def keep_result(
     if shown is not None and shown.key(name) == key:
         released = _released_with(transaction, definition, submission, result, now)
         record = replace(record, released=released, published=True)
+    elif benchmark is not None:
+        transaction.update_benchmark(replace(benchmark, revision=benchmark.revision + 1))
     transaction.insert_score(record)
 
 
@@ -165,8 +169,8 @@ def settle(
     if record is None:
         return None
     state = board_state(transaction, definition, record, wanted)
-    reviewed = Rescore(definition.policy.rescore) is Rescore.REVIEW and state.shown is not None
-    if state.wanted is None or not state.is_ready or (reviewed and not publishing):
+    may_move = state.is_ready if publishing else moves_by_itself(definition, state)
+    if state.wanted is None or not may_move:
         return state
     for evaluator in definition.evaluators:
         key = state.wanted.key(evaluator.name)
@@ -178,6 +182,12 @@ def settle(
     detail = f"truth revision {before}{state.wanted.truth_revision}"
     audit_server(transaction, now, "board moved", benchmark_name(benchmark), detail)
     return replace(state, shown=state.wanted)
+
+
+def moves_by_itself(definition: Definition, state: BoardState) -> bool:
+    """Whether a board is to move now without an organiser; the first one always does."""
+    reviewed = Rescore(definition.policy.rescore) is Rescore.REVIEW and state.shown is not None
+    return state.is_ready and not reviewed
 
 
 def publish_anew(

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import grpc
@@ -79,6 +79,15 @@ class Site:
             benchmark_service_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
             metadata=self.metadata,
         )
+        self.upload(channel)
+        self.submissions(channel).CreateSubmission(
+            pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one"),
+            metadata=self.metadata,
+        )
+
+    def upload(self, channel: grpc.Channel) -> None:
+        """Upload the truth as a new revision."""
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
         header = benchmark_service_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
             benchmark_service_pb2.UploadTruthRequest(header=header),
@@ -86,10 +95,6 @@ class Site:
             benchmark_service_pb2.UploadTruthRequest(end=end_of(TRUTH)),
         ]
         stub.UploadTruth(iter(uploads), metadata=self.metadata)
-        self.submissions(channel).CreateSubmission(
-            pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one"),
-            metadata=self.metadata,
-        )
 
     def submissions(
         self, channel: grpc.Channel
@@ -171,3 +176,25 @@ def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_onc
             return
     with site.server() as channel:
         assert site.report(channel) == EXPECTED
+
+
+def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_the_restart(
+    tmp_path: Path,
+) -> None:
+    site = Site(tmp_path)
+    with site.server() as channel:
+        site.prepare(channel)
+        site.send(channel)
+        site.seal(channel)
+        site.report(channel)
+    dying = site.server("before_score_commit=kill")
+    with dying as channel, suppress(grpc.RpcError):  # it may die before it has answered
+        site.upload(channel)
+    with site.server() as channel:
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        request = benchmark_service_pb2.GetLeaderboardRequest(benchmark=BENCHMARK)
+        revisions = [1, 1]
+        while revisions == [1, 1]:
+            board = stub.GetLeaderboard(request, metadata=site.metadata, timeout=TIMEOUT_S)
+            revisions = [board.truth_revision, *(row.truth_revision for row in board.rows)]
+        assert revisions == [2, 2]

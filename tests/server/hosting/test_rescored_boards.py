@@ -25,7 +25,7 @@ from tests.server.hosting.test_boards import (
 )
 from tests.server.scene import points
 
-from vidscore.v1 import access_service_pb2, specification_pb2
+from vidscore.v1 import access_service_pb2, specification_pb2, submission_service_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.protocols.spotgeo.evaluator import SpotGeo
@@ -55,9 +55,11 @@ async def until_board(client: Client, expected: list[Row], *before: list[Row]) -
             assert not before or shown in before
 
 
-async def host(hosted: Hosted, **policy: object) -> None:
+async def host(
+    hosted: Hosted, visibility: pb.Visibility = pb.VISIBILITY_FINAL, **policy: object
+) -> None:
     """A benchmark with a submission of each team, scored under the first truth."""
-    await hosted.organiser.create_benchmark(**{"visibility": FINAL, **policy})
+    await hosted.organiser.create_benchmark(visibility=visibility, **policy)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1, 2, 3)
     await _submit(hosted.blue, "b1", 1)
@@ -371,3 +373,24 @@ async def test_what_the_ladder_releases_is_worked_out_anew_when_the_board_moves(
     for name in ("r1", "r2", "r3"):
         newest = (await hosted.red.scores(name))[0]
         assert values(newest.report)["f1"] == 1.0
+
+
+async def test_what_was_scored_on_truth_that_is_not_complete_is_scored_on_that_of_the_board(
+    hosted: Hosted,
+) -> None:
+    """The second revision is not complete; who waited too long for it stands on the first."""
+    await host(hosted)
+    await hosted.organiser.upload(CORRECTED, complete=False)
+    await hosted.organiser.submit(found(1, 2), "o1")  # type: ignore[arg-type]
+    waiting = submission_service_pb2.SUBMISSION_STATE_WAITING_FOR_TRUTH
+    async with asyncio.timeout(60):
+        while (await hosted.organiser.get("o1")).state != waiting:
+            pass
+    hosted.clock.pass_by(days=8)
+    await hosted.organiser.ended("o1")
+    await until_board(
+        hosted.viewer, [(1, "red", 1.0, 1), (2, "organiser", 0.8, 1), (3, "blue", 0.5, 1)], OLD
+    )
+    newer, older = await hosted.organiser.scores("o1")
+    assert [newer.truth_revision, older.truth_revision] == [1, 2]
+    assert [score.truth_revision for score in await hosted.organiser.scores("r1")] == [1]

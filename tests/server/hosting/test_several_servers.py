@@ -240,6 +240,28 @@ async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     await _check_score((second,), scores=2)
 
 
+async def test_a_board_whose_server_dies_is_moved_by_another_one(
+    trio: Trio, clients: tuple[Client, Client, Client]
+) -> None:
+    first, second, third = clients
+    await _submit(second)
+    await second.seal()
+    await second.ended()
+    for server in trio.others:
+        server.pause()
+    await _restart(trio, clients, "before_score_commit=kill")
+    revision = await first.upload(truth(FRAME_COUNT))
+    assert (revision.revision, revision.submissions_to_rescore) == (2, 1)
+    assert await asyncio.to_thread(trio.mortal.dies_within, TIMEOUT_S)
+    for server in trio.others:
+        server.go_on()
+    async with asyncio.timeout(TIMEOUT_S):
+        while (await second.board()).truth_revision != 2:  # noqa: ASYNC110 - another process moves it
+            await asyncio.sleep(0.05)
+    assert {row.truth_revision for row in (await third.board()).rows} == {2}
+    await _check_score((second, third), scores=2)
+
+
 async def _restart(trio: Trio, clients: tuple[Client, ...], *failpoints: str) -> None:
     await asyncio.to_thread(trio.restart, *failpoints)
     async with asyncio.timeout(TIMEOUT_S):

@@ -88,19 +88,23 @@ struct LeaderboardQuery {
 
 /// One submission on the board.
 struct LeaderboardRow {
-  std::int32_t rank = 0;                                ///< From 1 on; equal scores share one.
+  std::int32_t rank = 0;                                ///< From 1 on; 0: the row stands apart.
   std::string team;                                     ///< Team.
   std::string submission;                               ///< Full name, where it may be seen.
   std::string title;                                    ///< Its title.
   std::optional<Time> seal_time;                        ///< When it was sealed.
   std::map<std::string, std::optional<double>> scores;  ///< Released measures by name.
+  std::int64_t truth_revision = 0;                      ///< Of the truth that they are under.
+  std::string evaluator_version;                        ///< Of the evaluator that they are by.
+  bool apart = false;  ///< Whether they cannot be compared with those of the ranked rows.
 };
 
 /// Submissions in rank order.
 struct Leaderboard {
   std::vector<LeaderboardRow> rows;  ///< The rows, best rank first.
   std::vector<std::string> ranking;  ///< Measures that rank, first one first.
-  std::int64_t truth_revision = 0;   ///< Revision of the truth, for organisers; otherwise 0.
+  std::int64_t truth_revision = 0;   ///< Of the truth that the ranked scores are under; 0: none.
+  std::int64_t newest_truth_revision = 0;  ///< Newest one that is complete; 0: none.
 };
 
 }  // namespace vidscore

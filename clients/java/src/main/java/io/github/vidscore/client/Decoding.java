@@ -120,7 +120,10 @@ final class Decoding {
         message.getSubmission(),
         message.getTitle(),
         time(message.getSealTime()),
-        Collections.unmodifiableMap(scores));
+        Collections.unmodifiableMap(scores),
+        message.getTruthRevision(),
+        message.getEvaluatorVersion(),
+        message.getApart());
   }
 
   static ServerInfo server(io.github.vidscore.v1.Server message) {

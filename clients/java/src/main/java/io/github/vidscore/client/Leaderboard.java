@@ -7,6 +7,11 @@ import java.util.List;
  *
  * @param rows the rows, best rank first
  * @param ranking measures that rank, first one first
- * @param truthRevision revision of the truth, which organisers alone are told; otherwise 0
+ * @param truthRevision revision of the truth that the ranked scores are under; 0 for none
+ * @param newestTruthRevision newest revision of the truth that is complete; 0 for none
  */
-public record Leaderboard(List<LeaderboardRow> rows, List<String> ranking, long truthRevision) {}
+public record Leaderboard(
+    List<LeaderboardRow> rows,
+    List<String> ranking,
+    long truthRevision,
+    long newestTruthRevision) {}

@@ -6,12 +6,16 @@ import java.util.Map;
 /**
  * One submission on the board.
  *
- * @param rank rank from 1 on; equal scores share one
+ * @param rank rank from 1 on; equal scores share one; 0 where the row stands apart
  * @param team team
  * @param submission full name of the submission, where it may be seen; otherwise empty
  * @param title its title
  * @param sealTime when it was sealed
  * @param scores released measures by name; null where one is undefined
+ * @param truthRevision revision of the truth that the scores are under
+ * @param evaluatorVersion version of the evaluator that they are by
+ * @param apart whether they cannot be compared with those of the ranked rows: the submission could
+ *     not be scored again under the same truth, evaluator and parameters
  */
 public record LeaderboardRow(
     int rank,
@@ -19,4 +23,7 @@ public record LeaderboardRow(
     String submission,
     String title,
     Instant sealTime,
-    Map<String, Double> scores) {}
+    Map<String, Double> scores,
+    long truthRevision,
+    String evaluatorVersion,
+    boolean apart) {}

@@ -285,7 +285,11 @@ public final class VidscoreClient implements AutoCloseable {
                   page.getNextPageToken());
             });
     GetLeaderboardResponse last = pages.get(pages.size() - 1);
-    return new Leaderboard(rows, List.copyOf(last.getRankingList()), last.getTruthRevision());
+    return new Leaderboard(
+        rows,
+        List.copyOf(last.getRankingList()),
+        last.getTruthRevision(),
+        last.getNewestTruthRevision());
   }
 
   /**

@@ -86,8 +86,8 @@ async def test_a_submission_without_a_frame_is_scored_as_all_missed(hosted: Host
     assert values(score.report)["false_negatives"] == 3.0
 
 
-async def test_detections_of_an_unknown_sequence_are_left_out_in_silence(hosted: Hosted) -> None:
-    await hosted.organiser.create_benchmark()
+async def test_detections_of_an_unknown_sequence_are_left_out_of_the_score(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(public=[])
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, DETECTIONS)

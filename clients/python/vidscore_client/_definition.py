@@ -55,7 +55,7 @@ def encode_definition(definition: Definition) -> wire.Benchmark:
     known = (*SPECIFICATION_FIELDS, *_OWN_FIELDS)
     for key in definition:
         if key not in known:
-            raise InputError(f"definition.{key}", "an unknown key", "one of " + ", ".join(known))
+            raise InputError(key, "an unknown key", "one of " + ", ".join(known))
     rest = {key: value for key, value in definition.items() if key not in _OWN_FIELDS}
     message = wire.Benchmark(specification=encode_specification((), rest))
     for field in GEOMETRY_FIELDS:

@@ -223,7 +223,7 @@ def test_a_shape_of_objects_cannot_be_changed(organiser: Client, name: str) -> N
         ({"policy": {"strictness": 1}}, "policy.strictness"),
         ({"truth_geometry": "circle"}, "truth_geometry"),
         ({"close_time": "2026-01-01"}, "close_time"),
-        ({"colour": 1}, "specification.colour"),
+        ({"colour": 1}, "colour"),
     ],
 )
 def test_a_definition_that_cannot_be_sent_is_refused_here(

@@ -9,9 +9,11 @@ import pytest
 from tests.server.store.records import NOON
 
 from vidscore.v1 import benchmark_service_pb2 as pb
-from vidscore_evaluators.errors import SpecificationError
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.errors import GeometryError, SpecificationError
 from vidscore_server.codec.benchmark_codec import read_definition, write_benchmark
 from vidscore_server.hosting.definition import Definition, definition_from_dict, definition_to_dict
+from vidscore_server.hosting.public_names import NameKind
 from vidscore_server.store.records import BenchmarkRecord
 
 TOML = """
@@ -104,11 +106,80 @@ def test_every_fault_is_told_at_once() -> None:
         ({"policy": {"released_measures": ["precision"]}}, "policy.released_measures"),
         ({"policy": {"selection": "latest"}}, "policy.selection"),
         ({"policy": 3}, "policy"),
+        ({"public_names": "sequences"}, "public_names"),
+        ({"public_names": ["sequence"]}, "public_names"),
+        ({"public_names": ["labels", "frame_counts"]}, "public_names"),
+        ({"public_names": ["sequences"], "policy": {"visibility": "live"}}, "public_names"),
+        ({"evaluators": [{"name": "spotgeo"}, {"name": "coco"}]}, "truth_geometry"),
         ({"policy": {"ladder_step": 0}}, "policy.ladder_step"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
     assert field in _faults(tomllib.loads(TOML) | change)
+
+
+def test_names_are_public_unless_the_organiser_says_otherwise() -> None:
+    assert _read().public_names == {NameKind.SEQUENCES, NameKind.LABELS}
+    assert definition_from_dict(tomllib.loads("public_names = []" + TOML)).public_names == set()
+
+
+@pytest.mark.parametrize("public", [[], ["sequences"], ["sequences", "labels", "frame_counts"]])
+def test_public_names_are_in_both_forms_without_loss(public: list[str]) -> None:
+    definition = definition_from_dict({**tomllib.loads(TOML), "public_names": public})
+    assert definition_to_dict(definition)["public_names"] == public
+    assert definition_from_dict(definition_to_dict(definition)) == definition
+    message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), definition)
+    assert read_definition(pb.Benchmark.FromString(message.SerializeToString())) == definition
+
+
+@pytest.mark.parametrize(
+    ("names", "arities"),
+    [
+        (["spotgeo"], (POINT, POINT)),
+        (["f1"], (None, None)),
+        (["f1", "neovision2"], (None, None)),
+    ],
+)
+def test_shapes_that_are_not_given_follow_from_evaluators_that_leave_no_choice(
+    names: list[str], arities: tuple[int | None, int | None]
+) -> None:
+    definition = definition_from_dict({"evaluators": [{"name": name} for name in names]})
+    assert (definition.truth_arity, definition.detection_arity) == arities
+    assert definition_from_dict(definition_to_dict(definition)) == definition
+
+
+@pytest.mark.parametrize(
+    ("given", "uploaded", "settled"),
+    [
+        ({}, BOX, (BOX, BOX)),
+        ({}, QUADRILATERAL, (QUADRILATERAL, QUADRILATERAL)),
+        ({}, None, (BOX, BOX)),
+        ({"detection_geometry": "box"}, QUADRILATERAL, (QUADRILATERAL, BOX)),
+        ({"truth_geometry": "quadrilateral"}, None, (QUADRILATERAL, QUADRILATERAL)),
+    ],
+)
+def test_truth_settles_what_was_open_of_the_shapes(
+    given: dict[str, str], uploaded: int | None, settled: tuple[int, int]
+) -> None:
+    """Of an upload without any batch upright boxes come first."""
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}], **given})
+    done = definition.with_truth_of(uploaded)
+    assert (done.truth_arity, done.detection_arity) == settled
+
+
+@pytest.mark.parametrize("truth", ["box", None])
+def test_truth_of_a_shape_that_does_not_fit_is_refused(truth: str | None) -> None:
+    document = {"evaluators": [{"name": "f1"}], "truth_geometry": truth}
+    definition = definition_from_dict({key: value for key, value in document.items() if value})
+    with pytest.raises(GeometryError):
+        definition.with_truth_of(POINT)
+
+
+def test_faults_around_a_specification_are_told_beside_those_in_it() -> None:
+    document = tomllib.loads(TOML) | {"titel": "x"}
+    document["evaluators"][0]["name"] = "spotgo"
+    document["sequences"][0]["frame_cont"] = 1
+    assert _faults(document) == {"titel", "evaluators[0].name", "sequences[0].frame_cont"}
 
 
 def test_a_parameter_that_is_wrong_is_named_with_its_evaluator() -> None:

@@ -91,8 +91,8 @@ async def test_frames_without_detections_are_scored_as_all_missed(hosted: Hosted
     assert values(score.report)["false_negatives"] == 3.0
 
 
-async def test_detections_of_an_unknown_sequence_are_left_out_in_silence(hosted: Hosted) -> None:
-    await hosted.organiser.create_benchmark()
+async def test_detections_of_an_unknown_sequence_are_left_out_of_the_score(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(public=[])
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, DETECTIONS)

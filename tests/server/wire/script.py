@@ -20,6 +20,7 @@ from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
+from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, append, dots, end_of, hosting
 from tests.server.scene import configuration, points
 from tests.server.wire.exchange import Exchange, exchange, places, write
@@ -269,6 +270,10 @@ def _access() -> Iterator[Call]:
         ],
     )
     yield call("ListAuditRecords", [access.ListAuditRecordsRequest(page_size=3)])
+    filtered = access.ListAuditRecordsRequest(
+        benchmark=BENCHMARK, actor="server", action="scored", since=Timestamp(seconds=1)
+    )
+    yield call("ListAuditRecords", [filtered])
 
 
 def _trust() -> Iterator[Call]:

@@ -1,12 +1,15 @@
-"""Data and a server for the tests of the command line."""
+"""Data, servers and callers for the tests of the command line."""
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
 from vidscore_cli.server_process import ServerProcess
 
@@ -73,3 +76,54 @@ def server() -> Iterator[str]:
     with ServerProcess("--maximum-frame-objects", str(MOST_FRAME_OBJECTS), "--workers", "1") as own:
         yield own.address
     assert own.exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """Address of a server that hosts, and its organiser's secret."""
+    store = str(tmp_path_factory.mktemp("site") / "site.db")
+    secret = run("init", "--store", store).stdout.strip()
+    with ServerProcess("--workers", "1", "--store", store) as server:
+        yield server.address, secret
+    assert server.exit_code == 0
+
+
+@pytest.fixture
+def folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the examples, with a benchmark's file."""
+    (data / "benchmark.toml").write_text(BENCHMARK)
+    monkeypatch.chdir(data)
+    return data
+
+
+@pytest.fixture
+def organiser(site: tuple[str, str]) -> Call:
+    """Runs a command as the organiser."""
+    address, secret = site
+    environment = {"VIDSCORE_SERVER": address, "VIDSCORE_TOKEN": secret}
+
+    def call(*arguments: str) -> Result:
+        return run(*arguments, env=environment)
+
+    return call
+
+
+@pytest.fixture
+def falcon(site: tuple[str, str], organiser: Call) -> Call:
+    """Runs a command as the team falcon."""
+    secret = organiser("token", "create", "performer", "--team", "falcon").stdout.strip()
+    environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": secret}
+
+    def call(*arguments: str) -> Result:
+        return run(*arguments, env=environment)
+
+    return call
+
+
+@pytest.fixture
+def hosted(request: pytest.FixtureRequest, folder: Path, organiser: Call) -> str:
+    """Name of a benchmark of this test's own, with complete truth."""
+    name = f"b{zlib.crc32(request.node.name.encode())}"
+    well(organiser("benchmark", "create", name, str(folder / "benchmark.toml")))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+    return name

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
 
@@ -16,6 +16,22 @@ import vidscore_client
 from vidscore_cli.main import cli
 from vidscore_client import reports as remote
 from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores
+
+BENCHMARK = """
+title = "Night sky"
+truth_geometry = "point"
+detection_geometry = "point"
+
+[[evaluators]]
+name = "spotgeo"
+
+[policy]
+visibility = "final"
+"""
+"""A benchmark's file."""
+
+Call = Callable[..., Result]
+"""Runs a command as somebody."""
 
 BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
 
@@ -29,6 +45,13 @@ def runner() -> CliRunner:
 def run(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
     """Run a command in this process."""
     return runner().invoke(cli, arguments, prog_name="vidscore", env=dict(env or {}))
+
+
+def well(result: Result) -> str:
+    """What a command wrote that has succeeded."""
+    assert result.exit_code == 0, result.stderr
+    text: str = result.stdout
+    return text
 
 
 def run_binary(

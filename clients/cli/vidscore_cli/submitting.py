@@ -232,6 +232,9 @@ def _upload(
         )
     except SubmissionEndedError:
         return _sent_before(client, name, stream_name, total)
+    except REFUSALS as error:
+        error.add_note("Nothing was submitted.")
+        raise
     try:
         with stream:
             stream.send_batch(to_frames(detections))
@@ -253,7 +256,10 @@ def _what_is_left(client: Client, name: str, stream_name: str, *, whole: bool) -
         stream_name: The stream that was sent to.
         whole: Whether this was to be all of the submission.
     """
-    found = client.submissions.get(name)
+    try:
+        found = client.submissions.get(name)
+    except VidscoreError:
+        return f"See vidscore submission show {name} for what was stored before."
     if not found.frame_count:
         return "Nothing was submitted and no quota is used; correct the file and submit it again."
     stream = found.stream(stream_name)

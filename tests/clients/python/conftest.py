@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.clients.python.fake_submissions import FakeSubmissions, taking_submissions
+from tests.clients.python.hosted import Connecting, Site, with_tasks, with_threads
 from tests.clients.python.streaming import Streaming, stream_of_tasks, stream_of_threads
 from tests.clients.python.submitting import (
     QUICK,
@@ -17,7 +20,8 @@ from tests.clients.python.submitting import (
 )
 
 from vidscore_cli.server_process import ServerProcess
-from vidscore_client import Delivery
+from vidscore_client import Client, Delivery
+from vidscore_server.access.site import initialise
 
 
 @pytest.fixture(params=[stream_of_threads, stream_of_tasks], ids=["threads", "asyncio"])
@@ -51,3 +55,29 @@ def target() -> Iterator[str]:
     """Address of a real server, in a process of its own."""
     with ServerProcess("--workers", "1", "--maximum-frame-objects", "100") as server:
         yield server.address
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    store = tmp_path_factory.mktemp("site") / "store.db"
+    secret = initialise(Path(store)).secret
+    with ServerProcess("--workers", "1", "--store", str(store)) as server:
+        yield Site(server.address, secret)
+
+
+@pytest.fixture(params=[with_threads, with_tasks], ids=["threads", "asyncio"])
+def connecting(request: pytest.FixtureRequest, site: Site) -> Connecting:
+    """Connects with a token; a test that takes it holds for both kinds of clients."""
+    return lambda secret: request.param(site.target, secret)
+
+
+@pytest.fixture
+def organiser(connecting: Connecting, site: Site) -> Iterator[Client]:
+    with connecting(site.secret) as client:
+        yield client
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test uses."""
+    return f"b{zlib.crc32(request.node.nodeid.encode())}"

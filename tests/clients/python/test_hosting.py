@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.clients.python.fake_server import WAIT_S
-from tests.clients.python.streaming import Blocking, event_loop
+from tests.clients.python.hosted import SKY, Connecting, Site, begin, points, submit
 
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import (
@@ -24,7 +21,6 @@ from vidscore_client import (
     Client,
     ConflictError,
     DeadlineError,
-    DetectionsCheck,
     Frames,
     InputError,
     InternalError,
@@ -36,147 +32,11 @@ from vidscore_client import (
     Role,
     SubmissionState,
     TrustProgress,
-    aio,
     connect,
 )
 from vidscore_client._benchmark_operations import RESCORING, RescoringStatus
 from vidscore_client._long_operations import OperationStatus
 from vidscore_server.access.site import initialise
-
-SKY = {
-    "title": "Night sky",
-    "evaluators": [{"name": "spotgeo", "parameters": {"tau": 5.0}}],
-    "truth_geometry": "point",
-    "detection_geometry": "point",
-    "policy": {"visibility": "final"},
-}
-
-
-@dataclass
-class Site:
-    """A server that hosts benchmarks, and its first organiser's token."""
-
-    target: str
-    secret: str
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    store = tmp_path_factory.mktemp("site") / "store.db"
-    secret = initialise(Path(store)).secret
-    with ServerProcess("--workers", "1", "--store", str(store)) as server:
-        yield Site(server.address, secret)
-
-
-Connecting = Callable[[str], AbstractContextManager[Client]]
-
-
-@contextmanager
-def with_threads(target: str, secret: str) -> Iterator[Client]:
-    """The synchronous client."""
-    with connect(target, token=secret, timeout_s=WAIT_S) as client:
-        yield client
-
-
-class BlockingClient:
-    """An asyncio client whose coroutines are awaited on their loop."""
-
-    def __init__(self, client: aio.AsyncClient, run: Any) -> None:
-        self._client = client
-        self._run = run
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(Blocking(self._client, self._run), name)
-
-    @property
-    def benchmarks(self) -> Any:
-        return BlockingBenchmarks(self._client.benchmarks, self._run)
-
-    @property
-    def trust(self) -> Any:
-        return BlockingBenchmarks(self._client.trust, self._run)
-
-    @property
-    def submissions(self) -> Any:
-        return Blocking(self._client.submissions, self._run)
-
-    @property
-    def tokens(self) -> Any:
-        return Blocking(self._client.tokens, self._run)
-
-
-class BlockingBenchmarks:
-    """Benchmarks, or trust, of an asyncio client, whose long work is blocking too."""
-
-    def __init__(self, benchmarks: aio.AsyncBenchmarks | aio.AsyncTrust, run: Any) -> None:
-        self._benchmarks = benchmarks
-        self._run = run
-
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(Blocking(self._benchmarks, self._run), name)
-
-        def call(*arguments: Any, **keywords: Any) -> Any:
-            result = method(*arguments, **keywords)
-            long_work = isinstance(result, aio.AsyncRescoring | aio.AsyncTrustAnalysis)
-            return Blocking(result, self._run) if long_work else result
-
-        return call
-
-
-@contextmanager
-def with_tasks(target: str, secret: str) -> Iterator[Any]:
-    """The asyncio client, on an event loop of its own that the test does not see."""
-
-    async def connected() -> aio.AsyncClient:
-        return aio.connect(target, token=secret, timeout_s=WAIT_S)
-
-    with event_loop() as run:
-        client = run(connected())
-        try:
-            yield BlockingClient(client, run)
-        finally:
-            run(client.close())
-
-
-@pytest.fixture(params=[with_threads, with_tasks], ids=["threads", "asyncio"])
-def connecting(request: pytest.FixtureRequest, site: Site) -> Connecting:
-    """Connects with a token; a test that takes it holds for both kinds of clients."""
-    return lambda secret: request.param(site.target, secret)
-
-
-@pytest.fixture
-def organiser(connecting: Connecting, site: Site) -> Iterator[Client]:
-    with connecting(site.secret) as client:
-        yield client
-
-
-@pytest.fixture
-def name(request: pytest.FixtureRequest) -> str:
-    """A name that no other test uses."""
-    return f"b{zlib.crc32(request.node.nodeid.encode())}"
-
-
-def points(*sequences: str, shift_px: float = 0.0) -> Frames:
-    """Five frames of each sequence with one point each."""
-    count = 5 * len(sequences)
-    return Frames(
-        sequences=[("", sequence) for sequence in sequences],
-        frame_sequences=np.repeat(np.arange(len(sequences)), 5),
-        frame_numbers=np.tile(np.arange(1, 6), len(sequences)),
-        frame_starts=np.arange(count + 1),
-        coordinates=np.tile([100.0 + shift_px, 100.0], (count, 1)),
-    )
-
-
-def submit(site: Site, organiser: Client, benchmark: str, *sent: Frames, team: str = "red") -> str:
-    """Submit as a team and wait for the score; gives the submission's full name."""
-    secret = organiser.tokens.create("performer", team=team).secret
-    with connect(site.target, token=secret) as client, client.submit(benchmark) as stream:
-        for frames in sent:
-            stream.send_batch(frames)
-        stream.seal(sum(frames.frame_count for frames in sent))
-        assert stream.wait(WAIT_S).state is SubmissionState.SCORED
-        return stream.submission
 
 
 def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
@@ -429,68 +289,6 @@ def test_a_quota_that_is_used_up_refuses_a_further_submission(
         red.submissions.create(name)
 
 
-def test_what_has_no_frames_cannot_be_sealed(
-    organiser: Client, connecting: Connecting, name: str
-) -> None:
-    organiser.benchmarks.create(name, SKY)
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
-        draft = red.submissions.create(name, "first")
-        assert (draft.due_reason, red.submissions.list(name)) == ("draft_deleted", [])
-        assert draft.due_time is not None
-        with pytest.raises(ConflictError) as caught:
-            red.submissions.seal(f"{name}/first")
-        assert caught.value.reason == "NO_FRAMES"
-
-
-def test_a_draft_that_is_sent_to_again_has_the_title_that_was_given_last(
-    site: Site, organiser: Client, name: str
-) -> None:
-    """What was refused under a name leaves nothing of itself; no title leaves it as it is."""
-    organiser.benchmarks.create(name, SKY)
-    with connect(site.target, token=site.secret) as client:
-        client.submissions.create(name, "first", title="Wrong")
-        client.submit(name, "first", title="Right").detach()
-        client.submit(name, "first").detach()
-        assert client.submissions.get(f"{name}/first").title == "Right"
-
-
-def test_a_check_tells_what_would_be_taken_and_creates_nothing(
-    organiser: Client, connecting: Connecting, name: str
-) -> None:
-    organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
-        checked = red.submissions.check(name, [points("1"), points("2", "3")])
-        assert checked == DetectionsCheck(15)
-        with pytest.raises(InvalidArgumentError) as caught:
-            red.submissions.check(name, [points("1"), points("2", shift_px=float("nan"))])
-        assert caught.value.violations
-        [quota] = red.benchmarks.get(name).quotas
-        assert (quota.name, quota.maximum, quota.left) == ("submissions_in_all", 1, 1)
-        assert red.submissions.list(name) == []
-
-
-def test_a_check_says_that_no_submission_would_be_taken(
-    site: Site, organiser: Client, connecting: Connecting, name: str
-) -> None:
-    organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
-    assert organiser.benchmarks.get(name).truth_complete
-    _begin(site, organiser, f"{name}/first", points("1"))
-    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
-        with pytest.raises(QuotaExceededError):
-            red.submissions.check(name, [points("1")])
-        assert red.benchmarks.get(name).quotas[0].left == 0
-
-
-def _begin(site: Site, organiser: Client, submission: str, frames: Frames) -> None:
-    """Begin a submission of the team red, which goes on to receive."""
-    secret = organiser.tokens.create("performer", team="red").secret
-    benchmark, name = submission.split("/")
-    with connect(site.target, token=secret) as client, client.submit(benchmark, name) as stream:
-        stream.send_batch(frames)
-        stream.flush()
-
-
 def test_a_submission_can_be_given_up_and_sealed_by_its_name(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
@@ -500,7 +298,7 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
         assert (created.submission, created.title) == ("first", "First try")
         assert red.submissions.cancel(f"{name}/first").state is SubmissionState.CANCELLED
         assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.CANCELLED
-    _begin(site, organiser, f"{name}/second", points("1"))
+    begin(site, organiser, f"{name}/second", points("1"))
     with connecting(organiser.tokens.create("performer", team="red").secret) as red:
         sealed = red.submissions.seal(f"{name}/second", 5)
         assert sealed.seal_time is not None

@@ -52,7 +52,7 @@ async def test_detections_that_would_be_taken_create_nothing(hosted: Hosted) -> 
         points({1: [(10.0, float("nan"))]}),
         points({9: HERE}),  # spotGEO has five frames a sequence
         points({1: HERE}, sequence="unlisted"),
-        points({1: HERE * 31}),
+        points({1: [(10.0, 20.0)] * 31}),
     ],
     ids=["no frame", "not a number", "a frame beyond", "an unlisted sequence", "too many objects"],
 )
@@ -130,8 +130,7 @@ def _time(stamp: Timestamp) -> datetime:
 
 
 async def test_a_draft_and_what_receives_say_when_they_end(hosted: Hosted) -> None:
-    hours = {"quiet_timeout": Duration(seconds=7200)}
-    await hosted.organiser.create_benchmark(**hours)
+    await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=7200))
     stream = await hosted.red.submission()
     found = await hosted.red.get()
     assert (_time(found.due_time), found.due_reason) == (

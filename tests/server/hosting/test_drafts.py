@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import grpc
 import pytest
@@ -21,7 +22,7 @@ WRONG = points({1: [(10.0, float("nan"))]})
 HOUR = Duration(seconds=3600)
 
 
-async def _host(hosted: Hosted, **policy: object) -> None:
+async def _host(hosted: Hosted, **policy: Any) -> None:
     await hosted.organiser.create_benchmark(**policy)
     await hosted.organiser.upload(TRUTH)
 

@@ -1,0 +1,249 @@
+"""What a submission leaves and tells: drafts, checks, waiting, ranks, names; on a real server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.conftest import spotgeo_entry
+from tests.clients.cli.helpers import BENCHMARK, Call, run, well
+
+from vidscore_cli.exit_codes import ExitCode
+
+# --- nothing counts before its first frames -------------------------------------------------------
+
+
+def test_a_refused_file_leaves_no_submission_and_uses_no_quota(
+    limited: str, folder: Path, falcon: Call
+) -> None:
+    """SpotGEO has five frames a sequence."""
+    (folder / "wrong.json").write_text(json.dumps([spotgeo_entry(9, (1, 1), sequence=1)]))
+    result = falcon("submit", limited, "--detections", "wrong.json")
+    assert result.exit_code == ExitCode.INPUT
+    assert "Nothing was submitted and no quota is used" in result.stderr
+    listed = falcon("submission", "list", limited)
+    assert well(listed) == ""
+    assert listed.stderr == "there are no submissions\n"
+    well(falcon("submit", limited, "--detections", "detections.json"))
+
+
+def test_a_file_that_is_refused_after_its_first_frames_is_given_up(
+    limited: str, folder: Path, falcon: Call
+) -> None:
+    """Batches have at most 1,000 frames; the wrong one is far behind."""
+    rows = [f"{sequence},{frame},1,1" for sequence in range(1, 801) for frame in range(1, 6)]
+    rows.append("9999,9,1,1")
+    (folder / "wrong.csv").write_text("sequence,frame,x,y\n" + "\n".join(rows))
+    result = falcon("submit", limited, "--detections", "wrong.csv", "--name", "long")
+    assert result.exit_code == ExitCode.INPUT
+    assert "it is cancelled and costs no quota" in result.stderr
+    well(falcon("submit", limited, "--detections", "detections.json"))
+
+
+def test_a_check_submits_nothing_and_tells_what_is_left(
+    limited: str, folder: Path, falcon: Call
+) -> None:
+    checked = falcon("submit", limited, "--detections", "detections.json", "--check")
+    assert "would take detections.json: 5 frames" in well(checked)
+    assert "submissions left: 1 of 1 in all" in checked.stderr
+    (folder / "wrong.csv").write_text("sequence,frame,x,y\n1,9,1,1\n")
+    wrong = falcon("submit", limited, "--detections", "wrong.csv", "--check")
+    assert wrong.exit_code == ExitCode.INPUT
+    assert "Nothing was submitted" in wrong.stderr
+    assert json.loads(well(falcon("submission", "list", limited, "--format", "json"))) == []
+    well(falcon("submit", limited, "--detections", "detections.json"))
+    late = falcon("submit", limited, "--detections", "detections.json", "--check")
+    assert late.exit_code == ExitCode.INPUT
+    assert "quota submissions_in_all of 1 is used up" in late.stderr
+
+
+def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(
+    hosted: str, limited: str, folder: Path, falcon: Call
+) -> None:
+    """The specification has to tell which frames there are: one of them is sent empty."""
+    (folder / "empty.csv").write_text("sequence,frame,x,y\n")
+    sent = ("--detections", "empty.csv")
+    asked = falcon("submit", limited, *sent)
+    assert asked.exit_code == ExitCode.INPUT
+    assert "--allow-empty" in asked.stderr
+    unlisted = falcon("submit", hosted, *sent, "--allow-empty")
+    assert "does not say which frames there are" in unlisted.stderr
+    text = well(falcon("submit", limited, *sent, "--allow-empty", "--format", "csv"))
+    scores = {row["measure"]: row["value"] for row in csv.DictReader(io.StringIO(text))}
+    assert float(scores["f1"]) == 0.0
+
+
+@pytest.fixture
+def limited(hosted: str, folder: Path, organiser: Call) -> str:
+    """A benchmark that takes one submission of a team, and says which sequences it has."""
+    listed = '[[sequences]]\nname = "1"\nfirst_frame = 1\nframe_count = 5\n'
+    more = "".join(f'[[sequences]]\nname = "{name}"\n' for name in (*range(2, 801), 9999))
+    text = BENCHMARK + "submissions_in_all = 1\n" + listed + more
+    (folder / "limited.toml").write_text(text)
+    name = f"{hosted}-limited"
+    well(organiser("benchmark", "create", name, "limited.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+    return name
+
+
+# --- what is waited for, and how it ends ----------------------------------------------------------
+
+
+def test_a_submission_ends_with_its_name_rank_and_what_is_left(
+    limited: str, organiser: Call, falcon: Call
+) -> None:
+    well(organiser("submit", limited, "--detections", "truth.json"))
+    sent = falcon("submit", limited, "--detections", "detections.json", "--name", "mine")
+    assert sent.stderr.splitlines()[-2:] == [
+        f"{limited}/mine has rank 2 of 2 on the board",
+        "submissions left: 0 of 1 in all",
+    ]
+    well(sent)
+
+
+def test_what_waits_for_truth_says_so_and_until_when(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    name = f"{hosted}-waiting"
+    (folder / "waiting.toml").write_text(BENCHMARK + "truth_timeout_s = 1\n")
+    well(organiser("benchmark", "create", name, "waiting.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json"))
+    shown = well(falcon("benchmark", "show", name))
+    assert "complete ground truth; a sealed submission waits for it for at most 0:00:01" in (
+        " ".join(shown.split())
+    )
+    sent = falcon("submit", name, "--detections", "detections.json", "--name", "mine")
+    well(sent)
+    assert f"{name}/mine waits for ground truth, which is not complete; at 20" in sent.stderr
+    assert "waits_for" in well(falcon("submission", "show", f"{name}/mine"))
+
+
+def test_an_open_submission_says_when_it_is_sealed(hosted: str, falcon: Call) -> None:
+    sent = ("--detections", "detections.json", "--name", "mine", "--no-seal")
+    well(falcon("submit", hosted, *sent))
+    shown = " ".join(well(falcon("submission", "show", f"{hosted}/mine")).split())
+    assert "waits_for more frames, or its seal; it is sealed at 20" in shown
+    document = json.loads(well(falcon("submission", "show", f"{hosted}/mine", "--format", "json")))
+    assert document["due_reason"] == "sealed_when_quiet"
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def test_tables_have_short_names_and_documents_full_ones(hosted: str, falcon: Call) -> None:
+    well(falcon("submit", hosted, "--detections", "detections.json", "--name", "v1"))
+    full = f"benchmarks/{hosted}/submissions/v1"
+    for command in (("submission", "list", hosted), ("leaderboard", hosted)):
+        assert f"{hosted}/v1" in well(falcon(*command))
+        assert "benchmarks/" not in well(falcon(*command))
+        assert full in well(falcon(*command, "--format", "csv"))
+        assert full in well(falcon(*command, "--format", "json"))
+
+
+def test_every_command_takes_the_short_and_the_full_name(
+    hosted: str, organiser: Call, falcon: Call
+) -> None:
+    long = f"benchmarks/{hosted}"
+    well(falcon("submit", long, "--detections", "detections.json", "--name", "v1"))
+    names = (f"{hosted}/v1", f"{long}/submissions/v1")
+    for name in names:
+        for command in ("show", "scores", "watch"):
+            well(falcon("submission", command, name))
+    for benchmark in (hosted, long):
+        for name in ("v1", *names):
+            well(organiser("benchmark", "rescore", benchmark, name))
+        for command in ("show", "revisions"):
+            well(organiser("benchmark", command, benchmark))
+        well(falcon("leaderboard", benchmark))
+
+
+# --- what people are told -------------------------------------------------------------------------
+
+
+def test_the_evaluator_that_ranks_is_shown_first(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    name = f"{hosted}-two"
+    first = '[[evaluators]]\nname = "f1"\nparameters = { base = "euclidean" }\n\n'
+    text = BENCHMARK.replace("[[evaluators]]", f"{first}[[evaluators]]")
+    (folder / "two.toml").write_text(text)
+    well(organiser("benchmark", "create", name, "two.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+    table = well(falcon("submit", name, "--detections", "detections.json"))
+    assert table.index("f1 1.") < table.index("spotgeo 1.")
+
+
+def test_the_measure_that_ranks_is_shown_first(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    name = f"{hosted}-mse"
+    policy = 'ranking_measure = "mse"\nreleased_measures = ["f1"]\n'
+    (folder / "mse.toml").write_text(BENCHMARK + policy)
+    well(organiser("benchmark", "create", name, "mse.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+    table = well(falcon("submit", name, "--detections", "detections.json"))
+    assert table.index("mse ") < table.index("f1 ")
+
+
+def test_who_shows_no_token_is_told_how_to_give_one(hosted: str, site: tuple[str, str]) -> None:
+    result = run("benchmark", "show", hosted, env={"VIDSCORE_SERVER": site[0]})
+    assert result.exit_code == ExitCode.REFUSED
+    assert "VIDSCORE_TOKEN" in result.stderr
+    assert "vidscore login" in result.stderr
+    assert "metadata" not in result.stderr
+
+
+def test_deleting_a_benchmark_with_submissions_asks_for_the_option(
+    hosted: str, organiser: Call, falcon: Call
+) -> None:
+    well(falcon("submit", hosted, "--detections", "detections.json"))
+    result = organiser("benchmark", "delete", hosted)
+    assert result.exit_code == ExitCode.INPUT
+    assert "--force deletes them too" in result.stderr
+
+
+def test_tls_to_a_server_without_it_is_one_sentence(site: tuple[str, str]) -> None:
+    result = run("benchmark", "list", "--tls", env={"VIDSCORE_SERVER": site[0]})
+    assert result.exit_code == ExitCode.UNREACHABLE
+    assert "does not encrypt; leave --tls" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_an_update_speaks_of_rescoring_only_where_scores_are_stale(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    (folder / "quota.toml").write_text(BENCHMARK + "submissions_per_day = 3\n")
+    (folder / "tau.toml").write_text(
+        BENCHMARK.replace('name = "spotgeo"', 'name = "spotgeo"\nparameters = { tau = 5.0 }')
+    )
+    update = ("benchmark", "update", hosted)
+    assert "rescore" not in well(organiser(*update, "tau.toml"))
+    well(falcon("submit", hosted, "--detections", "detections.json"))
+    assert "rescore" in well(organiser(*update, "benchmark.toml"))
+    assert "rescore" not in well(organiser(*update, "quota.toml"))
+
+
+def test_a_part_of_the_board_that_is_unknown_is_an_error_that_names_the_known_ones(
+    hosted: str, organiser: Call
+) -> None:
+    well(organiser("submit", hosted, "--detections", "truth.json"))
+    wrong = organiser("leaderboard", hosted, "--class", "zebra")
+    assert wrong.exit_code == ExitCode.INPUT
+    assert "found 'zebra'" in wrong.stderr
+    wrong = organiser("leaderboard", hosted, "--evaluator", "spotgio")
+    assert wrong.exit_code == ExitCode.INPUT
+    assert "expected spotgeo" in wrong.stderr
+
+
+def test_an_empty_list_says_so(hosted: str, falcon: Call) -> None:
+    for command, what in (
+        (("submission", "list", hosted), "there are no submissions\n"),
+        (("leaderboard", hosted), "the board is empty\n"),
+    ):
+        result = falcon(*command)
+        assert (well(result), result.stderr) == ("", what)
+        header = well(falcon(*command, "--format", "csv"))
+        assert len(header.splitlines()) == 1

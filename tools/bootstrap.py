@@ -113,9 +113,9 @@ def _run(command: list[str]) -> tuple[int, str]:
     """
     # A caller's active environment must not decide where things go.
     variables = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    words: list[str] = []
     ended = threading.Event()
-    threading.Thread(target=_show_life, args=(ended,), daemon=True).start()
-    words = []
+    threading.Thread(target=_show_life, args=(ended, words), daemon=True).start()
     with subprocess.Popen(
         command,
         env=SYSTEM_CERTIFICATES | variables,
@@ -133,9 +133,13 @@ def _run(command: list[str]) -> tuple[int, str]:
     return process.returncode, "".join(words)
 
 
-def _show_life(ended: threading.Event) -> None:
+def _show_life(ended: threading.Event, words: list[str]) -> None:
+    """Say so where a command that has not ended has been silent for a while."""
+    heard = -1
     while not ended.wait(SILENCE_S):
-        _say(STILL_BUSY)
+        if len(words) == heard:
+            _say(STILL_BUSY)
+        heard = len(words)
 
 
 def _say(text: str) -> None:

@@ -18,8 +18,7 @@ from itertools import product
 from typing import Any
 
 from tools import trust_approximate_truth
-from tools.docs_pages import ROOT
-from tools.docs_tables import table
+from tools.docs_pages import ROOT, table
 
 from vidscore_cli.demo_scenes import SKY, STREETS
 from vidscore_cli.simulation import Detector, simulate_detections, simulate_truth

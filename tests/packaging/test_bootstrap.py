@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
+from tests.support.tree import ROOT
 from tools import bootstrap
 
 FAILING = 'echo "error: invalid peer certificate"; exit 2'
@@ -112,6 +115,21 @@ def test_a_long_silence_is_broken(
     program(bootstrap.UV, f"cat {gate}")
     bootstrap.install(environment, ["."])
     assert bootstrap.STILL_BUSY in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("target", "extra"),
+    [("demo", []), ("venv", ["--editable", ".[postgresql,video]", "--group", "dev"])],
+)
+def test_the_demo_installs_what_users_install_and_developers_more(
+    target: str, extra: list[str]
+) -> None:
+    """Into the same environment, where one completes the other."""
+    commands = ["make", "--dry-run", "--always-make", "--no-print-directory", target]
+    printed = subprocess.run(commands, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    [line] = [line for line in printed.splitlines() if "bootstrap.py" in line]
+    wanted = ["tools/bootstrap.py", ".venv", "--editable", "./clients/python"]
+    assert shlex.split(line)[1:] == wanted + (extra or ["--editable", "."])
 
 
 def test_an_environment_that_is_there_is_kept(environment: Path) -> None:

@@ -66,7 +66,7 @@ def test_pip_installs_a_clone_alone(tmp_path: Path) -> None:
 
 def test_pip_installs_from_a_repository(tmp_path: Path) -> None:
     _run("git", "clone", "--quiet", ROOT, tmp_path / "remote")
-    _installs(tmp_path, f"vidscore @ git+{(tmp_path / 'remote').as_uri()}")
+    _installs(tmp_path, f"git+{(tmp_path / 'remote').as_uri()}")
 
 
 def test_pip_installs_both_folders_together(tmp_path: Path) -> None:

@@ -55,13 +55,6 @@ def well(result: Result) -> str:
     return text
 
 
-def well(result: Result) -> str:
-    """What a command wrote that has succeeded."""
-    assert result.exit_code == 0, result.stderr
-    text: str = result.stdout
-    return text
-
-
 def run_binary(
     *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

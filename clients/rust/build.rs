@@ -8,10 +8,11 @@ use protox::file::{
 use protox::Compiler;
 
 const PROTOS: &str = "protos";
-const SERVICES: [&str; 4] = [
+const SERVICES: [&str; 5] = [
     "vidscore/v1/benchmark_service.proto",
     "vidscore/v1/evaluator_service.proto",
     "vidscore/v1/scoring_service.proto",
+    "vidscore/v1/server_service.proto",
     "vidscore/v1/submission_service.proto",
 ];
 

@@ -127,6 +127,11 @@ impl AppendState {
         self.window.is_empty() && self.outbox.frames() == 0
     }
 
+    /// Frames that were taken in and are not known to be durable.
+    pub(crate) fn undelivered(&self) -> usize {
+        self.window_frames + self.outbox.frames()
+    }
+
     /// Whether this side of a call may be closed.
     pub(crate) fn nothing_to_send(&self) -> bool {
         self.ended || (self.closing && self.idle())

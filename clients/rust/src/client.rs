@@ -1,6 +1,7 @@
 //! The client.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -10,7 +11,7 @@ use tonic_prost::ProstCodec;
 use crate::connection::{ClientBuilder, Connection};
 use crate::error::Result;
 use crate::evaluators::{evaluator_name, EvaluatorDescription};
-use crate::hosting::{Leaderboard, LeaderboardQuery};
+use crate::hosting::{time, Benchmark, Leaderboard, LeaderboardQuery};
 use crate::names::benchmark_name;
 use crate::score_stream::ScoreBuilder;
 use crate::specification::Evaluator;
@@ -32,7 +33,38 @@ pub enum Health {
     ServiceUnknown,
 }
 
-/// A connection to a server.
+/// A server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerInfo {
+    /// Its version.
+    pub version: String,
+    /// Oldest version of clients that it works with.
+    pub oldest_client_version: String,
+    /// Newest version of clients that it works with.
+    pub newest_client_version: String,
+    /// Its time.
+    pub time: Option<SystemTime>,
+    /// Whether it hosts benchmarks.
+    pub hosting: bool,
+    /// Whether it is about to stop.
+    pub draining: bool,
+}
+
+impl ServerInfo {
+    fn decode(server: wire::Server) -> Self {
+        Self {
+            version: server.version,
+            oldest_client_version: server.oldest_client_version,
+            newest_client_version: server.newest_client_version,
+            time: time(server.time),
+            hosting: server.hosting,
+            draining: server.draining,
+        }
+    }
+}
+
+/// A connection to a server, which ends with the last of its clones and streams.
 ///
 /// It is cheap to clone, and clones share the connection. Every method may be called from any task
 /// and thread, of the Tokio runtime that the client was made in; a client may have any number of
@@ -78,6 +110,54 @@ impl Client {
     #[must_use]
     pub fn builder(target: impl Into<String>) -> ClientBuilder {
         ClientBuilder::new(target.into())
+    }
+
+    /// The server itself; it answers clients of any version.
+    ///
+    /// # Errors
+    ///
+    /// What the call failed with.
+    pub async fn server(&self) -> Result<ServerInfo> {
+        let mut service = self.connection.server_service();
+        let call = service.get_server(self.connection.request(wire::GetServerRequest {}));
+        let answer = self.connection.answer(call).await?;
+        Ok(ServerInfo::decode(answer.server.unwrap_or_default()))
+    }
+
+    /// One hosted benchmark.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is none of that name.
+    pub async fn benchmark(&self, benchmark: &str) -> Result<Benchmark> {
+        let name = benchmark_name(benchmark)?;
+        let mut service = self.connection.benchmark_service();
+        let request = self.connection.request(wire::GetBenchmarkRequest { name });
+        let answer = self
+            .connection
+            .answer(service.get_benchmark(request))
+            .await?;
+        Ok(Benchmark::decode(answer.benchmark.unwrap_or_default()))
+    }
+
+    /// The hosted benchmarks that may be seen.
+    ///
+    /// # Errors
+    ///
+    /// What the call failed with.
+    pub async fn benchmarks(&self) -> Result<Vec<Benchmark>> {
+        let mut found = Vec::new();
+        let mut request = wire::ListBenchmarksRequest::default();
+        loop {
+            let mut service = self.connection.benchmark_service();
+            let call = service.list_benchmarks(self.connection.request(request.clone()));
+            let page = self.connection.answer(call).await?;
+            found.extend(page.benchmarks.into_iter().map(Benchmark::decode));
+            request.page_token = page.next_page_token;
+            if request.page_token.is_empty() {
+                return Ok(found);
+            }
+        }
     }
 
     /// Every evaluator of the server, built-in ones first.

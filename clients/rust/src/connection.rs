@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::future::Future;
+use std::io;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
@@ -10,25 +11,24 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
+use tonic::transport::{self, Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Code, Request, Response, Status};
 
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::settings::Tls;
+use crate::settings::{Keepalive, Tls};
 use crate::versions::{check_server, CLIENT_KEY, SERVER_KEY};
 use crate::wire::vidscore::v1 as wire;
 use crate::VERSION;
 use wire::benchmark_service_client::BenchmarkServiceClient;
 use wire::evaluator_service_client::EvaluatorServiceClient;
 use wire::scoring_service_client::ScoringServiceClient;
+use wire::server_service_client::ServerServiceClient;
 use wire::submission_service_client::SubmissionServiceClient;
 
 const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 /// A report of a million rows; the usual limit of 4 MiB is too small for many sequences.
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
-/// Time without traffic after which the system asks whether the other side is still there.
-const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 /// What tonic calls a call that took longer than its own `grpc-timeout`.
 const TIMEOUT_EXPIRED: &str = "Timeout expired";
 
@@ -39,6 +39,7 @@ pub struct ClientBuilder {
     tls: Option<Tls>,
     token: Option<String>,
     timeout: Duration,
+    keepalive: Keepalive,
     allow_plaintext_token: bool,
 }
 
@@ -61,6 +62,7 @@ impl ClientBuilder {
             tls: None,
             token: None,
             timeout: Duration::from_secs(10),
+            keepalive: Keepalive::default(),
             allow_plaintext_token: false,
         }
     }
@@ -83,6 +85,13 @@ impl ClientBuilder {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
+        self
+    }
+
+    /// How a connection is found out that has gone silent.
+    #[must_use]
+    pub fn keepalive(mut self, keepalive: Keepalive) -> Self {
+        self.keepalive = keepalive;
         self
     }
 
@@ -111,6 +120,7 @@ impl ClientBuilder {
         if self.timeout.is_zero() {
             return Err(Error::input("timeout", "0 s", "more"));
         }
+        self.keepalive.check()?;
         let host = host(&self.target)?;
         let authorization = self.token.as_deref().map(authorization).transpose()?;
         let exposed = self.tls.is_none() && !self.allow_plaintext_token && !is_loopback(host);
@@ -121,7 +131,11 @@ impl ClientBuilder {
                 "tls, or allow_plaintext_token on a network that nobody else can read",
             ));
         }
-        let channel = endpoint(&self.target, self.tls.as_ref(), self.timeout)?.connect_lazy();
+        let endpoint = endpoint(&self.target, self.tls.as_ref())?
+            .connect_timeout(self.timeout)
+            .http2_keep_alive_interval(self.keepalive.interval)
+            .keep_alive_timeout(self.keepalive.timeout);
+        let channel = endpoint.connect_lazy();
         Ok(Client::new(Connection {
             channel,
             authorization,
@@ -150,6 +164,7 @@ impl Connection {
     service!(benchmark_service, BenchmarkServiceClient);
     service!(evaluator_service, EvaluatorServiceClient);
     service!(scoring_service, ScoringServiceClient);
+    service!(server_service, ServerServiceClient);
     service!(submission_service, SubmissionServiceClient);
 
     pub(crate) fn channel(&self) -> Channel {
@@ -211,7 +226,31 @@ pub(crate) fn call_error(status: &Status) -> Error {
             "the call has taken longer than it may",
         );
     }
+    if is_cut(status) {
+        return Error::from_status(status).and_code(Code::Unavailable);
+    }
     Error::from_status(status)
+}
+
+/// Whether a status is not a server's answer, but this side's word for a connection that was cut.
+///
+/// The library has codes of its own for these, which a server's answer may have, too; but no answer
+/// has a source.
+fn is_cut(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        let by_hyper = error.downcast_ref::<hyper::Error>().is_some_and(|error| {
+            error.is_canceled() || error.is_closed() || error.is_incomplete_message()
+        });
+        let by_h2 = error
+            .downcast_ref::<h2::Error>()
+            .is_some_and(|error| error.is_io() || error.is_go_away());
+        if by_hyper || by_h2 || error.is::<io::Error>() || error.is::<transport::Error>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Name or address of the machine; empty for a socket of this one.
@@ -254,7 +293,7 @@ fn authorization(token: &str) -> Result<MetadataValue<Ascii>> {
     Ok(value)
 }
 
-fn endpoint(target: &str, tls: Option<&Tls>, timeout: Duration) -> Result<Endpoint> {
+fn endpoint(target: &str, tls: Option<&Tls>) -> Result<Endpoint> {
     let address = match (target.starts_with("unix:"), tls) {
         (true, _) => target.to_owned(),
         (false, None) => format!("http://{}", authority(target)),
@@ -263,9 +302,7 @@ fn endpoint(target: &str, tls: Option<&Tls>, timeout: Duration) -> Result<Endpoi
     let refused = |error: tonic::transport::Error| Error::input("target", error, "an address");
     let endpoint = Endpoint::from_shared(address)
         .and_then(|endpoint| endpoint.user_agent(USER_AGENT))
-        .map_err(refused)?
-        .connect_timeout(timeout)
-        .tcp_keepalive(Some(TCP_KEEPALIVE));
+        .map_err(refused)?;
     match tls {
         None => Ok(endpoint),
         Some(tls) => endpoint
@@ -278,7 +315,7 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig> {
     let mut config = match &tls.root_certificates {
         None => ClientTlsConfig::new().with_native_roots(),
         Some(path) => {
-            let root = Certificate::from_pem(read("root_certificates", path)?);
+            let root = Certificate::from_pem(read("root_certificates", path, "CERTIFICATE")?);
             ClientTlsConfig::new().ca_certificate(root)
         }
     };
@@ -303,19 +340,24 @@ fn tls_config(tls: &Tls) -> Result<ClientTlsConfig> {
 
 fn identity(certificate: &Path, key: &Path) -> Result<Identity> {
     Ok(Identity::from_pem(
-        read("certificate", certificate)?,
-        read("private_key", key)?,
+        read("certificate", certificate, "CERTIFICATE")?,
+        read("private_key", key, "PRIVATE KEY")?,
     ))
 }
 
-fn read(argument: &str, path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| {
-        Error::input(
-            argument,
-            format!("{}: {error}", path.display()),
-            "a PEM file",
-        )
-    })
+/// A PEM file, which has something of a name; the library would take one without for none at all.
+fn read(argument: &str, path: &Path, name: &str) -> Result<Vec<u8>> {
+    let refused = |found| Error::input(argument, found, "a PEM file");
+    let content =
+        fs::read(path).map_err(|error| refused(format!("{}: {error}", path.display())))?;
+    let wanted = format!("{name}-----");
+    if !content
+        .windows(wanted.len())
+        .any(|part| part == wanted.as_bytes())
+    {
+        return Err(refused(format!("{} without a {name}", path.display())));
+    }
+    Ok(content)
 }
 
 /// An error with what caused it, in one line.

@@ -1,11 +1,13 @@
 //! Delivers the frames of an append stream: connects, sends, and goes on after breaks.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, Stream};
-use tokio::task::{yield_now, JoinHandle};
+use tokio::runtime::Handle;
+use tokio::task::{yield_now, AbortHandle};
 use tonic::Code;
 
 use crate::append_state::{AppendState, Sent};
@@ -21,6 +23,9 @@ use crate::retrying::ended_early;
 use crate::settings::{Batching, Delivery, Policy};
 use crate::submissions::Submissions;
 use crate::wire::vidscore::v1 as wire;
+
+/// How long closing waits for the server to end the call.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An append stream that was opened for this writer.
 #[derive(Clone, Debug)]
@@ -46,6 +51,8 @@ impl OpenedStream {
 pub(crate) struct Courier {
     pub(crate) monitor: Monitor<AppendState>,
     pub(crate) opened: OpenedStream,
+    /// Whether this side has closed or detached it.
+    left: AtomicBool,
     connection: Connection,
     batching: Batching,
     delivery: Delivery,
@@ -64,6 +71,7 @@ impl Courier {
         Self {
             monitor: Monitor::new(state),
             opened,
+            left: AtomicBool::new(false),
             connection,
             batching,
             delivery,
@@ -71,12 +79,13 @@ impl Courier {
     }
 
     /// Begin to deliver.
-    pub(crate) fn start(self: &Arc<Self>) -> JoinHandle<()> {
+    pub(crate) fn start(self: &Arc<Self>) -> AbortHandle {
         let guard = EndOnDrop(self.clone());
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let outcome = guard.0.deliver_all().await;
             guard.0.monitor.update(|state| state.end(outcome.err()));
-        })
+        });
+        task.abort_handle()
     }
 
     /// Queue frames, as the policy says where the queue is full.
@@ -105,6 +114,45 @@ impl Courier {
         let state = self.monitor.lock();
         state.check_delivered()?;
         Ok(state.acknowledged())
+    }
+
+    /// Deliver what was taken, in a time, and end; where this side has ended it, do nothing.
+    pub(crate) async fn close(&self, task: &AbortHandle) -> Result<()> {
+        if self.left.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        self.monitor.update(AppendState::close);
+        let timeout = self.delivery.close_timeout;
+        let limit = later(Instant::now(), timeout);
+        let settled = |state: &mut AppendState| state.settled().then_some(());
+        if self.monitor.wait(Some(limit), settled).await.is_some() {
+            let limit = later(Instant::now(), JOIN_TIMEOUT);
+            let ended = |state: &mut AppendState| state.ended().then_some(());
+            self.monitor.wait(Some(limit), ended).await;
+        }
+        self.left.store(true, Ordering::SeqCst);
+        self.monitor.update(|state| {
+            let frames = state.undelivered();
+            state.end((frames > 0).then(|| not_delivered(frames, timeout)));
+        });
+        task.abort();
+        self.monitor.lock().check_delivered()
+    }
+
+    /// End at once; what is not durable is given up.
+    pub(crate) fn detach(&self, task: &AbortHandle) {
+        self.left.store(true, Ordering::SeqCst);
+        self.monitor.update(|state| state.end(Some(detached())));
+        task.abort();
+    }
+
+    /// Close in the background, for a stream that was dropped.
+    pub(crate) fn close_behind(self: Arc<Self>, runtime: &Handle, task: AbortHandle) {
+        let telling = Telling(self);
+        runtime.spawn(async move {
+            // A destructor has nobody to tell an error; what is given up is told by `telling`.
+            let _ = telling.0.close(&task).await;
+        });
     }
 
     async fn wait_for_room(&self, item: Item) -> Result<()> {
@@ -289,6 +337,25 @@ impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.monitor.update(|state| state.end(Some(detached())));
     }
+}
+
+/// Says what a stream that was dropped could not deliver, when its closing ends or the runtime does.
+struct Telling(Arc<Courier>);
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let frames = self.0.monitor.lock().undelivered();
+        if frames > 0 {
+            let name = &self.0.opened.submission.name;
+            eprintln!("vidscore: {frames} frames of {name} were not durable and are given up");
+        }
+    }
+}
+
+/// The error of frames that are given up because the time to deliver them is over.
+fn not_delivered(frames: usize, timeout: Duration) -> Error {
+    let message = format!("{frames} frames were not durable within {timeout:?} and are given up");
+    Error::with_code(Code::DeadlineExceeded, message)
 }
 
 /// The error of a stream that this side has given up.

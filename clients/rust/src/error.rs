@@ -229,6 +229,12 @@ impl Error {
         error
     }
 
+    pub(crate) fn and_code(mut self, code: Code) -> Self {
+        self.0.kind = ErrorKind::of(code, &self.0.reason);
+        self.0.code = Some(code);
+        self
+    }
+
     pub(crate) fn and_reason(mut self, reason: &str) -> Self {
         self.0.reason = reason.to_owned();
         self

@@ -6,8 +6,59 @@ use std::time::SystemTime;
 
 use prost_types::Timestamp;
 
+use crate::frames::Geometry;
 use crate::reports::Report;
 use crate::wire::vidscore::v1 as wire;
+
+/// A specification, truth and a policy, hosted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Benchmark {
+    /// Last part of its name, such as `streets`.
+    pub name: String,
+    /// Title for people.
+    pub title: String,
+    /// Names of its evaluators.
+    pub evaluators: Vec<String>,
+    /// Shape of the truth's objects; `None` for one that this crate does not know.
+    pub truth_geometry: Option<Geometry>,
+    /// Shape of detections, likewise.
+    pub detection_geometry: Option<Geometry>,
+    /// When submissions may be created from; `None` for at once.
+    pub open_time: Option<SystemTime>,
+    /// When submissions are sealed or cancelled; `None` for never.
+    pub close_time: Option<SystemTime>,
+    /// When it was created.
+    pub create_time: Option<SystemTime>,
+    /// When it was last changed.
+    pub update_time: Option<SystemTime>,
+}
+
+impl Benchmark {
+    pub(crate) fn decode(message: wire::Benchmark) -> Self {
+        let specification = message.specification.unwrap_or_default();
+        Self {
+            name: message
+                .name
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+            title: specification.title,
+            evaluators: specification
+                .evaluators
+                .into_iter()
+                .map(|each| each.name)
+                .collect(),
+            truth_geometry: Geometry::decode(message.truth_geometry),
+            detection_geometry: Geometry::decode(message.detection_geometry),
+            open_time: time(message.open_time),
+            close_time: time(message.close_time),
+            create_time: time(message.create_time),
+            update_time: time(message.update_time),
+        }
+    }
+}
 
 /// Where a submission stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -329,6 +380,6 @@ pub(crate) fn natural(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-fn time(message: Option<Timestamp>) -> Option<SystemTime> {
+pub(crate) fn time(message: Option<Timestamp>) -> Option<SystemTime> {
     message.and_then(|time| SystemTime::try_from(time).ok())
 }

@@ -60,18 +60,18 @@ mod wire {
     include!(concat!(env!("OUT_DIR"), "/wire.rs"));
 }
 
-pub use client::{Client, Health};
+pub use client::{Client, Health, ServerInfo};
 pub use connection::ClientBuilder;
 pub use error::{Error, ErrorKind, FieldViolation, Result};
 pub use evaluators::{Direction, EvaluatorDescription, Measure};
 pub use frames::{Frame, Geometry, Object, ObjectFlags, Side};
 pub use hosting::{
-    Leaderboard, LeaderboardQuery, LeaderboardRow, StreamInfo, Submission, SubmissionScore,
-    SubmissionState, SubmissionUpdate,
+    Benchmark, Leaderboard, LeaderboardQuery, LeaderboardRow, StreamInfo, Submission,
+    SubmissionScore, SubmissionState, SubmissionUpdate,
 };
 pub use reports::{Coverage, Curve, CurveColumn, LiveReport, Report, Row, Value, Warning};
 pub use score_stream::{ScoreBuilder, ScoreStream};
-pub use settings::{Batching, Delivery, Live, Policy, Retry, Tls};
+pub use settings::{Batching, Delivery, Keepalive, Live, Policy, Retry, Tls};
 pub use specification::{Domain, Evaluator, FrameRange, ParameterValue, Sequence, Specification};
 pub use submission_stream::{SubmissionStream, SubmitBuilder};
 pub use submissions::Submissions;

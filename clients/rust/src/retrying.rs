@@ -12,6 +12,9 @@ const PASSING_REASONS: [&str; 3] = ["OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FUL
 
 /// Whether the same may succeed over another connection, or later.
 pub(crate) fn is_break(error: &Error) -> bool {
+    if error.retry_delay().is_some() {
+        return true; // the server itself says so
+    }
     if error.kind() == ErrorKind::Internal && error.metadata().contains_key("incident") {
         return false; // the server itself failed at this very request, and would again
     }
@@ -60,31 +63,34 @@ impl Retrying {
         self.since = None;
     }
 
-    /// Time to wait before the next try; the error back, where another try makes no sense or takes
-    /// too long.
+    /// Time to wait before the next try, no less than the server wants; the error back, where
+    /// another try makes no sense or takes too long.
     pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
         if !is_break(&error) {
             return Err(error);
         }
-        let patience = now.saturating_duration_since(*self.since.get_or_insert(now));
-        if self.breaks > 0
-            && self
-                .retry
-                .give_up_after
-                .is_some_and(|limit| patience >= limit)
-        {
-            return Err(error);
+        let wanted = error.retry_delay().unwrap_or_default();
+        let passed = now.saturating_duration_since(*self.since.get_or_insert(now));
+        if let Some(limit) = self.retry.give_up_after {
+            let left = limit.saturating_sub(passed);
+            if (self.breaks > 0 && left.is_zero()) || wanted > left {
+                return Err(error);
+            }
         }
         self.breaks = self.breaks.saturating_add(1);
+        Ok(wanted.max(self.own_delay()))
+    }
+
+    fn own_delay(&self) -> Duration {
         if self.breaks == 1 {
-            return Ok(Duration::ZERO);
+            return Duration::ZERO;
         }
         // Bounded, so that the power stays a number.
         let doublings = i32::try_from(self.breaks - 2).unwrap_or(60).min(60);
         let doubled_s = self.retry.initial.as_secs_f64() * 2f64.powi(doublings);
         let whole_s = doubled_s.min(self.retry.maximum.as_secs_f64());
         let delay = Duration::try_from_secs_f64(whole_s * (1.0 + (self.chance)()) / 2.0);
-        Ok(delay.unwrap_or(self.retry.maximum))
+        delay.unwrap_or(self.retry.maximum)
     }
 }
 

@@ -181,7 +181,36 @@ settings! {
 }
 
 settings! {
-    /// How often and how long to try again after a break; each wait is twice the one before.
+    /// How a connection is found out that has gone silent, as some networks drop them.
+    ///
+    /// While a call is open over a connection of which nothing is heard, the server is asked
+    /// whether it is still there. A connection over which no answer comes is given up for a new one.
+    Keepalive {
+        /// Time without a word from the server after which it is asked; 20 s, and at least 10 s: a
+        /// server shuts out clients that ask more often.
+        interval: Duration = Duration::from_secs(20),
+        /// Time that it has to answer; 10 s.
+        timeout: Duration = Duration::from_secs(10),
+    }
+}
+
+impl Keepalive {
+    /// Refuse questions that a server takes for an attack, and times that are none.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.interval < Duration::from_secs(10) {
+            let found = format!("{:?}", self.interval);
+            return Err(Error::input("interval", found, "at least 10 s"));
+        }
+        if self.timeout.is_zero() {
+            return Err(Error::input("timeout", "0 s", "more"));
+        }
+        Ok(())
+    }
+}
+
+settings! {
+    /// How often and how long to try again after a break; each wait is twice the one before, and
+    /// none is shorter than the server says.
     Retry {
         /// Time to wait before the second try; 0.2 s. The first one is made at once.
         initial: Duration = Duration::from_millis(200),
@@ -221,6 +250,7 @@ pub struct Delivery {
     pub(crate) window_frames: usize,
     pub(crate) window_bytes: usize,
     pub(crate) acknowledge_timeout: Duration,
+    pub(crate) close_timeout: Duration,
     pub(crate) retry: Retry,
     pub(crate) unary: bool,
     pub(crate) on_acknowledged: Option<OnAcknowledged>,
@@ -232,6 +262,7 @@ impl Default for Delivery {
             window_frames: 4096,
             window_bytes: 64 << 20,
             acknowledge_timeout: Duration::from_secs(30),
+            close_timeout: Duration::from_secs(120),
             retry: Retry::default(),
             unary: false,
             on_acknowledged: None,
@@ -246,6 +277,7 @@ impl fmt::Debug for Delivery {
             .field("window_frames", &self.window_frames)
             .field("window_bytes", &self.window_bytes)
             .field("acknowledge_timeout", &self.acknowledge_timeout)
+            .field("close_timeout", &self.close_timeout)
             .field("retry", &self.retry)
             .field("unary", &self.unary)
             .finish_non_exhaustive()
@@ -271,6 +303,14 @@ impl Delivery {
     #[must_use]
     pub fn acknowledge_timeout(mut self, timeout: Duration) -> Self {
         self.acknowledge_timeout = timeout;
+        self
+    }
+
+    /// Longest time that closing the stream, or dropping it, waits for frames to become durable
+    /// before it gives them up; 2 min.
+    #[must_use]
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
         self
     }
 

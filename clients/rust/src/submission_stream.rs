@@ -2,14 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use tokio::task::JoinHandle;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
 
-use crate::append_state::AppendState;
-use crate::clock::later;
 use crate::connection::Connection;
-use crate::courier::{detached, Courier, OpenedStream};
+use crate::courier::{Courier, OpenedStream};
 use crate::error::{Error, Result};
 use crate::frames::{Frame, Geometry};
 use crate::hosting::{StreamInfo, Submission, SubmissionScore};
@@ -18,9 +16,6 @@ use crate::outbox::Item;
 use crate::settings::{Batching, Delivery};
 use crate::submissions::Submissions;
 use crate::wire::vidscore::v1 as wire;
-
-/// How long closing a stream waits for the server to end the call.
-const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A submission that detections are to be sent to; begun by
 /// [`Client::submit`](crate::Client::submit), ended by [`open`](SubmitBuilder::open).
@@ -116,6 +111,7 @@ impl SubmitBuilder {
         Ok(SubmissionStream {
             courier,
             task,
+            runtime: Handle::current(),
             submissions,
         })
     }
@@ -167,12 +163,14 @@ impl SubmitBuilder {
 /// frames of one task are sent in its order. Methods may be given up at any await point:
 /// `tokio::time::timeout` around one puts a limit on it, and the stream goes on.
 ///
-/// A stream that is dropped delivers no more: [`close`](SubmissionStream::close) or
-/// [`seal`](SubmissionStream::seal) it first, or [`flush`](SubmissionStream::flush). The submission
-/// stays as it is until it is sealed.
+/// A stream that is dropped is closed in the background: what was taken is delivered as long as the
+/// runtime lives, and what is given up is told on standard error. [`close`](SubmissionStream::close)
+/// or [`seal`](SubmissionStream::seal) it to wait for that, or [`detach`](SubmissionStream::detach)
+/// it. The submission stays as it is until it is sealed.
 pub struct SubmissionStream {
     courier: Arc<Courier>,
-    task: JoinHandle<()>,
+    task: AbortHandle,
+    runtime: Handle,
     submissions: Submissions,
 }
 
@@ -203,6 +201,13 @@ impl SubmissionStream {
     #[must_use]
     pub fn acknowledged_frames(&self) -> u64 {
         self.courier.monitor.lock().acknowledged()
+    }
+
+    /// Frames that were taken and are not known to be durable; after the end of the stream, those
+    /// that were given up.
+    #[must_use]
+    pub fn undelivered_frames(&self) -> usize {
+        self.courier.monitor.lock().undelivered()
     }
 
     /// How often the stream has gone on after a break.
@@ -248,25 +253,23 @@ impl SubmissionStream {
         self.courier.flush().await
     }
 
-    /// Wait as [`flush`](SubmissionStream::flush) does, and end the stream; the submission stays
-    /// open.
+    /// Deliver what was taken and end the stream, at most after
+    /// [`Delivery::close_timeout`](crate::Delivery::close_timeout); the submission stays open. It
+    /// may be called again; after [`detach`](SubmissionStream::detach) it does nothing.
     ///
     /// # Errors
     ///
-    /// What the stream failed with.
+    /// [`ErrorKind::Deadline`](crate::ErrorKind::Deadline) if frames are not durable in time; they
+    /// are given up, and the text and
+    /// [`undelivered_frames`](SubmissionStream::undelivered_frames) say how many. Otherwise what the
+    /// stream failed with, if it had frames that are not durable.
     pub async fn close(&self) -> Result<()> {
-        self.courier.flush().await?;
-        self.courier.monitor.update(AppendState::close);
-        let limit = later(Instant::now(), JOIN_TIMEOUT);
-        let ended = |state: &mut AppendState| state.ended().then_some(());
-        self.courier.monitor.wait(Some(limit), ended).await;
-        self.stop(None);
-        Ok(())
+        self.courier.close(&self.task).await
     }
 
     /// End the stream at once; frames that are not durable are given up.
     pub fn detach(&self) {
-        self.stop(Some(detached()));
+        self.courier.detach(&self.task);
     }
 
     /// Wait until every frame is durable, end the stream and seal the submission: it is scored
@@ -279,6 +282,7 @@ impl SubmissionStream {
     /// with reason `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise what the stream failed
     /// with, or why it cannot be sealed.
     pub async fn seal(&self, expected_frame_count: Option<u64>) -> Result<Submission> {
+        self.flush().await?;
         self.close().await?;
         self.submissions
             .seal(self.submission(), expected_frame_count)
@@ -302,15 +306,17 @@ impl SubmissionStream {
     pub async fn scores(&self) -> Result<Vec<SubmissionScore>> {
         self.submissions.scores(self.submission()).await
     }
-
-    fn stop(&self, error: Option<Error>) {
-        self.courier.monitor.update(|state| state.end(error));
-        self.task.abort();
-    }
 }
 
 impl Drop for SubmissionStream {
+    /// Close in the background; in a panic, which may have left half of the work, detach.
     fn drop(&mut self) {
-        self.detach();
+        let is_done = self.courier.monitor.lock().settled();
+        if is_done || std::thread::panicking() {
+            self.detach();
+        } else {
+            let task = self.task.clone();
+            self.courier.clone().close_behind(&self.runtime, task);
+        }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use vidscore_client::{Batching, Client, Delivery, Policy, Retry, Tls};
+use vidscore_client::{Batching, Client, Delivery, Keepalive, Policy, Retry, Tls};
 
 use crate::{Failure, Outcome};
 
-const FLAGS: [&str; 4] = ["replay", "unary", "no-seal", "until-ended"];
+const FLAGS: [&str; 5] = ["replay", "unary", "no-seal", "close", "until-ended"];
 
 /// A command with its options.
 pub struct Arguments {
@@ -71,6 +71,14 @@ impl Arguments {
         if let Some(timeout) = self.time("timeout-s")? {
             builder = builder.timeout(timeout);
         }
+        let mut keepalive = Keepalive::default();
+        if let Some(interval) = self.time("keepalive-interval-s")? {
+            keepalive = keepalive.interval(interval);
+        }
+        if let Some(timeout) = self.time("keepalive-timeout-s")? {
+            keepalive = keepalive.timeout(timeout);
+        }
+        builder = builder.keepalive(keepalive);
         if let Some(token) = self.text("token") {
             builder = builder.token(token);
         }
@@ -117,6 +125,9 @@ impl Arguments {
         }
         if let Some(timeout) = self.time("acknowledge-timeout-s")? {
             delivery = delivery.acknowledge_timeout(timeout);
+        }
+        if let Some(timeout) = self.time("close-timeout-s")? {
+            delivery = delivery.close_timeout(timeout);
         }
         Ok(delivery)
     }

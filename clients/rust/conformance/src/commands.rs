@@ -40,6 +40,8 @@ async fn evaluators(arguments: &Arguments) -> Outcome<Json> {
 
 async fn health(arguments: &Arguments) -> Outcome<Json> {
     let health = format!("{:?}", arguments.client()?.health("").await?);
+    let linger = arguments.time("linger-s")?.unwrap_or_default();
+    tokio::time::sleep(linger).await; // the client is dropped
     Ok(json!({"status": health.to_uppercase()}))
 }
 
@@ -109,6 +111,10 @@ async fn submit(arguments: &Arguments) -> Outcome<Json> {
         .open()
         .await?;
     send_paced(arguments, &file, &stream).await?;
+    if arguments.has("close") {
+        stream.close().await?;
+        return Ok(json!({"undelivered_frames": stream.undelivered_frames()}));
+    }
     stream.flush().await?;
     let mut document = ended(arguments, &stream, file.detection_count()).await?;
     document["submission"] = json!(stream.submission());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::client::Client;
 use crate::error::ErrorKind;
-use crate::settings::Tls;
+use crate::settings::{Keepalive, Tls};
 
 #[tokio::test]
 async fn addresses_are_host_and_port_or_a_socket() {
@@ -72,6 +72,52 @@ async fn certificates_must_be_there_and_whole() {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input);
         assert!(error.message().starts_with(argument), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn files_that_are_no_certificates_are_refused_by_their_names() {
+    let junk = std::env::temp_dir().join(format!("junk-{}.pem", std::process::id()));
+    std::fs::write(&junk, "junk\n").unwrap();
+    let root = Tls::default().root_certificates(Some(junk.clone()));
+    let own = Tls::default()
+        .certificate(Some(junk.clone()))
+        .private_key(Some(junk.clone()));
+    for tls in [root, own] {
+        let error = Client::builder("localhost:1")
+            .tls(tls)
+            .connect()
+            .unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Input);
+        assert!(error.message().contains("without a CERTIFICATE"), "{error}");
+    }
+    std::fs::remove_file(junk).unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_is_cut_is_unavailable_and_worth_another_try() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = Client::connect(listener.local_addr().unwrap().to_string()).unwrap();
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            drop(socket);
+        }
+    });
+    let error = client.evaluators().await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.code()),
+        (ErrorKind::Unavailable, "UNAVAILABLE")
+    );
+    assert!(error.is_retryable(), "{error}");
+}
+
+#[tokio::test]
+async fn pings_that_a_server_takes_for_an_attack_are_refused() {
+    let often = Keepalive::default().interval(Duration::from_secs(9));
+    let none = Keepalive::default().timeout(Duration::ZERO);
+    for keepalive in [often, none] {
+        let builder = Client::builder("localhost:1").keepalive(keepalive);
+        assert_eq!(builder.connect().unwrap_err().kind(), ErrorKind::Input);
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tonic::Code;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
 
 use crate::error::{Error, ErrorKind};
 use crate::retrying::{is_break, Retrying};
@@ -25,6 +26,27 @@ fn waits_double_up_to_the_longest() {
     };
     assert_eq!(waits(|| 1.0), [0.0, 1.0, 2.0, 4.0, 4.0, 4.0]);
     assert_eq!(waits(|| 0.0), [0.0, 0.5, 1.0, 2.0, 2.0, 2.0]);
+}
+
+#[test]
+fn no_wait_is_shorter_than_the_server_wants_and_none_outlasts_patience() {
+    let retry = Retry::default()
+        .initial(Duration::from_secs(1))
+        .maximum(Duration::from_secs(8))
+        .give_up_after(Some(Duration::from_secs(60)));
+    let mut retrying = Retrying::with_chance(retry, || 1.0);
+    let busy = |seconds| {
+        let mut details = ErrorDetails::new();
+        details.set_retry_info(Some(Duration::from_secs(seconds)));
+        let status = Status::with_error_details(Code::ResourceExhausted, "busy", details);
+        Error::from_status(&status)
+    };
+    let now = Instant::now();
+    for seconds in [3, 3, 3, 4, 8] {
+        let wait = retrying.delay(busy(3), now).unwrap();
+        assert_eq!(wait, Duration::from_secs(seconds));
+    }
+    assert!(retrying.delay(busy(61), now).is_err());
 }
 
 #[test]

@@ -242,6 +242,49 @@ async fn a_detached_stream_delivers_no_more() {
 }
 
 #[tokio::test]
+async fn closing_a_stream_or_dropping_it_delivers_what_was_taken() {
+    let (fake, _serving, client) = hosting().await;
+    let stream = submit(&client).open().await.unwrap();
+    stream.send_batch(frames(0..7)).await.unwrap();
+    soon(stream.close()).await.unwrap();
+    soon(stream.close()).await.unwrap();
+    assert_stored(&fake, 7);
+    let refused = stream.send(frame(7)).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Closed);
+    let dropped = submit(&client).open().await.unwrap();
+    dropped.send(frame(7)).await.unwrap();
+    drop(dropped);
+    soon(async {
+        while fake.lock().stored.len() < 8 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn closing_in_vain_says_how_many_frames_are_given_up() {
+    let (fake, _serving, client) = hosting().await;
+    fake.lock().faults = [Fault::SayNothing, Fault::SayNothing].into();
+    let hurried = delivery().close_timeout(Duration::from_millis(20));
+    let stream = submit(&client).delivery(hurried).open().await.unwrap();
+    stream.send_batch(frames(0..7)).await.unwrap();
+    let error = soon(stream.close()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Deadline);
+    let text = "7 frames were not durable within 20ms and are given up";
+    assert_eq!(error.message(), text);
+    assert_eq!(stream.undelivered_frames(), 7);
+    soon(stream.close()).await.unwrap(); // that has been told
+    let sealed = soon(stream.seal(Some(7))).await.unwrap_err();
+    assert_eq!(sealed.kind(), ErrorKind::Deadline);
+    let left = submit(&client).open().await.unwrap();
+    left.send_batch(frames(0..7)).await.unwrap();
+    left.detach();
+    soon(left.close()).await.unwrap();
+    assert_eq!(left.undelivered_frames(), 7);
+}
+
+#[tokio::test]
 async fn a_submission_that_is_there_is_not_created_again() {
     let (fake, _serving, client) = hosting().await;
     drop(submit(&client).open().await.unwrap());

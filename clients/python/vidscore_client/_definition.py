@@ -35,9 +35,9 @@ TIME_FIELDS = ("open_time", "close_time")
 _OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
 
 _NAME_KINDS: Mapping[str, wire.NameKind] = {
-    name.removeprefix("NAME_KIND_").lower(): number
-    for name, number in wire.NameKind.items()
-    if number
+    "sequences": wire.NAME_KIND_SEQUENCES,
+    "labels": wire.NAME_KIND_LABELS,
+    "frame_counts": wire.NAME_KIND_FRAME_COUNTS,
 }
 
 UPDATABLE = ("specification", *TIME_FIELDS, "policy", "public_names")

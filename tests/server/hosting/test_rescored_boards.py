@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -56,7 +57,7 @@ async def until_board(client: Client, expected: list[Row], *before: list[Row]) -
 
 
 async def host(
-    hosted: Hosted, visibility: pb.Visibility = pb.VISIBILITY_FINAL, **policy: object
+    hosted: Hosted, visibility: pb.Visibility = pb.VISIBILITY_FINAL, **policy: Any
 ) -> None:
     """A benchmark with a submission of each team, scored under the first truth."""
     await hosted.organiser.create_benchmark(visibility=visibility, **policy)

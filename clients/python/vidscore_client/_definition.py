@@ -35,7 +35,7 @@ TIME_FIELDS = ("open_time", "close_time")
 _OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
 
 _NAME_KINDS: Mapping[str, wire.NameKind] = {
-    name.removeprefix("NAME_KIND_").lower(): number
+    name.removeprefix("NAME_KIND_").lower(): wire.NameKind.Value(name)
     for name, number in wire.NameKind.items()
     if number
 }

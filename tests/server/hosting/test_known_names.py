@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.testing.examples import Thing, make_annotations
+from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 from vidscore_server.hosting.definition import definition_from_dict
 from vidscore_server.hosting.known_names import (
     NameCheck,
@@ -101,8 +101,8 @@ def test_truth_is_read_only_where_it_says_what_may_be_known(
 
 def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
     """A thousand sequences beside a thousand known ones; each is told, twenty with advice."""
-    known = {("", f"known-{row}"): {0: []} for row in range(1000)}
-    wrong = {("", f"wrong-{row}"): {0: []} for row in range(1000)}
+    known: Frames = {("", f"known-{row}"): {0: []} for row in range(1000)}
+    wrong: Frames = {("", f"wrong-{row}"): {0: []} for row in range(1000)}
     truth, detections = make_annotations(known, arity=4), make_annotations(wrong, arity=4)
     found = checked(detections, truth)
     assert len(found.faults) == 1000

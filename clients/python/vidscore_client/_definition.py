@@ -34,8 +34,8 @@ GEOMETRY_FIELDS = ("truth_geometry", "detection_geometry")
 TIME_FIELDS = ("open_time", "close_time")
 _OWN_FIELDS = (*GEOMETRY_FIELDS, *TIME_FIELDS, "public_names", "policy")
 
-_NAME_KINDS: Mapping[str, wire.NameKind] = {
-    name.removeprefix("NAME_KIND_").lower(): wire.NameKind.Value(name)
+_NAME_KINDS: Mapping[str, Any] = {
+    name.removeprefix("NAME_KIND_").lower(): number
     for name, number in wire.NameKind.items()
     if number
 }

@@ -121,8 +121,7 @@ class CommandTree(click.Group):
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             from vidscore_evaluators.names import name_advice
 
-            advice = name_advice(args[0], ["--help", *known])
-            ctx.fail(f"no command is called {args[0]!r}; {advice}")
+            ctx.fail(f"no command is called {args[0]!r}; {name_advice(args[0], known)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

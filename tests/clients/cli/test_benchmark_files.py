@@ -136,4 +136,4 @@ def test_truth_is_told_as_it_was_uploaded_and_doubted_where_it_looks_like_detect
         "revision 1 of the truth of odd: 2 frames, not complete yet",
         "uploaded: 3 objects (car 2, bus 1), 2 sequences, 2 frames",
     ]
-    assert "2 objects of the ground truth have a confidence below 1" in result.stderr
+    assert "objects of the ground truth have confidences" in result.stderr

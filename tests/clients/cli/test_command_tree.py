@@ -104,12 +104,6 @@ def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
     assert "no command is called 'scor'; did you mean score?" in result.stderr
 
 
-def test_who_types_help_as_a_command_is_shown_the_option() -> None:
-    result = run("help")
-    assert result.exit_code == 2
-    assert "no command is called 'help'; did you mean --help?" in result.stderr
-
-
 def test_a_strange_command_is_answered_with_those_there_are() -> None:
     result = run("xyzzy")
     assert result.exit_code == 2
@@ -163,7 +157,7 @@ def test_completion_leaves_paths_to_the_shell() -> None:
         ("convert a b --to", "yo", ["plain,yolo-text"]),
         ("convert a b --from", "spot", ["plain,spotgeo-json"]),
         ("score spotgeo --set", "ta", ["plain,tau="]),
-        ("score spotgeo f1 --set", "f1.thr", ["plain,f1.threshold="]),
+        ("score spotgeo f1 --set", "f1.thr", ["plain,f1.threshold=", "plain,f1.threshold_tolerance="]),
         ("score nonsense --set", "t", [""]),
     ],
 )

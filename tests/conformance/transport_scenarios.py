@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -62,7 +63,7 @@ def cut_unary(stage: Stage) -> None:
     for cut in (ChaosProxy.reset, ChaosProxy.close_connections):
         cutting = _CuttingHealth()
         with serving(health=cutting) as server, ChaosProxy(server.target) as proxy:
-            cutting.cut = lambda proxy=proxy, cut=cut: cut(proxy)
+            cutting.cut = partial(cut, proxy)
             asking = {"address": proxy.address, "timeout_s": 60}
             _unavailable(stage.runner.run("health", **asking).refusal("unavailable"))
 

@@ -9,7 +9,8 @@ set(VIDSCORE_WIRE_DIRECTORY ${PROJECT_BINARY_DIR}/wire)
 set(proto_directory ${PROJECT_BINARY_DIR}/protos)
 
 # Services that the client calls.
-set(services benchmark_service evaluator_service scoring_service submission_service)
+set(services benchmark_service evaluator_service scoring_service server_service
+  submission_service)
 
 set(long_running_call
   "\n  rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\(google\\.longrunning\\.Operation\\) {[^}]*}[^}]*}")

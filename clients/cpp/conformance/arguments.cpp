@@ -4,7 +4,7 @@
 
 namespace {
 
-const std::set<std::string> kFlags = {"replay", "unary", "no-seal", "until-ended"};
+const std::set<std::string> kFlags = {"replay", "unary", "no-seal", "close", "until-ended"};
 
 template <typename Setting, typename Value>
 void set(Setting* setting, const std::optional<Value>& value) {
@@ -55,6 +55,8 @@ vidscore::Client Arguments::client() const {
   vidscore::ClientOptions options;
   options.token = text("token");
   set(&options.timeout, time("timeout-s"));
+  set(&options.keepalive.interval, time("keepalive-interval-s"));
+  set(&options.keepalive.timeout, time("keepalive-timeout-s"));
   if (has("ca")) {
     options.tls = vidscore::Tls{text("ca"), text("certificate"), text("key"), text("server-name")};
   }
@@ -77,6 +79,7 @@ vidscore::Delivery Arguments::delivery() const {
   vidscore::Delivery delivery;
   set(&delivery.window_frames, whole("window-frames"));
   set(&delivery.acknowledge_timeout, time("acknowledge-timeout-s"));
+  set(&delivery.close_timeout, time("close-timeout-s"));
   set(&delivery.retry.initial, time("retry-initial-s"));
   set(&delivery.retry.maximum, time("retry-maximum-s"));
   if (has("give-up-after-s")) delivery.retry.give_up_after = time("give-up-after-s");

@@ -24,7 +24,9 @@ Json evaluators(const Arguments& arguments) {
 
 Json health(const Arguments& arguments) {
   static constexpr const char* kNames[] = {"UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"};
-  return {{"status", kNames[static_cast<int>(arguments.client().health())]}};
+  const auto status = static_cast<int>(arguments.client().health());
+  std::this_thread::sleep_for(arguments.time("linger-s").value_or(vidscore::Duration::zero()));
+  return {{"status", kNames[status]}};
 }
 
 /// All truth, then all detections, frame by frame, up to so many frames.
@@ -121,6 +123,10 @@ Json submit(const Arguments& arguments) {
   };
   vidscore::SubmissionStream stream = arguments.client().submit(options);
   send_paced(arguments, file.detections, &stream);
+  if (arguments.has("close")) {
+    stream.close();
+    return {{"undelivered_frames", stream.undelivered_frames()}};
+  }
   stream.flush();
   Json document = ended(arguments, file.detections.size(), &stream);
   document["submission"] = stream.submission();

@@ -51,6 +51,8 @@ class AppendState {
   bool idle() const { return window_.empty() && outbox_.frames() == 0; }
   /// Whether every frame is durable, or the stream has failed.
   bool settled() const { return ended_ || idle(); }
+  /// Frames that were taken in and are not known to be durable.
+  std::size_t undelivered() const { return window_frames_ + outbox_.frames(); }
   /// Whether this side of a call may be closed.
   bool nothing_to_send() const { return ended_ || (closing_ && idle()); }
 

@@ -13,6 +13,9 @@ void check(const Batching& batching);
 /// Refuse settings with which no report would ever come.
 void check(const Live& live);
 
+/// Refuse questions that a server takes for an attack, and times that are none.
+void check(const Keepalive& keepalive);
+
 /// Refuse times that are none.
 void check(const Retry& retry);
 

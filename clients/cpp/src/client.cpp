@@ -26,6 +26,45 @@ std::vector<Frame> part(const std::vector<Frame>& frames, std::size_t first, std
 Client::Client(const std::string& target, const ClientOptions& options)
     : connection_(std::make_shared<const detail::Connection>(target, options)) {}
 
+ServerInfo Client::server() const {
+  const detail::wire::GetServerRequest request;
+  const auto answer =
+      connection_->answer<detail::wire::GetServerResponse>([&](auto* context, auto* response) {
+        return connection_->servers()->GetServer(context, request, response);
+      });
+  const auto& server = answer.server();
+  return {server.version(),
+          server.oldest_client_version(),
+          server.newest_client_version(),
+          detail::decode_time(server.has_time(), server.time()),
+          server.hosting(),
+          server.draining()};
+}
+
+Benchmark Client::benchmark(const std::string& benchmark) const {
+  detail::wire::GetBenchmarkRequest request;
+  request.set_name(detail::benchmark_name(benchmark));
+  const auto answer =
+      connection_->answer<detail::wire::GetBenchmarkResponse>([&](auto* context, auto* response) {
+        return connection_->benchmarks()->GetBenchmark(context, request, response);
+      });
+  return detail::decode_benchmark(answer.benchmark());
+}
+
+std::vector<Benchmark> Client::benchmarks() const {
+  std::vector<Benchmark> found;
+  detail::wire::ListBenchmarksRequest request;
+  do {
+    const auto page = connection_->answer<detail::wire::ListBenchmarksResponse>(
+        [&](auto* context, auto* response) {
+          return connection_->benchmarks()->ListBenchmarks(context, request, response);
+        });
+    for (const auto& each : page.benchmarks()) found.push_back(detail::decode_benchmark(each));
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return found;
+}
+
 std::vector<EvaluatorDescription> Client::evaluators() const {
   std::vector<EvaluatorDescription> found;
   detail::wire::ListEvaluatorsRequest request;

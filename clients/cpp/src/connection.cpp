@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 
+#include "certificates.h"
 #include "checks.h"
 #include "versions.h"
 #include "vidscore/version.h"
@@ -67,10 +69,11 @@ void check_token(const std::string& token, const std::string& host, const Client
 
 std::string read(const char* argument, const std::string& path) {
   if (path.empty()) return "";
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    refuse(argument, path + ": " + std::strerror(errno), "a PEM file");
+    refuse(argument, path + ": " + (errno == 0 ? "empty" : std::strerror(errno)), "a PEM file");
   }
   return text.str();
 }
@@ -81,6 +84,7 @@ std::shared_ptr<grpc::ChannelCredentials> credentials_of(const std::optional<Tls
     refuse(tls->certificate.empty() ? "certificate" : "private_key", "none",
            "certificate and private_key together, or neither");
   }
+  check_certificates(*tls);
   grpc::SslCredentialsOptions options;
   options.pem_root_certs = read("root_certificates", tls->root_certificates);
   options.pem_private_key = read("private_key", tls->private_key);
@@ -88,8 +92,25 @@ std::shared_ptr<grpc::ChannelCredentials> credentials_of(const std::optional<Tls
   return grpc::SslCredentials(options);
 }
 
-grpc::ChannelArguments arguments_of(const std::string& host, const std::optional<Tls>& tls) {
+int milliseconds_of(Duration time) {
+  using std::chrono::milliseconds;
+  const Duration bounded = std::min<Duration>(time, milliseconds(INT_MAX));
+  return static_cast<int>(std::chrono::ceil<milliseconds>(bounded).count());
+}
+
+void set_keepalive(const Keepalive& keepalive, grpc::ChannelArguments* arguments) {
+  const int timeout_ms = milliseconds_of(keepalive.timeout);
+  arguments->SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds_of(keepalive.interval));
+  arguments->SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, timeout_ms);
+  // Newer releases of grpc have a time of its own for each ping, of a minute.
+  arguments->SetInt("grpc.http2.ping_timeout_ms", timeout_ms);
+  arguments->SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+}
+
+grpc::ChannelArguments arguments_of(const std::string& host, const ClientOptions& options) {
+  const std::optional<Tls>& tls = options.tls;
   grpc::ChannelArguments arguments;
+  set_keepalive(options.keepalive, &arguments);
   arguments.SetUserAgentPrefix(std::string("vidscore-cpp/") + kVersion);
   arguments.SetMaxReceiveMessageSize(kMaximumResponseBytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinimumMs);
@@ -106,15 +127,17 @@ Connection::Connection(const std::string& target, const ClientOptions& options)
     : timeout_(options.timeout) {
   const std::string host = host_of(target);
   check_positive("timeout", timeout_);
+  check(options.keepalive);
   if (!options.token.empty()) {
     check_token(options.token, host, options);
     authorization_ = "Bearer " + options.token;
   }
   channel_ = grpc::CreateCustomChannel(target, credentials_of(options.tls),
-                                       arguments_of(host, options.tls));
+                                       arguments_of(host, options));
   benchmarks_ = wire::BenchmarkService::NewStub(channel_);
   evaluators_ = wire::EvaluatorService::NewStub(channel_);
   scoring_ = wire::ScoringService::NewStub(channel_);
+  servers_ = wire::ServerService::NewStub(channel_);
   submissions_ = wire::SubmissionService::NewStub(channel_);
 }
 

@@ -16,6 +16,7 @@
 #include "vidscore/v1/benchmark_service.grpc.pb.h"
 #include "vidscore/v1/evaluator_service.grpc.pb.h"
 #include "vidscore/v1/scoring_service.grpc.pb.h"
+#include "vidscore/v1/server_service.grpc.pb.h"
 #include "vidscore/v1/submission_service.grpc.pb.h"
 #include "wire.h"
 
@@ -50,6 +51,7 @@ class Connection {
   wire::BenchmarkService::Stub* benchmarks() const { return benchmarks_.get(); }
   wire::EvaluatorService::Stub* evaluators() const { return evaluators_.get(); }
   wire::ScoringService::Stub* scoring() const { return scoring_.get(); }
+  wire::ServerService::Stub* servers() const { return servers_.get(); }
   wire::SubmissionService::Stub* submissions() const { return submissions_.get(); }
 
  private:
@@ -62,6 +64,7 @@ class Connection {
   std::unique_ptr<wire::BenchmarkService::Stub> benchmarks_;
   std::unique_ptr<wire::EvaluatorService::Stub> evaluators_;
   std::unique_ptr<wire::ScoringService::Stub> scoring_;
+  std::unique_ptr<wire::ServerService::Stub> servers_;
   std::unique_ptr<wire::SubmissionService::Stub> submissions_;
 };
 

@@ -1,6 +1,7 @@
 #include "courier.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -33,6 +34,13 @@ Error no_answer(Duration timeout) {
   raise(
       coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
                   "not every frame was durable within " + show(timeout) + "; the stream goes on"));
+}
+
+/// The error of frames that are given up because the time to deliver them is over.
+Error not_delivered(std::size_t frames, Duration timeout) {
+  return coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
+                     std::to_string(frames) + " frames were not durable within " + show(timeout) +
+                         " and are given up");
 }
 
 Error callback_failed(const std::string& what) {
@@ -78,14 +86,31 @@ Courier::Courier(std::shared_ptr<const Connection> connection, OpenedStream open
       state_(opened_.stream, options_.batching, options_.delivery, options_.replay),
       thread_([this] { run(); }) {}
 
+/// What is unwound by an exception has nothing to wait for.
 Courier::~Courier() {
+  if (std::uncaught_exceptions() == exceptions_) close_behind();
   end(detached());
   thread_.join();
+}
+
+/// Close, by a destructor, which can throw nothing.
+void Courier::close_behind() noexcept {
+  try {
+    close(std::nullopt);
+  } catch (const std::exception&) {
+    std::fprintf(stderr, "vidscore: %zu frames of %s were not durable and are given up\n",
+                 undelivered(), opened_.submission.name.c_str());
+  }
 }
 
 std::uint64_t Courier::acknowledged() const {
   const Lock lock = monitor_.lock();
   return state_.acknowledged();
+}
+
+std::size_t Courier::undelivered() const {
+  const Lock lock = monitor_.lock();
+  return state_.undelivered();
 }
 
 std::uint64_t Courier::reconnections() const {
@@ -114,13 +139,17 @@ void Courier::wait_for_room(Lock& lock, Item* item) {
   }
 }
 
-std::uint64_t Courier::flush(const std::optional<Duration>& timeout) {
+void Courier::refuse_in_callback() const {
   if (std::this_thread::get_id() == thread_.get_id()) {
     raise(local_error(ErrorKind::callback,
                       "flush, close and seal cannot be called in on_acknowledged: they would wait "
                       "for themselves",
                       "CALLBACK_FAILED"));
   }
+}
+
+std::uint64_t Courier::flush(const std::optional<Duration>& timeout) {
+  refuse_in_callback();
   Lock lock = monitor_.lock();
   state_.flush();
   monitor_.notify();
@@ -134,17 +163,34 @@ std::uint64_t Courier::flush(const std::optional<Duration>& timeout) {
 }
 
 void Courier::close(const std::optional<Duration>& timeout) {
-  flush(timeout);
+  refuse_in_callback();
+  const Duration bound = timeout.value_or(options_.delivery.close_timeout);
   {
     Lock lock = monitor_.lock();
+    if (left_) return;
+    left_ = true;
     state_.close();
     monitor_.notify();
-    monitor_.wait(lock, later(Clock::now(), kJoinTimeout), [this] { return state_.ended(); });
+    const Instant limit = later(Clock::now(), bound);
+    while (!state_.settled() && Clock::now() < limit) sleep(lock, limit);
+    if (state_.settled()) {
+      monitor_.wait(lock, later(Clock::now(), kJoinTimeout), [this] { return state_.ended(); });
+    } else {
+      state_.end(not_delivered(state_.undelivered(), bound));
+    }
   }
   end(std::nullopt);
+  const Lock lock = monitor_.lock();
+  state_.check_delivered();
 }
 
-void Courier::detach() { end(detached()); }
+void Courier::detach() {
+  {
+    const Lock lock = monitor_.lock();
+    left_ = true;
+  }
+  end(detached());
+}
 
 /// Sleep until something changes, a time, or the time of a missing answer.
 void Courier::sleep(Lock& lock, const std::optional<Instant>& limit) {

@@ -4,6 +4,7 @@
 
 #include <grpcpp/client_context.h>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,12 +34,13 @@ class Courier {
   const OpenedStream& opened() const { return opened_; }
   std::uint64_t acknowledged() const;
   std::uint64_t reconnections() const;
+  std::size_t undelivered() const;
 
   /// Queue frames, as the policy says where the queue is full.
   void put(Item item);
   /// Wait until every frame is durable.
   std::uint64_t flush(const std::optional<Duration>& timeout);
-  /// Wait until every frame is durable, and end.
+  /// Deliver what was taken, in a time, and end; where this side has ended it, do nothing.
   void close(const std::optional<Duration>& timeout);
   /// End at once.
   void detach();
@@ -46,6 +48,8 @@ class Courier {
  private:
   class Sender;
 
+  void close_behind() noexcept;
+  void refuse_in_callback() const;
   void wait_for_room(Lock& lock, Item* item);
   void run();
   void deliver_all();
@@ -71,6 +75,8 @@ class Courier {
   Monitor monitor_;
   AppendState state_;
   grpc::ClientContext* context_ = nullptr;  // of the present call, if there is one
+  bool left_ = false;                       // whether this side has closed or detached it
+  const int exceptions_ = std::uncaught_exceptions();  // at its birth
   bool stalled_ = false;                    // whether that call was given up for its silence
   std::thread thread_;
 };

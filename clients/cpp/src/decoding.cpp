@@ -101,16 +101,6 @@ std::string decode_struct(const google::protobuf::Struct& message) {
 }
 
 /// A time; nullopt for one that the system's clock cannot count, such as one in the year 9999.
-std::optional<Time> decode_time(bool present, const google::protobuf::Timestamp& message) {
-  constexpr std::int64_t kMostSeconds = 9'000'000'000;
-  if (!present || message.seconds() > kMostSeconds || message.seconds() < -kMostSeconds) {
-    return std::nullopt;
-  }
-  const auto since_epoch =
-      std::chrono::seconds(message.seconds()) + std::chrono::nanoseconds(message.nanos());
-  return Time(std::chrono::duration_cast<Time::duration>(since_epoch));
-}
-
 SubmissionState decode_state(int number) {
   const bool known = number > 0 && number < static_cast<int>(kStateNames.size());
   return known ? static_cast<SubmissionState>(number) : SubmissionState::unknown;
@@ -193,6 +183,32 @@ Submission decode_submission(const wire::Submission& message) {
   submission.streams = decode_all(message.streams(), decode_stream);
   submission.revision = message.revision();
   return submission;
+}
+
+std::optional<Time> decode_time(bool present, const google::protobuf::Timestamp& message) {
+  constexpr std::int64_t kMostSeconds = 9'000'000'000;
+  if (!present || message.seconds() > kMostSeconds || message.seconds() < -kMostSeconds) {
+    return std::nullopt;
+  }
+  const auto since_epoch =
+      std::chrono::seconds(message.seconds()) + std::chrono::nanoseconds(message.nanos());
+  return Time(std::chrono::duration_cast<Time::duration>(since_epoch));
+}
+
+Benchmark decode_benchmark(const wire::Benchmark& message) {
+  Benchmark benchmark;
+  benchmark.name = message.name().substr(message.name().rfind('/') + 1);
+  benchmark.title = message.specification().title();
+  for (const auto& evaluator : message.specification().evaluators()) {
+    benchmark.evaluators.push_back(evaluator.name());
+  }
+  benchmark.truth_geometry = decode_geometry(message.truth_geometry());
+  benchmark.detection_geometry = decode_geometry(message.detection_geometry());
+  benchmark.open_time = decode_time(message.has_open_time(), message.open_time());
+  benchmark.close_time = decode_time(message.has_close_time(), message.close_time());
+  benchmark.create_time = decode_time(message.has_create_time(), message.create_time());
+  benchmark.update_time = decode_time(message.has_update_time(), message.update_time());
+  return benchmark;
 }
 
 SubmissionScore decode_score(const wire::SubmissionScore& message) {

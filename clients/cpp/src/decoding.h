@@ -20,6 +20,10 @@ EvaluatorDescription decode_evaluator(const wire::Evaluator& message);
 /// A shape; nullopt for one that this client could not send.
 std::optional<Geometry> decode_geometry(int number);
 
+/// A point in time; nullopt for one that is not there.
+std::optional<Time> decode_time(bool present, const google::protobuf::Timestamp& message);
+
+Benchmark decode_benchmark(const wire::Benchmark& message);
 StreamInfo decode_stream(const wire::StreamInfo& message);
 Submission decode_submission(const wire::Submission& message);
 SubmissionScore decode_score(const wire::SubmissionScore& message);

@@ -27,6 +27,7 @@ bool is_among(const std::string& word, const Words& words) {
 }  // namespace
 
 bool is_break(const Error& error) {
+  if (error.retry_delay()) return true;  // the server itself says so
   if (error.kind() == ErrorKind::internal && error.metadata().count("incident") > 0) {
     return false;  // the server itself failed at this very request, and would again
   }
@@ -50,10 +51,17 @@ void Retrying::progress() {
 Duration Retrying::delay(const Error& error, Instant now) {
   if (!is_break(error)) raise(error);
   if (!since_) since_ = now;
-  const auto& patience = retry_.give_up_after;
-  if (breaks_ > 0 && patience && now - *since_ >= *patience) raise(error);
+  const Duration wanted = error.retry_delay().value_or(Duration::zero());
+  if (retry_.give_up_after) {
+    const Duration left = *retry_.give_up_after - (now - *since_);
+    if ((breaks_ > 0 && left <= Duration::zero()) || wanted > left) raise(error);
+  }
   constexpr int kMostDoublings = 60;  // bounded, so that the power stays a number
   breaks_ = std::min(breaks_ + 1, kMostDoublings + 2);
+  return std::max(wanted, own_delay());
+}
+
+Duration Retrying::own_delay() const {
   if (breaks_ == 1) return Duration::zero();
   using Nanoseconds = std::chrono::duration<double, std::nano>;
   const Nanoseconds doubled = Nanoseconds(retry_.initial) * std::exp2(breaks_ - 2);

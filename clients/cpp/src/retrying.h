@@ -30,11 +30,13 @@ class Retrying {
   /// Note that something has succeeded.
   void progress();
 
-  /// Time to wait before the next try; throws the error where another try makes no sense or takes
-  /// too long.
+  /// Time to wait before the next try, no less than the server wants; throws the error where
+  /// another try makes no sense or takes too long.
   Duration delay(const Error& error, Instant now);
 
  private:
+  Duration own_delay() const;
+
   Retry retry_;
   std::function<double()> chance_;
   int breaks_ = 0;

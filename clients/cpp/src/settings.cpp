@@ -39,6 +39,13 @@ void check(const Live& live) {
   check_at_least_1("keep_reports", live.keep_reports);
 }
 
+void check(const Keepalive& keepalive) {
+  if (keepalive.interval < std::chrono::seconds(10)) {
+    refuse("interval", show(keepalive.interval), "at least 10 s");
+  }
+  check_positive("timeout", keepalive.timeout);
+}
+
 void check(const Retry& retry) {
   check_positive("initial", retry.initial);
   if (retry.maximum < retry.initial) refuse("maximum", show(retry.maximum), "initial or more");
@@ -49,6 +56,7 @@ void check(const Delivery& delivery) {
   check_at_least_1("window_frames", delivery.window_frames);
   check_at_least_1("window_bytes", delivery.window_bytes);
   check_positive("acknowledge_timeout", delivery.acknowledge_timeout);
+  check_not_negative("close_timeout", delivery.close_timeout);
   check(delivery.retry);
 }
 

@@ -70,6 +70,8 @@ std::uint64_t SubmissionStream::next_offset() const noexcept {
 
 std::uint64_t SubmissionStream::acknowledged_frames() const { return courier_->acknowledged(); }
 
+std::size_t SubmissionStream::undelivered_frames() const { return courier_->undelivered(); }
+
 std::uint64_t SubmissionStream::reconnections() const { return courier_->reconnections(); }
 
 void SubmissionStream::send(Frame frame) {
@@ -95,7 +97,8 @@ void SubmissionStream::detach() { courier_->detach(); }
 
 Submission SubmissionStream::seal(std::optional<std::uint64_t> expected_frame_count,
                                   std::optional<Duration> timeout) {
-  close(timeout);
+  flush(timeout);
+  close();
   return submissions_.seal(submission(), expected_frame_count, retry_);
 }
 

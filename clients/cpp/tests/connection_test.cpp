@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "vidscore/client.h"
 
 namespace vidscore::testing {
@@ -57,6 +59,21 @@ TEST(Client, NeedsCertificatesThatAreThereAndWhole) {
   half.tls->certificate = "/nowhere/client.pem";
   EXPECT_THROW(Client("scores.example:1", missing), InputError);
   EXPECT_THROW(Client("scores.example:1", half), InputError);
+}
+
+TEST(Client, RefusesFilesThatAreNoCertificates) {
+  const std::string junk = ::testing::TempDir() + "junk.pem";
+  std::ofstream(junk) << "junk\n";
+  ClientOptions options;
+  for (const Tls& tls : {Tls{junk, "", "", ""}, Tls{"", junk, junk, ""}}) {
+    options.tls = tls;
+    try {
+      const Client client("localhost:1", options);
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_NE(error.message().find("junk.pem without a certificate"), std::string::npos);
+    }
+  }
 }
 
 TEST(Client, NeedsTime) {

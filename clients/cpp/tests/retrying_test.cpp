@@ -74,6 +74,34 @@ TEST(Retrying, TakesWhatAnotherTryMayMendForABreak) {
   EXPECT_FALSE(is_break(Error(bug)));
 }
 
+TEST(Retrying, WaitsNoShorterThanTheServerWantsAndNotBeyondPatience) {
+  Retry retry;
+  retry.initial = std::chrono::seconds(1);
+  retry.maximum = std::chrono::seconds(8);
+  retry.give_up_after = std::chrono::minutes(1);
+  Retrying tries(retry, [] { return 1.0; });
+  ErrorFacts busy;
+  busy.kind = ErrorKind::limit_exceeded;
+  busy.code = "RESOURCE_EXHAUSTED";
+  busy.retry_delay = std::chrono::seconds(3);
+  const Instant now{};
+  for (const int seconds : {3, 3, 3, 4, 8}) {
+    EXPECT_EQ(tries.delay(Error(busy), now), Duration(std::chrono::seconds(seconds)));
+  }
+  busy.retry_delay = std::chrono::seconds(61);
+  EXPECT_THROW(tries.delay(Error(busy), now), LimitExceededError);
+}
+
+TEST(Keepalive, IsRefusedWhereAServerWouldTakeItForAnAttack) {
+  Keepalive often;
+  often.interval = std::chrono::seconds(9);
+  Keepalive none;
+  none.timeout = Duration(0);
+  EXPECT_THROW(detail::check(often), InputError);
+  EXPECT_THROW(detail::check(none), InputError);
+  EXPECT_NO_THROW(detail::check(Keepalive()));
+}
+
 TEST(Retry, IsRefusedWhereItsTimesAreNone) {
   Retry none;
   none.initial = Duration(0);

@@ -143,6 +143,7 @@ TEST(SubmissionStream, RefusesFramesAtOnceOrAfterAWhileWhereTheQueueIsFull) {
     options.delivery.window_frames = 1;
     SubmissionStream stream = server.client().submit(options);
     EXPECT_THROW(send_all(&stream, 6), BackPressureError);
+    stream.detach();
   }
 }
 
@@ -199,6 +200,58 @@ TEST(SubmissionStream, DeliversNoMoreWhenItIsDetached) {
   stream.send_batch(frames(0, 10));
   stream.detach();
   EXPECT_THROW(stream.flush(kWait), ClosedError);
+  EXPECT_TRUE(server.stored.empty());
+}
+
+TEST(SubmissionStream, DeliversWhatWasTakenWhenItIsClosedOrDestroyed) {
+  FakeSubmissions server;
+  {
+    SubmissionStream stream = server.client().submit(options_of());
+    stream.send_batch(frames(0, 7));
+    stream.close();
+    stream.close();
+    EXPECT_EQ(server.stored, count_to(7));
+    EXPECT_THROW(stream.send(boxes(7)), ClosedError);
+  }
+  {
+    SubmissionStream stream = server.client().submit(options_of());
+    stream.send(boxes(7));
+  }
+  EXPECT_EQ(server.stored, count_to(8));
+}
+
+TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
+  FakeSubmissions server;
+  server.faults = {Fault::say_nothing, Fault::say_nothing};
+  SubmitOptions options = options_of();
+  options.delivery.close_timeout = milliseconds(20);
+  SubmissionStream stream = server.client().submit(options);
+  stream.send_batch(frames(0, 7));
+  try {
+    stream.close();
+    FAIL();
+  } catch (const DeadlineError& error) {
+    EXPECT_EQ(error.message().rfind("7 frames were not durable within", 0), 0u);
+  }
+  EXPECT_EQ(stream.undelivered_frames(), 7u);
+  EXPECT_NO_THROW(stream.close());  // that has been told
+  EXPECT_THROW(stream.seal(7, kWait), DeadlineError);
+  SubmissionStream left = server.client().submit(options_of());
+  left.send_batch(frames(0, 7));
+  left.detach();
+  EXPECT_NO_THROW(left.close());
+  EXPECT_EQ(left.undelivered_frames(), 7u);
+}
+
+TEST(SubmissionStream, GivesUpAtOnceWhereAnExceptionUnwindsTheStack) {
+  FakeSubmissions server;
+  server.faults = {Fault::say_nothing};
+  const auto fail = [&server] {
+    SubmissionStream stream = server.client().submit(options_of());
+    stream.send_batch(frames(0, 7));
+    throw std::runtime_error("on purpose");
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
   EXPECT_TRUE(server.stored.empty());
 }
 

@@ -28,6 +28,7 @@ struct ClientOptions {
   std::optional<Tls> tls;  ///< Certificates of an encrypted connection; nullopt: plain.
   std::string token;       ///< Sent with each call as `authorization: Bearer`; empty: none.
   Duration timeout = std::chrono::seconds(10);  ///< Time of a call, or of opening a stream.
+  Keepalive keepalive;  ///< How a connection is found out that has gone silent.
   bool allow_plaintext_token = false;  ///< Whether the token may go unencrypted to another machine.
 };
 
@@ -39,7 +40,17 @@ enum class Health {
   service_unknown,  ///< It does not know the service.
 };
 
-/// A connection to a server.
+/// A server.
+struct ServerInfo {
+  std::string version;                ///< Its version.
+  std::string oldest_client_version;  ///< Oldest version of clients that it works with.
+  std::string newest_client_version;  ///< Newest version of clients that it works with.
+  std::optional<Time> time;           ///< Its time.
+  bool hosting = false;               ///< Whether it hosts benchmarks.
+  bool draining = false;              ///< Whether it is about to stop.
+};
+
+/// A connection to a server, which ends with the last of its copies and streams.
 ///
 /// It is cheap to copy, and copies share the connection; streams keep it open. Every method may be
 /// called from any thread, and a client may have any number of streams open.
@@ -49,10 +60,19 @@ class Client {
   /// names (`https_proxy`, `no_proxy`) are used for other machines.
   /// @param target Address: `host:port`, `[address]:port` or `unix:path`.
   /// @param options Encryption, token and deadline.
-  /// @throws InputError if the address is none, a certificate cannot be read, or the token cannot
-  /// be
-  ///   a header or would go unencrypted to another machine.
+  /// @throws InputError if the address is none, a certificate cannot be read or is none, or the
+  ///   token cannot be a header or would go unencrypted to another machine.
   explicit Client(const std::string& target, const ClientOptions& options = {});
+
+  /// The server itself; it answers clients of any version.
+  ServerInfo server() const;
+
+  /// One hosted benchmark.
+  /// @throws NotFoundError if there is none of that name.
+  Benchmark benchmark(const std::string& benchmark) const;
+
+  /// The hosted benchmarks that may be seen.
+  std::vector<Benchmark> benchmarks() const;
 
   /// Every evaluator of the server, built-in ones first.
   std::vector<EvaluatorDescription> evaluators() const;

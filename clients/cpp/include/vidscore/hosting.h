@@ -10,12 +10,26 @@
 #include <string>
 #include <vector>
 
+#include "vidscore/frames.h"
 #include "vidscore/reports.h"
 
 namespace vidscore {
 
 /// A point in time of the server's.
 using Time = std::chrono::system_clock::time_point;
+
+/// A specification, truth and a policy, hosted.
+struct Benchmark {
+  std::string name;                            ///< Last part of its name, such as `streets`.
+  std::string title;                           ///< Title for people.
+  std::vector<std::string> evaluators;         ///< Names of its evaluators.
+  std::optional<Geometry> truth_geometry;      ///< Shape of the truth's objects; nullopt: unknown.
+  std::optional<Geometry> detection_geometry;  ///< Shape of detections, likewise.
+  std::optional<Time> open_time;    ///< When submissions may be created from; nullopt: at once.
+  std::optional<Time> close_time;   ///< When submissions are sealed or cancelled; nullopt: never.
+  std::optional<Time> create_time;  ///< When it was created.
+  std::optional<Time> update_time;  ///< When it was last changed.
+};
 
 /// Where a submission stands.
 enum class SubmissionState {

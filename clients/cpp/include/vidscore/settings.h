@@ -58,7 +58,19 @@ struct Tls {
   std::string server_name;        ///< Name of the certificate; empty: the one of the address.
 };
 
-/// How often and how long to try again after a break; each wait is twice the one before.
+/// How a connection is found out that has gone silent, as some networks drop them.
+///
+/// While a call is open over a connection of which nothing is heard, the server is asked whether it
+/// is still there. A connection over which no answer comes is given up for a new one.
+struct Keepalive {
+  /// Time without a word from the server after which it is asked; at least 10 s: a server shuts out
+  /// clients that ask more often.
+  Duration interval = std::chrono::seconds(20);
+  Duration timeout = std::chrono::seconds(10);  ///< Time that it has to answer.
+};
+
+/// How often and how long to try again after a break; each wait is twice the one before, and none
+/// is shorter than the server says.
 struct Retry {
   Duration initial = std::chrono::milliseconds(200);  ///< Wait before the second try; above 0.
   Duration maximum = std::chrono::seconds(10);        ///< Most time between two tries.
@@ -74,7 +86,10 @@ struct Delivery {
   std::size_t window_frames = 4096;       ///< Unacknowledged frames at which no batch is sent.
   std::size_t window_bytes = 64u << 20u;  ///< Bytes of these, likewise.
   Duration acknowledge_timeout = std::chrono::seconds(30);  ///< Silence that is a break.
-  Retry retry;                                              ///< What happens after a break.
+  /// Longest time that closing the stream, or destroying it, waits for frames to become durable
+  /// before it gives them up.
+  Duration close_timeout = std::chrono::seconds(120);
+  Retry retry;         ///< What happens after a break.
   bool unary = false;  ///< Whether each batch is a call of its own, for proxies without streams.
   /// Called with the number of durable frames of the stream whenever it has grown, on the stream's
   /// own thread: it should be quick. It must not destroy the stream or wait for it by `flush`,

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,14 +43,15 @@ struct SubmitOptions {
 /// the server does not have. Every method may be called from any thread; frames of one thread are
 /// sent in its order. Two threads serve a stream: one connects, reads acknowledgements and calls
 /// Delivery::on_acknowledged, the other sends while there is a connection. Both have ended when the
-/// destructor returns, which gives up frames that are not durable: `close` or `seal` the stream
-/// first. The submission stays as it is until it is sealed. Moving a stream, or destroying it, is
-/// for one thread while no other uses it.
+/// destructor returns. The destructor closes the stream: it waits until every frame is durable, at
+/// most Delivery::close_timeout, and says on standard error how many it gives up; while an
+/// exception unwinds the stack, it detaches. The submission stays as it is until it is sealed. Moving a
+/// stream, or destroying it, is for one thread while no other uses it.
 class SubmissionStream {
  public:
   SubmissionStream(SubmissionStream&&) noexcept;             ///< Streams can be moved.
   SubmissionStream& operator=(SubmissionStream&&) noexcept;  ///< Streams can be moved.
-  ~SubmissionStream();                                       ///< Ends the stream at once.
+  ~SubmissionStream();                                       ///< Closes the stream.
 
   /// Full name of the submission.
   const std::string& submission() const noexcept;
@@ -59,6 +61,9 @@ class SubmissionStream {
 
   /// Frames of the stream that are known to be durable.
   std::uint64_t acknowledged_frames() const;
+
+  /// Frames that were taken and are not known to be durable; after the end, given up.
+  std::size_t undelivered_frames() const;
 
   /// How often the stream has gone on after a break.
   std::uint64_t reconnections() const;
@@ -80,7 +85,12 @@ class SubmissionStream {
   /// @throws Error what the stream failed with.
   std::uint64_t flush(std::optional<Duration> timeout = std::nullopt);
 
-  /// Wait as flush does, and end the stream; the submission stays open.
+  /// Deliver what was taken and end the stream; the submission stays open. It may be called again;
+  /// after detach it does nothing.
+  /// @param timeout Time to wait; nullopt for Delivery::close_timeout.
+  /// @throws DeadlineError if frames are not durable in time; they are given up, and the text and
+  ///   undelivered_frames say how many.
+  /// @throws Error what the stream failed with, if it had frames that are not durable.
   void close(std::optional<Duration> timeout = std::nullopt);
 
   /// End the stream at once; frames that are not durable are given up.

@@ -148,7 +148,7 @@ def _wrong_items(
     description: ParameterDescription, item_type: str
 ) -> Iterator[bool | float | int | str]:
     if item_type == "string":
-        yield 0
+        yield 0.5  # a whole number may stand for a text of an array: it is a label
         if description.choices:
             yield "".join(description.choices) + "?"
         return

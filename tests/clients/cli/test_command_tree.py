@@ -157,7 +157,11 @@ def test_completion_leaves_paths_to_the_shell() -> None:
         ("convert a b --to", "yo", ["plain,yolo-text"]),
         ("convert a b --from", "spot", ["plain,spotgeo-json"]),
         ("score spotgeo --set", "ta", ["plain,tau="]),
-        ("score spotgeo f1 --set", "f1.thr", ["plain,f1.threshold_tolerance=", "plain,f1.threshold="]),
+        (
+            "score spotgeo f1 --set",
+            "f1.thr",
+            ["plain,f1.threshold_tolerance=", "plain,f1.threshold="],
+        ),
         ("score nonsense --set", "t", [""]),
     ],
 )

@@ -135,10 +135,11 @@ def test_other_detections_under_the_same_name_are_refused(
 
 
 def test_a_submission_of_several_files_is_sealed_once(
-    hosted: str, folder: Path, falcon: Call
+    hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     second = [spotgeo_entry(frame, (1, 1), sequence=2) for frame in range(1, 6)]
     (folder / "second.json").write_text(json.dumps(second))
+    well(organiser("benchmark", "truth", hosted, "--truth", "second.json", "--merge"))
     for file in ("detections.json", "second.json"):
         name = ("--name", "parts", "--no-seal")
         well(falcon("submit", hosted, "--detections", file, *name))

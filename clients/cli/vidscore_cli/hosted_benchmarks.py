@@ -251,8 +251,8 @@ def _about_board(board: Leaderboard) -> Iterator[str]:
         yield "the board can be moved: vidscore benchmark publish"
     if board.newest_truth_revision > board.truth_revision > 0:
         yield (
-            f"the board shows revision {board.truth_revision} of the truth until all is scored "
-            f"under revision {board.newest_truth_revision}"
+            f"the board shows revision {board.truth_revision} of the truth until it moves to "
+            f"revision {board.newest_truth_revision}"
         )
 
 

@@ -10,7 +10,8 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
 - under ``final``: rows of ranking and released measures, but those of single sequences, and those
   of a class or a domain only where labels or sequences are public;
 - under ``live``: the report, its digest of the truth keyed;
-- of a board: what is seen of a score.
+- of a board: what is seen of a score, and which revision of the truth it is under;
+- of a score whose board is not shown yet: nothing.
 
 Warnings, curves, counts, and the digests of a report are in none of them but ``live``: a digest
 of the detections that were scored would tell which of them met truth.

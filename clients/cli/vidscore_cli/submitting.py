@@ -53,6 +53,9 @@ from vidscore_evaluators.specification_reading import spec_from_dict
 REFUSALS = (InputError, InvalidArgumentError, LimitExceededError, ConflictError)
 """Errors after which the same upload would be refused again."""
 
+ANY_FRAME = 1
+"""A frame that is sent empty where nobody may know which there are; it changes no score."""
+
 _LISTS = ("domains", "sequences")
 
 
@@ -157,21 +160,24 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
 
 
 def _empty_frames(benchmark: Benchmark) -> Annotations:
-    """The first frame of each video whose frames the specification tells, with nothing in it.
+    """A frame of each video that the specification names, with nothing in it: that counts.
+
+    It is the first one where the specification tells which frames there are, otherwise frame 1.
 
     Raises:
-        InputRefusedError: If it tells of none.
+        InputRefusedError: If it names none.
     """
     known = {key: benchmark.definition[key] for key in _LISTS if key in benchmark.definition}
     first_frames = {
         sequence.key: sequence.evaluated_frames.ranges[0][0]
-        for sequence in spec_from_dict(known).sequences
         if sequence.evaluated_frames is not None and sequence.evaluated_frames.ranges
+        else ANY_FRAME
+        for sequence in spec_from_dict(known).sequences
     }
     if not first_frames:
         raise InputRefusedError(
-            f"the specification of {benchmark.name} does not say which frames there are, so none "
-            "can be sent empty; use a format that lists frames without detections"
+            f"the specification of {short_names(benchmark.name)} names no sequences, so none of "
+            "their frames can be sent empty; use a format that lists frames without detections"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
     if benchmark.detection_geometry is None:

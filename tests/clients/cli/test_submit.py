@@ -63,14 +63,14 @@ def test_a_check_submits_nothing_and_tells_what_is_left(
 def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(
     hosted: str, limited: str, folder: Path, falcon: Call
 ) -> None:
-    """The specification has to tell which frames there are: one of them is sent empty."""
+    """The specification has to name sequences: a frame of each is sent empty."""
     (folder / "empty.csv").write_text("sequence,frame,x,y\n")
     sent = ("--detections", "empty.csv")
     asked = falcon("submit", limited, *sent)
     assert asked.exit_code == ExitCode.INPUT
     assert "--allow-empty" in asked.stderr
     unlisted = falcon("submit", hosted, *sent, "--allow-empty")
-    assert "does not say which frames there are" in unlisted.stderr
+    assert "names no sequences" in unlisted.stderr
     text = well(falcon("submit", limited, *sent, "--allow-empty", "--format", "csv"))
     scores = {row["measure"]: row["value"] for row in csv.DictReader(io.StringIO(text))}
     assert float(scores["f1"]) == 0.0
@@ -110,7 +110,7 @@ def test_what_waits_for_truth_says_so_and_until_when(
     name = f"{hosted}-waiting"
     (folder / "waiting.toml").write_text(BENCHMARK + "truth_timeout_s = 1\n")
     well(organiser("benchmark", "create", name, "waiting.toml"))
-    well(organiser("benchmark", "truth", name, "--truth", "truth.json"))
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--incomplete"))
     shown = well(falcon("benchmark", "show", name))
     assert "complete ground truth; a sealed submission waits for it for at most 0:00:01" in (
         " ".join(shown.split())
@@ -215,15 +215,13 @@ def test_tls_to_a_server_without_it_is_one_sentence(site: tuple[str, str]) -> No
 def test_an_update_speaks_of_rescoring_only_where_scores_are_stale(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    (folder / "quota.toml").write_text(BENCHMARK + "submissions_per_day = 3\n")
     (folder / "tau.toml").write_text(
         BENCHMARK.replace('name = "spotgeo"', 'name = "spotgeo"\nparameters = { tau = 5.0 }')
     )
     update = ("benchmark", "update", hosted)
-    assert "rescore" not in well(organiser(*update, "tau.toml"))
+    assert "scored again" not in well(organiser(*update, "tau.toml"))
     well(falcon("submit", hosted, "--detections", "detections.json"))
-    assert "rescore" in well(organiser(*update, "benchmark.toml"))
-    assert "rescore" not in well(organiser(*update, "quota.toml"))
+    assert "scored again" in well(organiser(*update, "benchmark.toml"))
 
 
 def test_a_part_of_the_board_that_is_unknown_is_an_error_that_names_the_known_ones(

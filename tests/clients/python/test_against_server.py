@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -285,7 +286,7 @@ def test_what_the_server_refuses_comes_with_reason_and_fields(client: Client) ->
                             detection_geometry="point")  # fmt: skip
     assert parameter.value.reason == "INVALID_PARAMETER"
     with client.score_stream(["neovision2"]) as stream:
-        stream.send("a", 0, [[0.0, 0.0, float("nan"), 1.0]], confidences=[2.0])
+        stream.send("a", 0, [[0.0, 0.0, float("nan"), 1.0]], confidences=[math.inf])
         with pytest.raises(InvalidArgumentError) as batch:
             stream.finish()
     assert {violation.field for violation in batch.value.violations} == {

@@ -92,7 +92,7 @@ async def test_whatever_changes_something_is_on_the_record_with_who_did_it(
     )
     records = [(record.action, record.resource) for record in reversed(answer.records)]
     submission = f"{BENCHMARK}/submissions/one"
-    assert records[-7:] == [
+    assert records[-8:] == [
         ("CreateBenchmark", BENCHMARK),
         ("UploadTruth", BENCHMARK),
         ("CreateSubmission", submission),
@@ -100,6 +100,7 @@ async def test_whatever_changes_something_is_on_the_record_with_who_did_it(
         ("SealSubmission", submission),
         ("scoring_started", submission),
         ("scored", submission),
+        ("board moved", BENCHMARK),
     ]
     red = f"tokens/{hosted.red.secret.split('_')[1]}"
     actors = {record.action: record.actor for record in answer.records}

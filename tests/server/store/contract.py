@@ -11,6 +11,7 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.append_contract import AppendContract
 from tests.server.store.commands import append, populate, put
+from tests.server.store.score_contract import ScoreContract
 
 from vidscore_server.store.contract import (
     AlreadyExistsError,
@@ -23,7 +24,7 @@ from vidscore_server.store.contract import (
 from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionState
 
 
-class StoreContract(AppendContract):
+class StoreContract(AppendContract, ScoreContract):
     """What every store promises."""
 
     # --- commands ---------------------------------------------------------------------------
@@ -317,106 +318,6 @@ class StoreContract(AppendContract):
         assert (opened.epoch, opened.next_offset) == (1, 0)
 
     # --- scores, releases, tokens, operations, audit, responses -------------------------------
-
-    def test_scores_are_numbered_and_listed_newest_first(self, store: Store) -> None:
-        put(store, populate, lambda t: t.update_submission(r.submission(frame_count=1)))
-        numbers = [
-            store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(60).number  # type: ignore[misc]
-            for e in ("f1", "map", "f1")
-        ]
-        assert numbers == [1, 2, 3]
-        with store.read() as reader:
-            assert [s.number for s in reader.scores("b", "s", None, 2)] == [3, 2]
-            assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
-            assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
-
-    def test_scores_are_found_by_what_they_are_under(self, store: Store) -> None:
-        """Of the same basis the newest counts; another revision or configuration is another."""
-        other = [replace(r.score(), truth_revision=2), replace(r.score(), configuration="f1 2 abc")]
-        put(
-            store,
-            populate,
-            lambda t: [t.insert_score(one) for one in (r.score(), r.score(), *other)],
-            lambda t: t.insert_score(r.score(evaluator="map")),
-        )
-        with store.read() as reader:
-            found = reader.scores_under("b", "f1", 1, "f1 1 abc")
-            assert [score.number for score in found] == [2]
-            found = reader.scores_under("b", "f1", 2, "f1 1 abc")
-            assert [score.number for score in found] == [3]
-            assert reader.scores_under("b", "f1", 2, "f1 2 abc") == []
-            under = {
-                (basis.evaluator, basis.truth_revision, basis.configuration)
-                for basis in reader.score_bases("b")
-            }
-            assert under == {
-                ("f1", 1, "f1 1 abc"),
-                ("f1", 2, "f1 1 abc"),
-                ("f1", 1, "f1 2 abc"),
-                ("map", 1, "f1 1 abc"),
-            }
-            assert len(reader.score_bases("b")) == len(under)
-
-    def test_a_score_is_published_with_what_it_releases(self, store: Store) -> None:
-        kept = replace(r.score(), published=False)
-        put(store, populate, lambda t: [t.insert_score(kept), t.insert_score(kept)])
-        with store.read() as reader:
-            assert reader.published_scores("b", "f1") == []
-            assert reader.scores("b", "s", None, 9, published_only=True) == []
-            assert len(reader.scores("b", "s", None, 9)) == 2
-        put(store, lambda t: t.publish_score(replace(kept, number=1, released="{}")))
-        published = replace(kept, number=1, released="{}", published=True)
-        with store.read() as reader:
-            assert reader.published_scores("b", "f1") == [published]
-            assert reader.scores("b", "s", None, 9, published_only=True) == [published]
-        missing = store.submit(lambda t: t.publish_score(replace(kept, number=7)))
-        with pytest.raises(NotFoundError):
-            missing.result(60)
-
-    def test_what_a_submission_could_not_be_scored_again_under_is_noted_once(
-        self, store: Store
-    ) -> None:
-        put(
-            store,
-            populate,
-            lambda t: t.put_failed_rescoring("b", "s", "one"),
-            lambda t: t.put_failed_rescoring("b", "s", "two"),
-        )
-        with store.read() as reader:
-            assert reader.failed_rescorings("b") == {"s": "two"}
-
-    def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: Store) -> None:
-        other = replace(r.release(), evaluator="map")
-        put(
-            store,
-            populate,
-            lambda t: [t.put_release(one) for one in (r.release(), r.release("blue"), other)],
-            lambda t: t.delete_releases("b", "f1"),
-        )
-        with store.read() as reader:
-            assert reader.releases("b", "f1") == []
-            assert reader.releases("b", "map") == [other]
-
-    def test_the_revisions_of_all_benchmarks_are_read_at_once(self, store: Store) -> None:
-        put(
-            store,
-            lambda t: t.insert_benchmark(r.benchmark("one")),
-            lambda t: t.insert_benchmark(replace(r.benchmark("two"), revision=5, board="{}")),
-        )
-        with store.read() as reader:
-            assert reader.benchmark_revisions() == {"one": (r.NOON, 1), "two": (r.NOON, 5)}
-            assert [entry.board for entry in reader.benchmarks("", 9)] == ["", "{}"]
-
-    def test_a_release_takes_the_place_of_the_one_before(self, store: Store) -> None:
-        put(
-            store,
-            populate,
-            lambda t: t.put_release(r.release(values="1")),
-            lambda t: t.put_release(r.release(values="2")),
-            lambda t: t.put_release(r.release("blue")),
-        )
-        with store.read() as reader:
-            assert [x.values for x in reader.releases("b", "f1")] == ["{}", "2"]
 
     def test_tokens_are_listed_newest_first_in_pages(self, store: Store) -> None:
         for name, seconds in (("x", 0), ("z", 9), ("y", 9)):

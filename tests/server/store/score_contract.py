@@ -8,7 +8,12 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.commands import populate, put
 
-from vidscore_server.store.contract import NotFoundError, Store
+from vidscore_server.store.contract import NotFoundError, Store, Transaction
+
+
+def with_frames(transaction: Transaction) -> None:
+    """Give the submission a frame: what has none is on no board."""
+    transaction.update_submission(r.submission(frame_count=1))
 
 
 class ScoreContract:
@@ -32,6 +37,7 @@ class ScoreContract:
         put(
             store,
             populate,
+            with_frames,
             lambda t: [t.insert_score(one) for one in (r.score(), r.score(), *other)],
             lambda t: t.insert_score(r.score(evaluator="map")),
         )
@@ -55,7 +61,8 @@ class ScoreContract:
 
     def test_a_score_is_published_with_what_it_releases(self, store: Store) -> None:
         kept = replace(r.score(), published=False)
-        put(store, populate, lambda t: [t.insert_score(kept), t.insert_score(kept)])
+        put(store, populate, with_frames)
+        put(store, lambda t: [t.insert_score(kept), t.insert_score(kept)])
         with store.read() as reader:
             assert reader.published_scores("b", "f1") == []
             assert reader.scores("b", "s", None, 9, published_only=True) == []

@@ -147,12 +147,13 @@ class Site:
 EXPECTED = library_report(TRUTH, points(FRAMES))
 
 
-# The first five commits are the heartbeat, the benchmark, its truth, the submission and its stream.
+# Commits: the heartbeat, the benchmark, its truth, the submission, its stream, and two for the first
+# frame, which has to be admitted.
 @pytest.mark.parametrize(
     ("while_frames_come", "while_it_scores"),
     [
-        ("before_commit=kill@7", "before_scoring=kill"),
-        ("after_commit=kill@7", "before_score_commit=kill"),
+        ("before_commit=kill@8", "before_scoring=kill"),
+        ("after_commit=kill@8", "before_score_commit=kill"),
         ("before_acknowledge=kill@2", ""),
     ],
 )

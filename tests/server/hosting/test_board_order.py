@@ -234,7 +234,9 @@ class Hosting(RuleBasedStateMachine):
 
     def submission(self, name: str, team: str) -> SubmissionRecord:
         state, now = SubmissionState.SCORED, self.time
-        return SubmissionRecord("b", name, team, "", state, "", "", now, now, now, now)
+        return SubmissionRecord(
+            "b", name, team, "", state, "", "", now, now, now, now, frame_count=1
+        )
 
     def defined(self, tau: float, rescore: str, visibility: str) -> Definition:
         return definition_from_dict(

@@ -121,7 +121,7 @@ class Submitting(RuleBasedStateMachine):
         async def prepare() -> None:
             self.folder.mkdir()
             await self.start()
-            await self.hosted.organiser.create_benchmark()
+            await self.hosted.organiser.create_benchmark(public=[])
             await self.hosted.organiser.upload(truth(FRAME_COUNT))
             await self.create()
 

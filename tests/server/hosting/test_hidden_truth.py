@@ -152,9 +152,6 @@ async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
     texts = [str(await hosted.red.ended())]
     texts += [str(message) for message in await _everything_seen(hosted.red, ["one"])]
     parts = [hosted.red.board(domain=""), hosted.red.board(class_name="")]
-    if visibility == "FINAL":
-        texts.extend([str(await part) for part in parts])
-        parts = []
     for call in (*parts, *_forbidden(hosted.red)):
         texts.append((await refusal(call)).message)
     texts.append(log_lines.getvalue())

@@ -266,12 +266,12 @@ async def _callers(
 ) -> AsyncIterator[Hosted]:
     async with grpc.aio.insecure_channel(address) as channel:
         organiser = _client(channel, secret)
-        red, blue = [
-            _client(channel, await create_token(organiser, access_service_pb2.ROLE_PERFORMER, team))
-            for team in ("red", "blue")
-        ]
-        viewer = _client(channel, await create_token(organiser, access_service_pb2.ROLE_VIEWER))
-        yield Hosted(server, clock, workers, channel, organiser, red, blue, viewer)
+        made = []
+        for role, team in (("PERFORMER", "red"), ("PERFORMER", "blue"), ("VIEWER", "")):
+            clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
+            kind = access_service_pb2.Role.Value(f"ROLE_{role}")
+            made.append(_client(channel, await create_token(organiser, kind, team)))
+        yield Hosted(server, clock, workers, channel, organiser, *made)
 
 
 async def create_token(

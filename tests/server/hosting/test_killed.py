@@ -147,8 +147,8 @@ class Site:
 EXPECTED = library_report(TRUTH, points(FRAMES))
 
 
-# Commits: the heartbeat, the benchmark, its truth, the submission, its stream, and two for the first
-# frame, which has to be admitted.
+# Commits: the heartbeat, the benchmark, its truth, the submission, its stream, and two for the
+# first frame, which has to be admitted.
 @pytest.mark.parametrize(
     ("while_frames_come", "while_it_scores"),
     [

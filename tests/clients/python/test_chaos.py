@@ -285,7 +285,7 @@ class Sending(RuleBasedStateMachine):
     def teardown(self) -> None:
         """Every life that went well so far ends with the report of the batch."""
         try:
-            if sys.exc_info()[0] is None and hasattr(self, "stream"):
+            if sys.exc_info()[0] is None and hasattr(self, "stream") and self.sent:
                 self.proxy.calm()
                 self.stream.seal(self.sent, timeout_s=TIMEOUT_S)
                 self.site.organiser.wait(self.stream.submission)

@@ -48,6 +48,7 @@ impl BenchmarkService for Benchmarks {
         };
         Ok(Response::new(wire::GetBenchmarkResponse {
             benchmark: Some(benchmark),
+            ..wire::GetBenchmarkResponse::default()
         }))
     }
 
@@ -86,5 +87,6 @@ impl BenchmarkService for Benchmarks {
         upload_truth(Streaming<wire::UploadTruthRequest>) -> wire::UploadTruthResponse;
         list_truth_revisions(wire::ListTruthRevisionsRequest) -> wire::ListTruthRevisionsResponse;
         rescore_submissions(wire::RescoreSubmissionsRequest) -> Operation;
+        publish_leaderboard(wire::PublishLeaderboardRequest) -> wire::PublishLeaderboardResponse;
     }
 }

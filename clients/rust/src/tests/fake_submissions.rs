@@ -279,6 +279,13 @@ impl SubmissionService for Fake {
         })
     }
 
+    async fn check_detections(
+        &self,
+        _: Request<wire::CheckDetectionsRequest>,
+    ) -> Result<Response<wire::CheckDetectionsResponse>, Status> {
+        Err(Status::unimplemented("check_detections"))
+    }
+
     async fn cancel_submission(
         &self,
         _: Request<wire::CancelSubmissionRequest>,

@@ -158,6 +158,10 @@ def wrong_token(stage: Stage) -> None:
         same_error(stage.runner.run("get", **options).refusal("access_denied"), expected)
 
 
+TOO_FAR_PX = 2e9
+"""A coordinate that no server takes."""
+
+
 def _refused_documents() -> dict[str, tuple[str, Document]]:
     """Frames and configurations that break the rules, each in one message."""
     several = deepcopy(POINTS.document)
@@ -165,9 +169,9 @@ def _refused_documents() -> dict[str, tuple[str, Document]]:
     unknown = deepcopy(POINTS.document)
     unknown["configuration"]["evaluators"] = [{"name": "no-such-evaluator", "parameters": {}}]
     field = deepcopy(POINTS.document)
-    field["detections"] = [frame("1", 1, thing(1.0, 2.0), thing(3.0, 4.0, confidence=1.5))]
+    field["detections"] = [frame("1", 1, thing(1.0, 2.0), thing(3.0, TOO_FAR_PX))]
     many = deepcopy(POINTS.document)
-    objects = [thing(float(n), 2.0, confidence=2.0) for n in range(25)]
+    objects = [thing(float(n), TOO_FAR_PX) for n in range(25)]
     many["detections"] = [frame("1", 1, *objects)]
     return {
         "several": ("invalid_argument", several),

@@ -267,10 +267,10 @@ async def _callers(
     async with grpc.aio.insecure_channel(address) as channel:
         organiser = _client(channel, secret)
         made = []
-        for role, team in (("PERFORMER", "red"), ("PERFORMER", "blue"), ("VIEWER", "")):
+        performer, viewer = access_service_pb2.ROLE_PERFORMER, access_service_pb2.ROLE_VIEWER
+        for role, team in ((performer, "red"), (performer, "blue"), (viewer, "")):
             clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
-            kind = access_service_pb2.Role.Value(f"ROLE_{role}")
-            made.append(_client(channel, await create_token(organiser, kind, team)))
+            made.append(_client(channel, await create_token(organiser, role, team)))
         yield Hosted(server, clock, workers, channel, organiser, *made)
 
 

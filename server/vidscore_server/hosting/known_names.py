@@ -6,7 +6,6 @@ What is not public, or not known yet, is never looked at: no answer can depend o
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.public_names import NameKind, withheld_warning
@@ -293,10 +293,9 @@ def _label_warning(label: str, known: Iterable[str]) -> str:
 
 def _advice(name: str, known: Sequence[str], what: str) -> str:
     """The nearest known name, or the first ones there are."""
-    folded = {entry.casefold(): entry for entry in known[:NAMES_COMPARED]}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
-    if close:
-        return f"did you mean {folded[close[0]][:SHOWN_CHARACTERS]}?"
+    close = closest_name(name, known[:NAMES_COMPARED])
+    if close is not None:
+        return f"did you mean {close[:SHOWN_CHARACTERS]}?"
     named = [entry[:SHOWN_CHARACTERS] for entry in known if entry][:NAMES_IN_MESSAGE]
     if not named:
         return f"{what} have no names"

@@ -267,10 +267,12 @@ async def _callers(
     async with grpc.aio.insecure_channel(address) as channel:
         organiser = _client(channel, secret)
         made = []
+        noon, clock.now = clock.now, clock.now - timedelta(microseconds=3)
         performer, viewer = access_service_pb2.ROLE_PERFORMER, access_service_pb2.ROLE_VIEWER
         for role, team in ((performer, "red"), (performer, "blue"), (viewer, "")):
             clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
             made.append(_client(channel, await create_token(organiser, role, team)))
+        assert clock.now == noon
         yield Hosted(server, clock, workers, channel, organiser, *made)
 
 

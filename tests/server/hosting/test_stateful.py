@@ -315,8 +315,9 @@ class Submitting(RuleBasedStateMachine):
 
     @invariant()
     def what_has_frames_is_listed_and_nothing_else(self) -> None:
-        listed = self.run(self.hosted.organiser.listed())
+        # In this order: what is on its way may be stored between the two calls.
         frame_count = self.run(self.hosted.organiser.get(self.model.name)).frame_count
+        listed = self.run(self.hosted.organiser.listed())
         expected = {model.name for model in self.scored}
         assert set(listed) - {self.model.name} == expected
         if frame_count or not self.may_hold_frames():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import lt
 
 import numpy as np
@@ -141,6 +142,8 @@ def build_table(
         ValueError: If a number key is NaN, or a value to sum is not finite.
     """
     row_count = len(text_codes[0])
+    if row_count == 0:
+        return _table_of_nothing(schema)
     codes = _stack(text_codes, row_count, np.int64)
     words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
     # Adding 0.0 takes the sign off zero, so that equal keys have equal bits.
@@ -161,6 +164,18 @@ def build_table(
         sums=summed,
     )
     return _bounded(table)
+
+
+@lru_cache(maxsize=256)
+def _table_of_nothing(schema: TableSchema) -> Table:
+    return Table(
+        schema=schema,
+        vocabulary=(),
+        text_codes=np.zeros((0, len(schema.texts)), dtype=np.int64),
+        numbers=np.zeros((0, len(schema.numbers))),
+        counts=np.zeros((0, len(schema.counts)), dtype=np.int64),
+        sums=np.zeros((0, len(schema.sums)), dtype=np.object_),
+    )
 
 
 def merge_tables(tables: Sequence[Table]) -> Table:
@@ -278,6 +293,8 @@ def _collect(
 
 def _bounded(table: Table) -> Table:
     """The table with no more rows than its schema keeps."""
+    if table.schema.first is None or table.row_count <= table.schema.first:
+        return table
     kept = kept_rows(table)
     if kept.all():
         return table

@@ -220,9 +220,11 @@ def score_pair(
 
 def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
     """The report with further warnings before its own."""
-    if not warnings:
+    # What files and specification both tell is told once.
+    further = tuple(entry for entry in warnings if entry not in report.scores.warnings)
+    if not further:
         return report
-    scores = replace(report.scores, warnings=(*warnings, *report.scores.warnings))
+    scores = replace(report.scores, warnings=(*further, *report.scores.warnings))
     return replace(report, scores=scores)
 
 

@@ -28,7 +28,11 @@ from vidscore_evaluators.formats.source import Source, listed_names
 from vidscore_evaluators.library import scaled
 from vidscore_evaluators.plausibility.contents import Spread, contents_of
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.reading import doubts_of_pair, doubts_of_side
+from vidscore_evaluators.plausibility.reading import (
+    doubts_of_pair,
+    doubts_of_places,
+    doubts_of_side,
+)
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -158,6 +162,7 @@ def _doubts(
 ) -> Iterator[ReportWarning]:
     if pair is None:
         yield from source.warnings
+        yield from doubts_of_places(side, source.annotations, source.image_sizes)
         yield from doubts_of_side(side, source.annotations)
         return
     yield from pair.warnings

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +27,7 @@ from vidscore_evaluators.formats.detection import (
 )
 from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
 from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
+from vidscore_evaluators.plausibility.reading import doubts_of_places
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
 __all__ = [
@@ -50,10 +52,16 @@ class Pair:
     truth: Source
     detections: Source
 
-    @property
+    @cached_property
     def warnings(self) -> tuple[ReportWarning, ...]:
         """What a reader of the scores should know of both."""
-        return (*self.truth.warnings, *self.detections.warnings)
+        sizes = {**self.truth.image_sizes, **self.detections.image_sizes}
+        return (
+            *self.truth.warnings,
+            *self.detections.warnings,
+            *doubts_of_places(Side.TRUTH, self.truth.annotations, sizes),
+            *doubts_of_places(Side.DETECTIONS, self.detections.annotations, sizes),
+        )
 
     def place_of(self, example: FrameExample) -> str:
         """File and line, or entry, of the frame that a warning names."""
@@ -101,7 +109,7 @@ def read_source(
                 raise InputError(reading.faults.listed())
         except InputError as error:
             raise InputError(found.explained(error.faults)) from None
-    return _with_skipped(reading.source, reading.skipped)
+    return _with_skipped(_with_sizes(reading.source, image_size), reading.skipped)
 
 
 def read_pair(
@@ -189,6 +197,14 @@ def _refuse_mixture(truth: Source, detections: Source) -> None:
     if len(formats) > 1:
         expected = f"{truth.format}, as the truth is, or {generic_csv.NAME}"
         raise InputError([Fault(str(detections.format), expected, source=detections.name)])
+
+
+def _with_sizes(source: Source, image_size: tuple[int, int] | None) -> Source:
+    """The source with the size of its images where its files do not say it."""
+    if image_size is None or source.image_sizes:
+        return source
+    sizes = dict.fromkeys(source.annotations.sequences, image_size)
+    return replace(source, image_sizes=sizes)
 
 
 def _with_skipped(source: Source, skipped: int) -> Source:

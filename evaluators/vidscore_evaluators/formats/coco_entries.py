@@ -231,6 +231,16 @@ def _anything() -> Rule:
     return Rule("anything", lambda _: True, column, "")
 
 
+def _size() -> Rule:
+    """Sizes in pixels that may be of use; others are taken for none, which is 0."""
+
+    def column(values: list[Any]) -> IntArray:
+        sizes = [value if type(value) is int and value > 0 else 0 for value in values]
+        return np.array([min(size, int(MAXIMUM_COORDINATE_PX)) for size in sizes], dtype=np.int64)
+
+    return Rule("anything", lambda _: True, column, 0)
+
+
 def _number(least: float, greatest: float, default: float | None = None) -> Rule:
     def holds(value: object) -> bool:
         return type(value) in (int, float) and least <= value <= greatest  # type: ignore[operator]
@@ -306,6 +316,8 @@ IMAGE_RULES: Rules = MappingProxyType(
     {
         "id": _id(unique=True),
         "file_name": _anything(),
+        "width": _size(),
+        "height": _size(),
         "video_id": _OPTIONAL_ID,
         "frame_id": _OPTIONAL_ID,
         "frame_index": _OPTIONAL_ID,

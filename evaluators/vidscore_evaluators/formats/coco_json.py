@@ -67,6 +67,7 @@ from vidscore_evaluators.formats.source import (
     Source,
 )
 from vidscore_evaluators.formats.table import Table, TextColumn
+from vidscore_evaluators.plausibility.impression import ImageSizes
 
 NAME = "coco-json"
 _EXPECTED = "a JSON file in the form of COCO"
@@ -245,7 +246,25 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     of_image = dict(zip(ids.tolist(), frames, strict=True))
     numbering = Numbering(of_image, names, images.texts("file_name"))
     skipped = len(lists["annotations"]) - len(entries)
-    return Reading(replace(source, numbering=numbering), faults, skipped)
+    sizes = _largest_sizes(images, frames)
+    return Reading(replace(source, numbering=numbering, image_sizes=sizes), faults, skipped)
+
+
+def _largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
+    """Greatest width and height of the images of each sequence that says those of all of them."""
+    sequences = [sequence for sequence, _ in frames]
+    names = list(dict.fromkeys(sequences))
+    position = {name: index for index, name in enumerate(names)}
+    rows = np.array([position[name] for name in sequences], dtype=np.int64)
+    sizes = np.stack([images.whole("width"), images.whole("height")], axis=1)
+    greatest = np.zeros((len(names), 2), dtype=np.int64)
+    np.maximum.at(greatest, rows, sizes)
+    unknown = set(rows[(sizes <= 0).any(axis=1)].tolist())
+    return {
+        name: (int(width), int(height))
+        for index, (name, (width, height)) in enumerate(zip(names, greatest, strict=True))
+        if index not in unknown
+    }
 
 
 def _frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:

@@ -26,6 +26,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -81,13 +82,14 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     check_files(files, path, _LAYOUT[side], limits, swapped)
     broken, faults = FaultList(), FaultList()
     parts: list[CsvRows] = []
-    lengths: dict[SequenceKey, int] = {}
+    infos: dict[SequenceKey, _SequenceInfo] = {}
     reads = in_threads(lambda file: _read_file(file, side, limits), files.values())
     for (key, file), read_file in zip(files.items(), reads, strict=True):
         try:
             parts.append(read_file())
-            if side is Side.TRUTH:
-                lengths |= _length(key, file, limits)
+            info = _sequence_info(file, limits) if side is Side.TRUTH else None
+            if info is not None:
+                infos[key] = info
         except InputError as error:
             broken.extend(error.faults)
     for part in parts:
@@ -95,6 +97,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     if broken:
         broken.absorb(faults)
         raise InputError(broken.listed())
+    lengths = {key: info.length for key, info in infos.items()}
+    sizes = {key: info.image_size for key, info in infos.items() if info.image_size}
     table = concatenate_tables([part.table for part in parts])
     checks = _check_rows(table, side, tuple(files), lengths)
     faults.absorb(checks.faults)
@@ -103,7 +107,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     listed = _Listed.beside(rows, lengths)
     annotations, places = group_rows(listed.before(rows), listed.before_table(good))
     skipped = sum(part.skipped for part in parts) + int(checks.faulty.sum())
-    return Reading(Source(annotations, str(path), NAME, places), faults, skipped)
+    source = Source(annotations, str(path), NAME, places, image_sizes=sizes)
+    return Reading(source, faults, skipped)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -168,11 +173,18 @@ def _holds_parts(folder: InputPath) -> bool:
     return any(is_file(folder / part) for part in _PARTS)
 
 
-def _length(key: SequenceKey, file: InputPath, limits: ReadLimits) -> dict[SequenceKey, int]:
-    """Frames of the sequence, where a seqinfo.ini says so."""
+class _SequenceInfo(NamedTuple):
+    """What a seqinfo.ini says: frames, and width and height of the images where it has them."""
+
+    length: int
+    image_size: tuple[int, int] | None
+
+
+def _sequence_info(file: InputPath, limits: ReadLimits) -> _SequenceInfo | None:
+    """What stands in the seqinfo.ini beside a truth, if there is one."""
     path = file.parent.parent / "seqinfo.ini"
     if file.name != "gt.txt" or not is_file(path):
-        return {}
+        return None
     parser = configparser.ConfigParser(interpolation=None)
     expected = f"seqLength = a whole number from 1 to {MAXIMUM_FRAMES} under [Sequence]"
     try:
@@ -183,7 +195,9 @@ def _length(key: SequenceKey, file: InputPath, limits: ReadLimits) -> dict[Seque
     length = read_whole(text)
     if length is None or not 1 <= length <= MAXIMUM_FRAMES:
         raise InputError([Fault(show_text(text), expected, source=str(path), field="seqLength")])
-    return {key: length}
+    names = ("imWidth", "imHeight")
+    width, height = (read_whole(parser.get("Sequence", name, fallback="")) for name in names)
+    return _SequenceInfo(length, (width, height) if width and height else None)
 
 
 def _read_file(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:

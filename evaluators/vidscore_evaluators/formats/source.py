@@ -14,6 +14,7 @@ from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.packed import InputPath
+from vidscore_evaluators.plausibility.impression import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
 NAMES_IN_WARNING = 10
@@ -126,6 +127,8 @@ class Source:
         places: Where its frames stand; None where it came as arrays.
         warnings: What a reader of the scores should know.
         numbering: What its numbers stand for, where its format has such and the files say so.
+        image_sizes: Width and height in pixels of the largest image of each sequence, where the
+            files or the reader's options say it.
     """
 
     annotations: Annotations
@@ -134,6 +137,7 @@ class Source:
     places: Places | None = None
     warnings: tuple[ReportWarning, ...] = ()
     numbering: Numbering | None = None
+    image_sizes: ImageSizes = field(default_factory=dict)
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.

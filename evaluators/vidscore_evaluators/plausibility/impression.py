@@ -10,12 +10,22 @@ from enum import StrEnum
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, ObjectFlag, Side
+from vidscore_evaluators.annotations import (
+    BOX,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.plausibility.columns import resembles_known_column
 from vidscore_evaluators.plausibility.sampling import SAMPLE, SAMPLE_SCHEMA, sample_table
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+ImageSizes = Mapping[SequenceKey, tuple[int, int]]
+"""Width and height of the images of each sequence, as far as they are known."""
 
 
 class Example(StrEnum):
@@ -72,7 +82,8 @@ def impression_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
-    seen = [_Seen.of(side, annotations, specification) for side, annotations in sides.items()]
+    sizes = _sizes_in(specification)
+    seen = [_Seen.of(side, annotations, sizes) for side, annotations in sides.items()]
     return {
         SIDES: _sides_table(seen),
         LABELS: _labels_table(aligned, evaluated),
@@ -102,35 +113,36 @@ class _Seen:
     sized: int
 
     @classmethod
-    def of(cls, side: Side, annotations: Annotations, specification: BenchmarkSpec) -> _Seen:
+    def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _Seen:
         coordinates = annotations.coordinates
         swapped: BoolArray | None = None
         if annotations.arity == BOX:
             swapped = (coordinates[:, 2] < coordinates[:, 0]) | (
                 coordinates[:, 3] < coordinates[:, 1]
             )
-        sizes = _image_sizes(annotations, specification)
-        if sizes is None:
+        if not known:
             return cls(side, annotations, swapped, None, 0)
-        of_objects = sizes[annotations.frame_sequences].repeat(annotations.object_counts, axis=0)
-        sized = int(np.isfinite(of_objects[:, 0]).sum())
-        return cls(side, annotations, swapped, _beyond(coordinates, of_objects), sized)
+        sizes = sizes_of_objects(annotations, known)
+        sized = int(np.isfinite(sizes[:, 0]).sum())
+        return cls(side, annotations, swapped, beyond_image(coordinates, sizes), sized)
 
 
-def _image_sizes(annotations: Annotations, specification: BenchmarkSpec) -> FloatArray | None:
-    """(S, 2) width and height of the images of each sequence, infinite where unknown."""
-    known = {
+def _sizes_in(specification: BenchmarkSpec) -> ImageSizes:
+    return {
         entry.key: (entry.image_width, entry.image_height)
         for entry in specification.sequences
         if entry.image_width and entry.image_height
     }
-    if not known:
-        return None
+
+
+def sizes_of_objects(annotations: Annotations, known: ImageSizes) -> FloatArray:
+    """(N, 2) width and height of the image of each object, infinite where unknown."""
     unknown = (np.inf, np.inf)
-    return np.array([known.get(key, unknown) for key in annotations.sequences]).reshape(-1, 2)
+    sizes = np.array([known.get(key, unknown) for key in annotations.sequences]).reshape(-1, 2)
+    return sizes[annotations.frame_sequences].repeat(annotations.object_counts, axis=0)
 
 
-def _beyond(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
+def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
     """(N,) whether the centre of an object is beyond its image, or the object larger than it."""
     points = coordinates.reshape(len(coordinates), coordinates.shape[1] // 2, 2)
     least, greatest = points.min(axis=1), points.max(axis=1)

@@ -64,6 +64,10 @@ _READINGS = {
         "one frame later",
         "check the frame numbers, and add 1 to those of the detections",
     ),
+    "reads_sides_exchanged": (
+        "as detections, and the detections as the ground truth",
+        "check that ground truth and detections are not swapped",
+    ),
     "nothing_overlaps": (
         "the ground truth of other frames as well as that of their own",
         "check that both sides are of the same videos, and the format of the boxes",
@@ -203,7 +207,15 @@ def _corners(impression: Impression, side: Side) -> Iterator[ReportWarning]:
 def _beyond_image(impression: Impression, side: Side) -> Iterator[ReportWarning]:
     count, sized = (_count(impression, side, name) for name in ("beyond_image", "sized"))
     example = _example(impression, side, Example.BEYOND_IMAGE)
-    if count >= MORE_THAN_A_FEW and count > _BEYOND_SHARE * sized and example is not None:
+    if example is not None:
+        yield from beyond_image_doubts(side, count, sized, example)
+
+
+def beyond_image_doubts(
+    side: Side, count: int, sized: int, example: FrameExample
+) -> Iterator[ReportWarning]:
+    """A warning where more than a few of the objects in images of known size are beyond them."""
+    if count >= MORE_THAN_A_FEW and count > _BEYOND_SHARE * sized:
         yield ReportWarning(
             "beyond_image",
             f"{_WHOSE[side]} are larger than the image or have their centre beyond it, the first "

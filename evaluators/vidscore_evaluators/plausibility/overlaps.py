@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from vidscore_evaluators.arrays import (
+    BoolArray,
     FloatArray,
     IntArray,
     expand_runs,
@@ -46,6 +47,12 @@ class Sample:
     def frame_count(self) -> int:
         """Number of frames F."""
         return len(self.numbers)
+
+    @property
+    def neighbours(self) -> IntArray:
+        """(K,) frames that the next one of the sample follows in its video."""
+        follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
+        return np.flatnonzero(follows)
 
 
 def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
@@ -92,6 +99,10 @@ class Fit:
     def means(self) -> tuple[float, float]:
         """Mean best overlap of the truth, and of the detections."""
         return _mean(self.of_truth), _mean(self.of_detections)
+
+    def shares(self, overlap: float) -> tuple[float, float]:
+        """Share of the boxes of the truth, and of the detections, of at least this overlap."""
+        return _mean(self.of_truth >= overlap), _mean(self.of_detections >= overlap)
 
     def take(self, pairing: Pairing) -> Fit:
         """The boxes of a pairing alone, out of those of all frames."""
@@ -163,5 +174,5 @@ def _best(overlaps: FloatArray, rows: IntArray, count: int) -> FloatArray:
     return best
 
 
-def _mean(values: FloatArray) -> float:
+def _mean(values: FloatArray | BoolArray) -> float:
     return float(values.mean()) if len(values) else 0.0

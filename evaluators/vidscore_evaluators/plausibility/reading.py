@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -11,10 +15,15 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
 )
 from vidscore_evaluators.plausibility.ground_truth import ground_truth_doubts
-from vidscore_evaluators.plausibility.impression import impression_of
-from vidscore_evaluators.plausibility.judging import doubts, side_doubts
+from vidscore_evaluators.plausibility.impression import (
+    ImageSizes,
+    beyond_image,
+    impression_of,
+    sizes_of_objects,
+)
+from vidscore_evaluators.plausibility.judging import beyond_image_doubts, doubts, side_doubts
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -55,6 +64,26 @@ def doubts_of_pair(
     if ranked is None:
         ranked = expects_confidences(detections)
     return doubts(impression_of(align(truth, detections), specification), labels, ranked=ranked)
+
+
+def doubts_of_places(
+    side: Side, annotations: Annotations, sizes: ImageSizes
+) -> Iterator[ReportWarning]:
+    """What lies beyond its image, where the files say how large images are.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+        sizes: Width and height of the largest image of each sequence.
+    """
+    if sizes and annotations.object_count:
+        of_objects = sizes_of_objects(annotations, sizes)
+        beyond = beyond_image(annotations.coordinates, of_objects)
+        frame = int(annotations.object_frames[int(beyond.argmax())])
+        sequence = annotations.sequences[annotations.frame_sequences[frame]]
+        example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
+        sized = int(np.isfinite(of_objects[:, 0]).sum())
+        yield from beyond_image_doubts(side, int(beyond.sum()), sized, example)
 
 
 def expects_confidences(detections: Annotations) -> bool:

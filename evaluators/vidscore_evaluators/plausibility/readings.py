@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -31,11 +31,26 @@ _ANOTHER_SCALE = 1.2
 
 _ALL_BUT_FEW = 0.99
 
+_LIES_ON = 0.5
+"""A box of this overlap lies on the other one; by chance few do."""
+
+_LEAST_MORE_LIE = 0.05
+"""By such a share of the boxes more must lie on others, where chance may account for the rise."""
+
 _LEAST_FIT_OF_SCALE = 0.3
 """A scale is only estimated from what boxes span, so that it must fit well to be named."""
 
 _NORMALISED = 1.5
 """Coordinates that are hardly ever greater are shares of the image."""
+
+_STEADY, _UNSTEADY = 0.85, 0.6
+"""Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
+
+_MOSTLY = 0.8
+"""Where more frames have one and the same number of boxes, they are steady by themselves."""
+
+_LEAST_NEIGHBOURS = 20
+"""Neighbouring frames that it takes to say so."""
 
 _HARDLY = 0.1
 """Mean best overlap under which sides may have nothing to do with each other."""
@@ -132,6 +147,7 @@ _OF_POINTS: dict[str, Reading] = {"reads_rows_first": _rows_first}
 
 SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
+EXCHANGED = "reads_sides_exchanged"
 UNRELATED = "nothing_overlaps"
 
 
@@ -163,7 +179,7 @@ def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
     if findings:
         # Many a reading of one side is that of the other turned round: detections err more often.
         return max(findings, key=lambda finding: finding.then + 0.1 * (finding.side != Side.TRUTH))
-    return _unrelated(view)
+    return _exchanged(view) or _unrelated(view)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +192,7 @@ class _View:
         boxes: Upright boxes of the truth and of the detections.
         pairing: Both sides, frame by frame.
         now: How well they lie on each other.
+        far: The truth beside the detections of frames that have nothing to do with it.
     """
 
     sample: Sample
@@ -183,6 +200,10 @@ class _View:
     boxes: tuple[FloatArray, FloatArray]
     pairing: Pairing
     now: Fit
+
+    @cached_property
+    def far(self) -> Pairing:
+        return Pairing(self.sample, self.frames, np.roll(self.frames, len(self.frames) // 2))
 
     @classmethod
     def of(cls, sample: Sample) -> _View:
@@ -205,9 +226,25 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         least_inside = _inside(view.boxes[index], other) - 0.02
         for code, boxes, by in candidates:
             if _are_ordered(boxes) and _inside(boxes, other) >= least_inside:
-                then = view.pairing.fit(*((boxes, other) if index == 0 else (other, boxes)))
-                if _rises(view.now, then) and (by is None or max(then.means) > _LEAST_FIT_OF_SCALE):
+                sides = (boxes, other) if index == 0 else (other, boxes)
+                then = view.pairing.fit(*sides)
+                fits = by is None or max(then.means) > _LEAST_FIT_OF_SCALE
+                if fits and _rises(view.now, then) and _is_no_chance(view, sides, then):
                     yield _finding(code, side, view, then, view.pairing, by)
+
+
+def _is_no_chance(view: _View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:
+    """Whether boxes lie on each other under a reading because they are meant to.
+
+    Larger boxes overlap more, whatever they are of. So either many of them lie on another one, or
+    overlaps rise by more than they do between frames that have nothing to do with each other.
+    """
+    more = zip(then.shares(_LIES_ON), view.now.shares(_LIES_ON), strict=True)
+    if any(new - old >= _LEAST_MORE_LIE for new, old in more):
+        return True
+    by_chance = zip(view.far.fit(*sides).means, view.far.fit(*view.boxes).means, strict=True)
+    rises = zip(then.means, view.now.means, by_chance, strict=True)
+    return any((new - old) - (far - before) >= LEAST_RISE for new, old, (far, before) in rises)
 
 
 def _are_ordered(boxes: FloatArray) -> bool:
@@ -246,15 +283,45 @@ def _reach(boxes: FloatArray) -> FloatArray:
 
 def _shifted(view: _View) -> Iterator[Finding]:
     """The detections of a frame held against the truth of its neighbours."""
-    sample = view.sample
-    follows = (np.diff(sample.blocks) == 0) & (np.diff(sample.numbers) == 1)
-    before = np.flatnonzero(follows)
+    before = view.sample.neighbours
     if len(before):
         for code, truth, detections in ((LATER, 1, 0), (EARLIER, 0, 1)):
-            pairing = Pairing(sample, before + truth, before + detections)
+            pairing = Pairing(view.sample, before + truth, before + detections)
             then = pairing.fit(*view.boxes)
             if _rises(view.now.take(pairing), then):
                 yield _finding(code, Side.DETECTIONS, view, then, pairing)
+
+
+def _exchanged(view: _View) -> Finding | None:
+    """Whether the truth comes and goes as detections do, and the detections are steady.
+
+    Exchanged sides overlap as before, so that overlaps alone cannot tell false alarms that are
+    taken for the truth from objects that a detector misses. Objects stay from frame to frame.
+    """
+    of_truth, of_detections = view.now.means
+    before = view.sample.neighbours
+    if of_detections - of_truth < LEAST_RISE or len(before) < _LEAST_NEIGHBOURS:
+        return None
+    truth, detections = map(np.diff, view.sample.starts)
+    steady = [(counts[before] == counts[before + 1]).mean() for counts in (truth, detections)]
+    numbers, frames = np.unique(detections[detections > 0], return_counts=True)
+    if len(numbers) == 0 or frames.max() > _MOSTLY * frames.sum():
+        return None  # a tracker of one object always has one
+    steady = [
+        float((counts[before] == counts[before + 1]).mean()) for counts in (truth, detections)
+    ]
+    if steady[0] > _UNSTEADY or steady[1] < _STEADY:
+        return None
+    frame = view.pairing.frames_of_truth[int(view.now.of_truth.argmin())]
+    return Finding(
+        code=EXCHANGED,
+        side=Side.TRUTH,
+        now=of_truth,
+        then=of_detections,
+        frame_count=len(view.frames),
+        block=int(view.sample.blocks[frame]),
+        frame=int(view.sample.numbers[frame]),
+    )
 
 
 def _unrelated(view: _View) -> Finding | None:
@@ -262,8 +329,7 @@ def _unrelated(view: _View) -> Finding | None:
     count = min(map(len, view.boxes))
     if max(view.now.means) >= _HARDLY or count < _LEAST_UNRELATED:
         return None
-    far = Pairing(view.sample, view.frames, np.roll(view.frames, len(view.frames) // 2))
-    elsewhere = far.fit(*view.boxes) if len(view.frames) > 1 else None
+    elsewhere = view.far.fit(*view.boxes) if len(view.frames) > 1 else None
     if elsewhere is not None and max(view.now.means) > 1.25 * max(elsewhere.means):
         return None
     return _finding(UNRELATED, Side.DETECTIONS, view, view.now, view.pairing)

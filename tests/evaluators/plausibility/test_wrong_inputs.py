@@ -101,6 +101,22 @@ def ordinary(change: Callable[[Columns], Columns]) -> Sides:
     return TRUTH, change(DETECTIONS)
 
 
+def many_alarms() -> Sides:
+    return traffic(alarms=3.0)
+
+
+def best_of_each_frame() -> Columns:
+    """Two sure detections of each frame, as of a careful detector among unsteady objects."""
+    found = rows_where(DETECTIONS, DETECTIONS["confidence"] > 0.5)
+    places = list(zip(found["sequence"], found["frame"], strict=True))
+    return rows_where(found, [places[:row].count(place) < 2 for row, place in enumerate(places)])
+
+
+def some_missing(columns: Columns) -> Columns:
+    """Objects that come and go."""
+    return rows_where(columns, np.random.default_rng(0).random(len(columns["frame"])) < 0.8)
+
+
 WRONG: dict[str, tuple[str, Sides, str]] = {
     # ---- columns and labels
     "a column detection_score for confidence": (
@@ -226,6 +242,11 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
         ordinary(lambda side: rows_where(side, slice(0, 0))),
         "no_detections",
     ),
+    "sides exchanged, without confidences": (
+        "f1",
+        (without(many_alarms()[1], "confidence"), many_alarms()[0]),
+        "reads_sides_exchanged",
+    ),
 }
 
 
@@ -311,6 +332,15 @@ SILENT: dict[str, tuple[str, Sides]] = {
         "f1",
         (rows_where(TRUTH, TRUTH["sequence"] != "south"), without_south(DETECTIONS)),
     ),
+    "sides that are not exchanged, without confidences": (
+        "f1",
+        (many_alarms()[0], without(many_alarms()[1], "confidence")),
+    ),
+    "a tracker of one object": (
+        "f1",
+        (some_missing(TRUTH), rows_where(TRUTH, TRUTH["track_id"] == 0)),
+    ),
+    "a steady detector of unsteady objects": ("f1", (some_missing(TRUTH), best_of_each_frame())),
     "neither objects nor detections": (
         "map",
         (rows_where(TRUTH, slice(0, 0)), rows_where(DETECTIONS, slice(0, 0))),
@@ -368,6 +398,29 @@ def test_a_right_input_is_not_doubted(evaluator: str, sides: Sides) -> None:
     parameters: dict[str, Any] = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
     found = [warning.code for warning in score(name, *sides, **parameters).warnings]
     assert set(found) <= {"frames_not_evaluated", "unevaluated_detections"}
+
+
+def anywhere(columns: Columns, largest: float, seed: int) -> Columns:
+    """Boxes of any place and size in the image, in the frames of some columns."""
+    random = np.random.default_rng(seed)
+    count = len(columns["frame"])
+    halves = random.uniform(0.01, largest, (2, count)) * [[WIDTH / 2], [HEIGHT / 2]]
+    across, down = random.uniform(0, 1, (2, count)) * [[WIDTH], [HEIGHT]]
+    box = (across - halves[0], down - halves[1], across + halves[0], down + halves[1])
+    return with_boxes(columns, *(values.clip(0, 1920) for values in box))
+
+
+@pytest.mark.parametrize("largest", [0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("swapped", [False, True])
+def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped: bool) -> None:
+    """Larger boxes lie on each other more often by chance, in any two frames."""
+    sides = [scaled(side, 0.4, 0.4) for side in traffic(seed=seed, vehicles=8)]
+    truth, detections = sides[0], anywhere(sides[1], largest, seed)
+    if swapped:
+        truth, detections = anywhere(sides[0], largest, seed), sides[1]
+    found = [warning.code for warning in score("map", truth, detections).warnings]
+    assert not [code for code in found if code.startswith("reads_")]
 
 
 def test_there_are_as_many_right_inputs_as_wrong_ones() -> None:

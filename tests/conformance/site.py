@@ -52,7 +52,7 @@ class Site:
                 "policy": {"visibility": "final", **policy},
             },
         )
-        self.organiser.benchmarks.upload_truth(benchmark, [case.truth()], complete=True)
+        self.organiser.benchmarks.upload_truth(benchmark, [case.truth()])
 
 
 @contextmanager

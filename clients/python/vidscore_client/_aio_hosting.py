@@ -90,7 +90,7 @@ class AsyncBenchmarks:
         batches: Iterable[Frames],
         *,
         merge: bool = False,
-        complete: bool = False,
+        complete: bool = True,
         comment: str = "",
         timeout_s: float | None = None,
     ) -> TruthRevision:

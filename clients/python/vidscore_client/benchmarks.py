@@ -126,7 +126,7 @@ class Benchmarks:
         batches: Iterable[Frames],
         *,
         merge: bool = False,
-        complete: bool = False,
+        complete: bool = True,
         comment: str = "",
         timeout_s: float | None = None,
     ) -> TruthRevision:
@@ -136,7 +136,7 @@ class Benchmarks:
             benchmark: The benchmark.
             batches: Frames of truth; may be a generator.
             merge: Whether the newest revision's other frames are kept.
-            complete: Whether the truth is complete, so that nothing waits for more.
+            complete: Whether the truth is complete; else submissions wait for more of it.
             comment: Why there is a new revision, for the record.
             timeout_s: Seconds that it may take; None for no limit.
 

@@ -59,7 +59,7 @@ def test_a_check_says_that_no_submission_would_be_taken(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1")])
     assert organiser.benchmarks.get(name).truth_complete
     begin(site, organiser, f"{name}/first", points("1"))
     with connecting(organiser.tokens.create("performer", team="red").secret) as red:

@@ -112,11 +112,11 @@ def test_truth_is_uploaded_in_revisions_and_merged_where_that_is_wanted(
     organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    first = organiser.benchmarks.upload_truth(name, [points("1"), points("2")], comment="begun")
-    assert (first.revision, first.frame_count, first.complete) == (1, 10, False)
-    merged = organiser.benchmarks.upload_truth(
-        name, iter([points("2", "3")]), merge=True, complete=True
+    first = organiser.benchmarks.upload_truth(
+        name, [points("1"), points("2")], complete=False, comment="begun"
     )
+    assert (first.revision, first.frame_count, first.complete) == (1, 10, False)
+    merged = organiser.benchmarks.upload_truth(name, iter([points("2", "3")]), merge=True)
     assert (merged.revision, merged.frame_count, merged.complete) == (2, 15, True)
     assert organiser.benchmarks.upload_truth(name, [points("9")]).frame_count == 5
     revisions = organiser.benchmarks.truth_revisions(name)
@@ -151,7 +151,7 @@ def test_truth_of_another_shape_is_refused(organiser: Client, name: str) -> None
 def test_teams_stand_on_the_board_in_rank_order(site: Site, organiser: Client, name: str) -> None:
     """Every point of red is found exactly, those of blue 4 px off: equal F1, MSE 0 before 16."""
     organiser.benchmarks.create(name, {**SKY, "evaluators": [{"name": "spotgeo"}]})
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1")])
     blue = submit(site, organiser, name, points("1", shift_px=4.0), team="blue")
     red = submit(site, organiser, name, points("1"), team="red")
     board = organiser.benchmarks.leaderboard(name)
@@ -172,7 +172,7 @@ def test_scores_of_a_submission_are_shown_as_reports(
     site: Site, organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1", "2")])
     submission = submit(site, organiser, name, points("1"))
     [score] = organiser.submissions.scores(submission)
     assert (score.partial, score.current, score.truth_revision) == (False, True, 1)
@@ -186,9 +186,9 @@ def test_a_rescoring_moves_the_board_and_tells_the_difference(
     site: Site, organiser: Client, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1")])
     submission = submit(site, organiser, name, points("1"))
-    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1", "2")])
     told: list[RescoreProgress] = []
     rescoring = organiser.benchmarks.rescore(name, [submission], comment="more truth")
     differences = rescoring.wait(WAIT_S, told.append)
@@ -206,7 +206,7 @@ def test_a_ranking_is_examined_with_progress_and_found_again(
 ) -> None:
     """Of two systems the one that is 4.5 px off comes second, whatever the draw."""
     organiser.benchmarks.create(name, SKY)
-    organiser.benchmarks.upload_truth(name, [points("1", "2")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1", "2")])
     sent = [points("1", "2", shift_px=shift_px) for shift_px in (0.0, 4.5)]
     named = [submit(site, organiser, name, frames) for frames in sent]
     told: list[TrustProgress] = []
@@ -267,7 +267,7 @@ def test_a_team_sees_its_own_submissions_and_no_others(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, SKY)
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1")])
     red = submit(site, organiser, name, points("1"), team="red")
     with connecting(organiser.tokens.create(Role.PERFORMER, team="blue").secret) as blue:
         with pytest.raises(NotFoundError):
@@ -282,7 +282,7 @@ def test_a_quota_that_is_used_up_refuses_a_further_submission(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     organiser.benchmarks.create(name, {**SKY, "policy": {"submissions_in_all": 1}})
-    organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+    organiser.benchmarks.upload_truth(name, [points("1")])
     submit(site, organiser, name, points("1"), team="red")
     secret = organiser.tokens.create("performer", team="red").secret
     with connecting(secret) as red, pytest.raises(QuotaExceededError):

@@ -152,10 +152,16 @@ def view_options() -> Decorator[Any]:
     )
 
 
-def strict_option() -> Decorator[Any]:
-    """``--strict``."""
+def strict_option(left_undone: str = "written") -> Decorator[Any]:
+    """``--strict``.
+
+    Args:
+        left_undone: What nothing is where there are warnings.
+    """
     return click.option(
-        "--strict", is_flag=True, help="Make warnings errors: nothing is written, and exit with 1."
+        "--strict",
+        is_flag=True,
+        help=f"Make warnings errors: nothing is {left_undone}, and exit with 1.",
     )
 
 

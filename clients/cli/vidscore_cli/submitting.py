@@ -26,12 +26,13 @@ from vidscore_cli.report_table import View
 from vidscore_cli.reporting import Presentation
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.waiting import benchmark_waits_for, quotas_left, submission_waits_for
-from vidscore_cli.warning_lines import show_source_warnings
+from vidscore_cli.warning_lines import refuse_count, show_source_warnings
 from vidscore_client import (
     Benchmark,
     Client,
     ConflictError,
     Delivery,
+    DetectionsCheck,
     InputError,
     InvalidArgumentError,
     LimitExceededError,
@@ -74,6 +75,7 @@ class FileSubmission:
     wait: bool
     check: bool
     allow_empty: bool
+    strict: bool
     format_: str
     output: str
     sequences: bool
@@ -99,6 +101,9 @@ def submit_files(typed: FileSubmission) -> None:
             bar.stage("checking")
             _check(client, typed, detections)
             return
+        if typed.strict:
+            bar.stage("checking")
+            _checked(client, typed, detections)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar.advance)
         told = submission.warnings
@@ -148,7 +153,9 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     path = Path(typed.detections)
     source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
     refuse_image_names(source)
-    show_source_warnings(source, Side.DETECTIONS)
+    warnings = show_source_warnings(source, Side.DETECTIONS)
+    if typed.strict:
+        refuse_count(sum(not warning.is_note for warning in warnings), "submitted")
     if source.annotations.frame_count:
         return _in_order(scaled(source, typed.confidence_scale).annotations)
     if not typed.allow_empty:
@@ -186,20 +193,32 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
     return frame_list(keys, np.arange(len(keys)), numbers, arity)
 
 
-def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
-    """Ask whether detections would be taken, and say so."""
+def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> DetectionsCheck:
+    """What the benchmark says of detections that nothing is made of yet; its warnings are shown.
+
+    Raises:
+        WarningsRefusedError: If there are warnings, which are errors.
+    """
     try:
         checked = client.submissions.check(typed.benchmark, [to_frames(detections)])
     except VidscoreError as error:
-        error.add_note("Nothing was submitted: --check only asks.")
+        error.add_note("Nothing was submitted.")
         raise
+    for warning in checked.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    if typed.strict:
+        refuse_count(len(checked.warnings), "submitted")
+    return checked
+
+
+def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
+    """Ask whether detections would be taken, and say so."""
+    checked = _checked(client, typed, detections)
     found = client.benchmarks.get(typed.benchmark)
     click.echo(
         f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
         f"{detections.object_count} detections; nothing was submitted"
     )
-    for warning in checked.warnings:
-        click.echo(f"Warning: {warning}", err=True)
     _say(f"submissions left: {quotas_left(found)}", found.quotas)
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
 

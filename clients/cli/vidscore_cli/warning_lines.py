@@ -33,12 +33,11 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = Non
         click.echo(_line(warning, locate), err=True)
 
 
-def show_source_warnings(source: Source, side: Side) -> None:
+def show_source_warnings(source: Source, side: Side) -> tuple[ReportWarning, ...]:
     """Write what reading one side warned of, and what does not look right about it alone."""
-    show_warnings(
-        (*source.warnings, *doubts_of_side(side, source.annotations)),
-        lambda example: source.place_of(example.sequence, example.frame),
-    )
+    warnings = (*source.warnings, *doubts_of_side(side, source.annotations))
+    show_warnings(warnings, lambda example: source.place_of(example.sequence, example.frame))
+    return warnings
 
 
 def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) -> None:
@@ -63,10 +62,23 @@ def refuse_warnings(warnings: Sequence[ReportWarning]) -> None:
     Raises:
         WarningsRefusedError: If there is a warning that is more than a note.
     """
-    count = len({warning for warning in warnings if not warning.is_note})
+    refuse_count(len({warning for warning in warnings if not warning.is_note}), "written")
+
+
+def refuse_count(count: int, left_undone: str) -> None:
+    """Make so many warnings an error.
+
+    Args:
+        count: Warnings that are more than notes.
+        left_undone: What nothing was: written, submitted.
+
+    Raises:
+        WarningsRefusedError: If there are any.
+    """
     if count:
         found = "1 warning" if count == 1 else f"{count} warnings"
-        raise WarningsRefusedError(f"{found}, which --strict makes errors; nothing was written")
+        message = f"{found}, which --strict makes errors; nothing was {left_undone}"
+        raise WarningsRefusedError(message)
 
 
 def _line(warning: ReportWarning, locate: Locate | None) -> str:

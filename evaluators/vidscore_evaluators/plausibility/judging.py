@@ -36,7 +36,7 @@ _BEYOND_SHARE = 0.01
 _LEAST_EQUAL = 3
 
 _WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
-_SIDE = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
+SIDE_NAMES = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
 
 _FORMAT = "check the format of the boxes, and convert them"
 
@@ -242,7 +242,7 @@ def _columns(impression: Impression, side: Side) -> Iterator[ReportWarning]:
         if name not in sizes:
             yield ReportWarning(
                 "unused_column",
-                f"values in the column {name} of {_SIDE[side]} are not used; if they are "
+                f"values in the column {name} of {SIDE_NAMES[side]} are not used; if they are "
                 f"{known_column(name)}, call the column so",
                 count,
             )

@@ -21,10 +21,19 @@ from vidscore_evaluators.plausibility.impression import (
     impression_of,
     sizes_of_objects,
 )
-from vidscore_evaluators.plausibility.judging import beyond_image_doubts, doubts, side_doubts
+from vidscore_evaluators.plausibility.judging import (
+    SIDE_NAMES,
+    beyond_image_doubts,
+    doubts,
+    side_doubts,
+)
 from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.readings import NORMALISED
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
+
+LEAST_SHARES = 10
+"""Objects that do not all lie in one pixel by chance."""
 
 
 def doubts_of_side(
@@ -40,8 +49,27 @@ def doubts_of_side(
     nothing = empty_annotations(annotations.arity)
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
     impression = impression_of(align(*sides), specification)
-    found = side_doubts(impression, ranked=expects_confidences(annotations))
+    found = (
+        *_shares(side, annotations),
+        *side_doubts(impression, ranked=expects_confidences(annotations)),
+    )
     return (*found, *(ground_truth_doubts(annotations) if side is Side.TRUTH else ()))
+
+
+def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
+    """Coordinates that may be shares of the image, as far as one side alone can tell.
+
+    Beside the other side it is told whether they fit, so that a report says nothing of this.
+    """
+    coordinates = annotations.coordinates
+    within = (coordinates >= 0) & (coordinates <= 1)
+    if annotations.object_count >= LEAST_SHARES and within.all():
+        yield ReportWarning(
+            NORMALISED,
+            f"coordinates of {SIDE_NAMES[side]} all lie between 0 and 1, like shares of the image; "
+            "give pixels, unless the other side is not in pixels either",
+            annotations.object_count,
+        )
 
 
 def doubts_of_pair(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,40 @@ def test_a_check_submits_nothing_and_tells_what_is_left(
     late = falcon("submit", limited, "--detections", "detections.json", "--check")
     assert late.exit_code == ExitCode.INPUT
     assert "quota submissions_in_all of 1 is used up" in late.stderr
+
+
+def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
+    limited: str, folder: Path, falcon: Call
+) -> None:
+    """Coordinates from 0 to 1 are no pixels; nobody needs the truth to know that."""
+    rows = [f"1,{frame},0.{frame},0.5" for frame in (1, 2, 3, 4, 5) for _ in range(2)]
+    (folder / "shares.csv").write_text("sequence,frame,x,y\n" + "\n".join(rows))
+    sent = ("submit", limited, "--detections", "shares.csv")
+    refused = falcon(*sent, "--strict")
+    assert refused.exit_code == ExitCode.INPUT
+    assert "Warning: 10 x coordinates of the detections all lie between 0 and 1" in refused.stderr
+    assert "1 warning, which --strict makes errors; nothing was submitted" in refused.stderr
+    assert json.loads(well(falcon("submission", "list", limited, "--format", "json"))) == []
+    taken = falcon(*sent)
+    well(taken)
+    assert "all lie between 0 and 1" in taken.stderr
+
+
+def test_what_the_server_doubts_is_not_submitted_with_strict_either(
+    hosted: str, folder: Path, falcon: Call, organiser: Call
+) -> None:
+    """Where names are not public, it says so of any submission."""
+    well(organiser("benchmark", "show", hosted, "--format", "toml", "--output", "secret.toml"))
+    text = (folder / "secret.toml").read_text()
+    secret = re.sub(r"public_names = \[[^]]*\]", "public_names = []", text)
+    (folder / "secret.toml").write_text(secret)
+    well(organiser("benchmark", "update", hosted, "secret.toml"))
+    sent = ("submit", hosted, "--detections", "detections.json")
+    refused = falcon(*sent, "--strict")
+    assert refused.exit_code == ExitCode.INPUT
+    assert "nothing was submitted" in refused.stderr
+    assert json.loads(well(falcon("submission", "list", hosted, "--format", "json"))) == []
+    well(falcon(*sent))
 
 
 def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(

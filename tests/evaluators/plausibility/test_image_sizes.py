@@ -1,4 +1,4 @@
-"""Boxes beyond images whose size the files or the caller say."""
+"""Boxes beyond images whose size is known, and shares of images, of one side alone."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vidscore_evaluators import score
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import Pair, read_pair
+from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.plausibility.reading import doubts_of_side
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
@@ -118,3 +122,16 @@ def test_a_size_that_is_given_counts_where_files_say_none(tmp_path: Path) -> Non
     truth, results = write_coco(tmp_path, detected=BEYOND)
     assert len(beyond(read_pair(truth, results, image_size=(640, 480)).warnings)) == 1
     assert not beyond(read_pair(truth, results, image_size=(800, 480)).warnings)
+
+
+def of_one_side(greatest: float, count: int = 20) -> list[str]:
+    places = np.linspace(0, greatest, count)
+    columns = {"sequence": ["s"] * count, "frame": list(range(count)), "x": places, "y": places}
+    annotations = read_arrays(columns, "detections").annotations
+    return [warning.code for warning in doubts_of_side(Side.DETECTIONS, annotations)]
+
+
+def test_coordinates_that_all_lie_between_0_and_1_look_like_shares() -> None:
+    assert of_one_side(1.0) == ["reads_as_shares_of_the_image"]
+    assert of_one_side(1.5) == []
+    assert of_one_side(1.0, count=3) == []

@@ -14,6 +14,7 @@ from vidscore_cli.options import (
     input_format_option,
     output_option,
     server_options,
+    strict_option,
     view_options,
 )
 
@@ -61,6 +62,7 @@ from vidscore_cli.options import (
     is_flag=True,
     help="Submit a file without any row: the system found nothing at all.",
 )
+@strict_option("submitted")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()

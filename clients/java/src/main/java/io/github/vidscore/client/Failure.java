@@ -25,7 +25,7 @@ record Failure(
           Map.entry(UnavailableException.class, UnavailableException::new),
           Map.entry(DeadlineException.class, DeadlineException::new),
           Map.entry(CallCancelledException.class, CallCancelledException::new),
-          Map.entry(AccessDeniedException.class, AccessDeniedException::new),
+          Map.entry(PermissionDeniedException.class, PermissionDeniedException::new),
           Map.entry(ConflictException.class, ConflictException::new),
           Map.entry(SupersededException.class, SupersededException::new),
           Map.entry(SubmissionEndedException.class, SubmissionEndedException::new),

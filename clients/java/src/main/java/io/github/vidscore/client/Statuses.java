@@ -35,7 +35,7 @@ final class Statuses {
           Map.entry(Status.Code.DEADLINE_EXCEEDED, DeadlineException.class),
           Map.entry(Status.Code.NOT_FOUND, NotFoundException.class),
           Map.entry(Status.Code.ALREADY_EXISTS, ConflictException.class),
-          Map.entry(Status.Code.PERMISSION_DENIED, AccessDeniedException.class),
+          Map.entry(Status.Code.PERMISSION_DENIED, PermissionDeniedException.class),
           Map.entry(Status.Code.RESOURCE_EXHAUSTED, LimitExceededException.class),
           Map.entry(Status.Code.FAILED_PRECONDITION, ConflictException.class),
           Map.entry(Status.Code.ABORTED, ConflictException.class),
@@ -44,7 +44,7 @@ final class Statuses {
           Map.entry(Status.Code.INTERNAL, InternalException.class),
           Map.entry(Status.Code.UNAVAILABLE, UnavailableException.class),
           Map.entry(Status.Code.DATA_LOSS, InternalException.class),
-          Map.entry(Status.Code.UNAUTHENTICATED, AccessDeniedException.class));
+          Map.entry(Status.Code.UNAUTHENTICATED, PermissionDeniedException.class));
 
   /** Reasons that have a kind of their own, a special case of the code's. */
   private static final Map<String, Class<?>> SPECIAL_KINDS =

@@ -1,0 +1,13 @@
+package io.github.vidscore.client;
+
+/**
+ * The token is missing, unknown, or not allowed to do this. Other clients call it access denied, which
+ * is a word of {@code java.nio.file} here.
+ */
+public final class PermissionDeniedException extends VidscoreException {
+  private static final long serialVersionUID = 1L;
+
+  PermissionDeniedException(Failure failure) {
+    super(failure);
+  }
+}

@@ -11,7 +11,10 @@ GAIN = 0.2
 """What all answers together may bring a team beyond chance, by the bound of `default_budget`."""
 
 SMALLEST_BUDGET = 5
-"""So many at least: fewer are of no use to a team. Holds until the truth is complete."""
+"""So many at least, for fewer are of no use to a team; holds until the truth is complete."""
+
+SMALLEST_LIVE_BUDGET = 3
+"""The same where scores are live: each submission has an answer for every sequence."""
 
 LARGEST_BUDGET = 1000
 
@@ -29,7 +32,7 @@ class TruthSize:
     sequences: int
 
 
-def default_budget(objects: int, sequences: int) -> int:
+def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET) -> int:
     """Submissions in all that a team may have scored on a hidden truth, unless its organiser says.
 
     A holdout of n independent samples that answers k adaptive questions, each with its score, can
@@ -47,12 +50,13 @@ def default_budget(objects: int, sequences: int) -> int:
     Args:
         objects: Objects that one shown score is of.
         sequences: Sequences that it is of.
+        least: Fewest that are of use.
 
     Returns:
-        From `SMALLEST_BUDGET` to `LARGEST_BUDGET`.
+        From `least` to `LARGEST_BUDGET`.
     """
     samples = math.sqrt(objects * min(objects, sequences))
-    return min(max(SMALLEST_BUDGET, math.floor(GAIN**2 * samples)), LARGEST_BUDGET)
+    return min(max(least, math.floor(GAIN**2 * samples)), LARGEST_BUDGET)
 
 
 def budget_of(policy: Policy, size: TruthSize | None) -> int:
@@ -67,8 +71,8 @@ def budget_of(policy: Policy, size: TruthSize | None) -> int:
     """
     if policy.submissions_in_all != FROM_TRUTH:
         return policy.submissions_in_all
-    if size is None:
-        return SMALLEST_BUDGET
+    size = size or TruthSize(0, 0)
     if policy.shown is Visibility.LIVE:
-        return default_budget(size.objects // max(1, size.sequences), 1)
+        objects = size.objects // max(1, size.sequences)
+        return default_budget(objects, 1, least=SMALLEST_LIVE_BUDGET)
     return default_budget(size.objects, size.sequences)

@@ -67,7 +67,8 @@ def test_what_the_policy_says_holds_whatever_the_truth() -> None:
 
 def test_live_scores_are_answers_about_single_sequences() -> None:
     """100,000 objects in 10 sequences are 10,000 in one: the geometric mean with 1 is 100."""
-    assert budget_of(Policy(visibility="live"), TruthSize(100_000, 10)) == 5
+    assert budget_of(Policy(visibility="live"), TruthSize(100_000, 10)) == 4
+    assert budget_of(Policy(visibility="live"), None) == 3
     assert budget_of(Policy(visibility="live"), TruthSize(1_000_000, 10)) == 12
 
 

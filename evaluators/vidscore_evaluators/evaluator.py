@@ -238,6 +238,20 @@ class Evaluator(ABC, Generic[ParametersType]):
         directions = {measure.name: measure.direction for measure in self.measures}
         return tuple(_rank_part(report.value(name), directions[name]) for name in self.ranking)
 
+    def useful_range(self, measure: str) -> tuple[float | None, float | None]:
+        """Least and greatest value of a measure for systems that are better than finding nothing.
+
+        What is worse need not be told apart: hosted benchmarks show it as the end of this range.
+        It is what the measure declares, unless parameters have a say.
+
+        Args:
+            measure: Name of one of its measures.
+
+        Returns:
+            Both ends; None where the measure has none.
+        """
+        return next(entry.useful_range for entry in self.measures if entry.name == measure)
+
     def check_arity(self, side: Side, arity: int, columns: Iterable[str] = ()) -> None:
         """Refuse coordinates that the evaluator cannot use.
 

@@ -49,6 +49,8 @@ class Measure:
         direction: Which way is better.
         averaging: How values over many frames come about.
         dissimilarity: How it becomes a dissimilarity, for questions of trust.
+        of_nothing: Value of a system that finds nothing, where the measure has no bound on its
+            worse side; None where it has one, or where nothing is known.
     """
 
     name: str
@@ -59,6 +61,17 @@ class Measure:
     direction: Direction = Direction.HIGHER
     averaging: Averaging = Averaging.POOLED
     dissimilarity: Dissimilarity = Dissimilarity.NONE
+    of_nothing: float | None = None
+
+    @property
+    def useful_range(self) -> tuple[float | None, float | None]:
+        """Least and greatest value of systems that are of any use; None where there is none."""
+        least, greatest = self.minimum, self.maximum
+        if self.direction is Direction.HIGHER and least is None:
+            return self.of_nothing, greatest
+        if self.direction is Direction.LOWER and greatest is None:
+            return least, self.of_nothing
+        return least, greatest
 
 
 def count_measure(name: str, description: str, direction: Direction = Direction.NONE) -> Measure:

@@ -19,7 +19,7 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.truth_files import summary_of
-from vidscore_cli.waiting import benchmark_waits_for, quotas_left
+from vidscore_cli.waiting import benchmark_waits_for, budget_text, has_default_budget, quotas_left
 from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
 from vidscore_evaluators.errors import SpecificationError
@@ -99,6 +99,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     with open_client(server) as client:
         created = client.benchmarks.create(benchmark, definition)
     click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
+    _warn(created)
 
 
 def update(server: ServerChoice, benchmark: str, file: str) -> None:
@@ -109,6 +110,7 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     click.echo(f"{changed.name} is changed")
     if changed.submissions_to_rescore:
         click.echo(_what_happens(changed, "the new rules"))
+    _warn(changed)
 
 
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -120,6 +122,7 @@ def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> Non
         deliver(write_document(found.definition), output)
     else:
         write_record(_all_about(found, format_), format_, output)
+    _warn(found)
 
 
 def list_all(server: ServerChoice, format_: str, output: str) -> None:
@@ -158,16 +161,19 @@ def upload_truth(typed: TruthUpload) -> None:
             comment=typed.comment,
         )
         waiting = revision.submissions_to_rescore
-        hosted = client.benchmarks.get(typed.benchmark) if waiting else None
+        hosted = client.benchmarks.get(typed.benchmark) if waiting or revision.complete else None
     complete = "complete" if revision.complete else "not complete yet"
     click.echo(
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
     click.echo(f"uploaded: {summary_of(source.annotations)}")
-    if hosted is not None:
+    if hosted is not None and waiting:
         hosted = replace(hosted, submissions_to_rescore=waiting)
         click.echo(_what_happens(hosted, f"revision {revision.revision}"))
+    if hosted is not None and revision.complete:
+        click.echo(f"a team may have {budget_text(hosted)} scored in all")
+        _warn(hosted)
 
 
 def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -256,6 +262,12 @@ def _about_board(board: Leaderboard) -> Iterator[str]:
         )
 
 
+def _warn(benchmark: Benchmark) -> None:
+    """Tell on standard error what the policy gives away."""
+    for text in benchmark.warnings:
+        click.echo(f"Warning: {text}", err=True)
+
+
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
@@ -298,8 +310,16 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         "truth_complete": found.truth_complete,
     }
     if format_ == "json":
-        quotas = [asdict(quota) for quota in found.quotas]
-        return {**facts, "quotas": quotas, "definition": found.definition}
+        return {
+            **facts,
+            "submission_budget": {
+                "maximum": found.submission_budget,
+                "default": has_default_budget(found),
+            },
+            "warnings": list(found.warnings),
+            "quotas": [asdict(quota) for quota in found.quotas],
+            "definition": found.definition,
+        }
     facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
@@ -311,6 +331,7 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         "domains": ", ".join(domain["name"] for domain in definition.get("domains", [])),
         "sequences": len(sequences),
         **{f"policy.{name}": value for name, value in policy.items()},
+        "policy.submissions_in_all": budget_text(found),
     }
 
 

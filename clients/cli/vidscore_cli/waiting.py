@@ -22,6 +22,9 @@ _WAITS: dict[str, str] = {
 }
 """What a submission waits for, by what happens when it has waited long enough."""
 
+FROM_TRUTH = -1
+"""As `submissions_in_all`: it follows from the ground truth."""
+
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
 
 
@@ -40,6 +43,24 @@ def benchmark_waits_for(benchmark: Benchmark) -> str:
     policy = benchmark.definition.get("policy", {})
     limit = timedelta(seconds=float(policy.get("truth_timeout_s", 0)))
     return f"complete ground truth; a sealed submission waits for it for at most {limit}"
+
+
+def budget_text(benchmark: Benchmark) -> str:
+    """How many submissions a team may have in all, and whether that is the default."""
+    if not benchmark.submission_budget:
+        return "any number of submissions"
+    noun = "submission" if benchmark.submission_budget == 1 else "submissions"
+    text = f"{benchmark.submission_budget} {noun}"
+    if not has_default_budget(benchmark):
+        return text
+    until = "" if benchmark.truth_complete else " until the ground truth is complete"
+    return f"{text} (default{until})"
+
+
+def has_default_budget(benchmark: Benchmark) -> bool:
+    """Whether the number of submissions that a team may have in all follows from the truth."""
+    policy = benchmark.definition.get("policy", {})
+    return bool(policy.get("submissions_in_all") == FROM_TRUTH)
 
 
 def quotas_left(benchmark: Benchmark) -> str:

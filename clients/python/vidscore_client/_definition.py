@@ -150,6 +150,19 @@ def _shown_list(message: Any, key: str) -> list[str]:
 
 
 _WHOLE = scalar_field("a whole number")
+
+
+def _budget(message: Any, key: str, value: Any, path: str) -> None:
+    """Set a number of submissions; 0, no limit, is said by a field of its own."""
+    _WHOLE(message, key, value, path)
+    message.unlimited_submissions = value == 0
+
+
+def _shown_budget(message: Any, key: str) -> int | None:
+    number: int = getattr(message, key)
+    return number if number or message.unlimited_submissions else None
+
+
 _TRUTH_VALUE = scalar_field("true or false")
 _POLICY: Mapping[str, tuple[Fill, Show]] = {
     "visibility": _choice("VISIBILITY_", dict(wire.Visibility.items())),
@@ -160,7 +173,7 @@ _POLICY: Mapping[str, tuple[Fill, Show]] = {
     "quiet_action": _choice("QUIET_ACTION_", dict(wire.QuietAction.items())),
     "truth_timeout_s": (_seconds, _shown_seconds),
     "submissions_per_day": (_WHOLE, getattr),
-    "submissions_in_all": (_WHOLE, getattr),
+    "submissions_in_all": (_budget, _shown_budget),
     "ranking_measure": (scalar_field("a text"), getattr),
     "selection": _choice("SELECTION_", dict(wire.Selection.items())),
     "earlier_first": (_TRUTH_VALUE, getattr),

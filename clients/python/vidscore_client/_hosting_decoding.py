@@ -51,6 +51,8 @@ def decode_benchmark(
         truth_complete=message.truth_complete,
         quotas=tuple(decode_quota(quota) for quota in quotas),
         submissions_to_rescore=message.submissions_to_rescore,
+        submission_budget=message.submission_budget,
+        warnings=tuple(message.warnings),
     )
 
 

@@ -46,6 +46,10 @@ class Benchmark:
         quotas: Limits on the submissions of the caller's team, where one benchmark was asked for.
         submissions_to_rescore: Scored submissions that are to be scored again before the board
             moves, which organisers alone are told.
+        submission_budget: Scored submissions that a team may have in all, whether the policy says
+            so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
+        warnings: What an organiser should know of what the policy gives away; organisers alone
+            are told.
     """
 
     name: str
@@ -57,6 +61,8 @@ class Benchmark:
     truth_complete: bool = False
     quotas: tuple[Quota, ...] = ()
     submissions_to_rescore: int = 0
+    submission_budget: int = 0
+    warnings: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -87,7 +87,9 @@ class ClearParameters(ThresholdParameters):
 
 
 def _accuracy(name: str, description: str) -> Measure:
-    return Measure(name, description, minimum=None, dissimilarity=Dissimilarity.ONE_MINUS)
+    return Measure(
+        name, description, minimum=None, dissimilarity=Dissimilarity.ONE_MINUS, of_nothing=0.0
+    )
 
 
 def _score(name: str, description: str, minimum: float = 0.0) -> Measure:

@@ -44,7 +44,7 @@ _NAME_KINDS = {
 }
 _DURATIONS = {"quiet_timeout": "quiet_timeout_s", "truth_timeout": "truth_timeout_s"}
 _OPTIONAL = ("ladder_step", "minimum_frames", "public_board")
-_PLAIN = ("submissions_per_day", "submissions_in_all", "ranking_measure", "earlier_first")
+_PLAIN = ("submissions_per_day", "ranking_measure", "earlier_first")
 
 
 def read_definition(message: pb.Benchmark) -> Definition:
@@ -95,6 +95,7 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Bench
         public_names=pb.PublicNames(
             kinds=[_NAME_KINDS[NameKind(kind)] for kind in in_order(definition.public_names)]
         ),
+        submission_budget=definition.submission_budget,
     )
 
 
@@ -110,12 +111,23 @@ def write_policy(policy: Policy) -> pb.Policy:
         truth_timeout=write_duration(policy.truth_timeout_s),
         submissions_per_day=policy.submissions_per_day,
         submissions_in_all=policy.submissions_in_all,
+        unlimited_submissions=policy.submissions_in_all == 0,
         ranking_measure=policy.ranking_measure,
         selection=_SELECTIONS[policy.selection],
         earlier_first=policy.earlier_first,
         public_board=policy.public_board,
         rescore=_RESCORES[policy.rescore],
     )
+
+
+def keep_budget(message: pb.Policy, present: Policy) -> None:
+    """Let a changed policy that does not say how many submissions there may be keep the number.
+
+    A limit that nobody asked for would shut teams out of a benchmark that runs.
+    """
+    if not message.submissions_in_all and not message.unlimited_submissions:
+        message.submissions_in_all = present.submissions_in_all
+        message.unlimited_submissions = present.submissions_in_all == 0
 
 
 def write_truth_revision(
@@ -156,6 +168,8 @@ def _geometry(arity: int | None) -> annotations_pb2.Geometry:
 def _read_policy(message: pb.Policy) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
     values["released_measures"] = list(message.released_measures)
+    if message.submissions_in_all or message.unlimited_submissions:
+        values["submissions_in_all"] = message.submissions_in_all
     for name in _OPTIONAL:
         if message.HasField(name):
             values[name] = getattr(message, name)

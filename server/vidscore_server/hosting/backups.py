@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import BinaryIO
 
-import orjson
-
 from vidscore_evaluators.errors import Fault
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
 from vidscore_server.hosting.backup_file import (
@@ -19,7 +17,7 @@ from vidscore_server.hosting.backup_file import (
     read_rows,
     write_backup,
 )
-from vidscore_server.hosting.definition import definition_from_dict
+from vidscore_server.hosting.benchmarks import from_json
 from vidscore_server.store.contract import Row, Store, Transaction
 from vidscore_server.version import server_version
 
@@ -67,7 +65,7 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     record = transaction.benchmark(header.benchmark)
     if record is None:
         raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
-    definition_from_dict(orjson.loads(record.definition))  # the server must understand it
+    from_json(record.definition)  # the server must understand it
     return header
 
 

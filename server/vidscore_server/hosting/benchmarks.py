@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import orjson
 
 from vidscore_server.errors import HasSubmissionsError, NameTakenError, NotFoundError
 from vidscore_server.hosting.basis import board_state
+from vidscore_server.hosting.budgets import TruthSize
 from vidscore_server.hosting.definition import (
     Definition,
     definition_from_dict,
@@ -22,6 +23,8 @@ from vidscore_server.store.contract import AlreadyExistsError, Reader, Transacti
 from vidscore_server.store.records import BenchmarkRecord
 
 MAXIMUM_KEPT = 100
+
+_TRUTH_SIZE = "truth_size"
 
 
 class Benchmarks:
@@ -41,7 +44,7 @@ class Benchmarks:
         key = (record.benchmark, record.definition)
         found = self._definitions.get(key)
         if found is None:
-            found = definition_from_dict(orjson.loads(record.definition))
+            found = from_json(record.definition)
             if len(self._definitions) >= MAXIMUM_KEPT:
                 self._definitions.clear()
             self._definitions[key] = found
@@ -94,16 +97,18 @@ class Benchmarks:
 
         def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
             present = required_benchmark(transaction, record.benchmark)
+            before = self.definition(present)
+            after = replace(definition, truth_size=before.truth_size)
             changed = replace(
                 present,
-                definition=to_json(definition),
+                definition=to_json(after),
                 open_time=definition.open_time,
                 close_time=definition.close_time,
                 update_time=request.time,
                 revision=present.revision + 1,
             )
             transaction.update_benchmark(changed)
-            if releases_differ(self.definition(present).policy, definition.policy):
+            if releases_differ(before.policy, definition.policy):
                 publish_anew(transaction, definition, changed, request.time)
             request.audit(transaction, benchmark_name(record.benchmark))
             return changed, len(board_state(transaction, definition, changed).waiting)
@@ -144,9 +149,22 @@ def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:
 
 def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
     """A benchmark's definition once there is truth; see `Definition.with_truth_of`."""
-    return definition_from_dict(orjson.loads(record.definition)).with_truth_of(arity)
+    return from_json(record.definition).with_truth_of(arity)
 
 
 def to_json(definition: Definition) -> str:
-    """A definition as the store keeps it."""
-    return orjson.dumps(definition_to_dict(definition)).decode()
+    """A definition as the store keeps it: beside what its organiser says, the truth's size."""
+    size = definition.truth_size
+    kept = definition_to_dict(definition) | ({} if size is None else {_TRUTH_SIZE: asdict(size)})
+    return orjson.dumps(kept).decode()
+
+
+def from_json(text: str) -> Definition:
+    """Inverse of `to_json`.
+
+    Raises:
+        SpecificationError: If this server does not understand it.
+    """
+    kept = orjson.loads(text)
+    size = kept.pop(_TRUTH_SIZE, None)
+    return replace(definition_from_dict(kept), truth_size=size and TruthSize(**size))

@@ -6,7 +6,9 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.boards import Board
 from vidscore_server.hosting.definition import Definition
-from vidscore_server.hosting.scores import unpack_report
+from vidscore_server.hosting.policy import Visibility
+from vidscore_server.hosting.release import final_rows
+from vidscore_server.hosting.scores import unpack_score
 from vidscore_server.hosting.submissions import team_seen
 from vidscore_server.store.contract import Reader
 
@@ -36,7 +38,10 @@ def refuse_unknown_part(
     for score in reader.published_scores(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, score.submission)
         if submission is not None and team in {None, submission.team}:
-            rows, looked_at = unpack_report(score).rows(), True
+            report, submitted = unpack_score(score)
+            final = definition.policy.shown is Visibility.FINAL and not caller.is_organiser
+            rows = final_rows(definition, report, submitted) if final else report.rows()
+            looked_at = True
             domains.update(row.domain for row in rows if row.domain is not None)
             classes.update(row.class_ for row in rows if row.class_ is not None)
     asked = (("domain", board.domain, domains), ("class_name", board.class_, classes))

@@ -22,7 +22,7 @@ from vidscore_server.hosting.leaderboards import (
     rank_apart,
 )
 from vidscore_server.hosting.policy import Policy, Visibility
-from vidscore_server.hosting.release import values_from_json
+from vidscore_server.hosting.release import shown_values, values_from_json
 from vidscore_server.hosting.scores import ranking_values, unpack_report
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState
@@ -59,7 +59,7 @@ def ranked_entries(
 
     Only scores of what the board shows are compared. Submissions that were on an earlier board and
     have no such score stand apart, after all others. Others than organisers see under ``ladder``
-    what was released.
+    what was released, and under ``final`` rounded scores, which is what their board ranks.
 
     Args:
         reader: A state of the store.
@@ -74,8 +74,7 @@ def ranked_entries(
     if not directions or key is None:
         return []
     policy = definition.policy
-    released = policy.shown is Visibility.LADDER and not caller.is_organiser
-    view = BoardView(reader, board, tuple(directions), released)
+    view = BoardView(reader, board, tuple(directions), None if caller.is_organiser else definition)
     comparable = reader.scores_under(board.benchmark, board.evaluator.name, *key)
     names = {score.submission for score in comparable}
     others = [
@@ -104,13 +103,18 @@ class BoardView:
         reader: A state of the store.
         board: The board.
         names: Ranking measures.
-        released: Whether no more is seen than what was released.
+        hidden: The benchmark, where no more is seen than its policy shows; None for all.
     """
 
     reader: Reader
     board: Board
     names: tuple[str, ...]
-    released: bool = False
+    hidden: Definition | None = None
+
+    @property
+    def released(self) -> bool:
+        """Whether no more is seen than what the Ladder released."""
+        return self.hidden is not None and self.hidden.policy.shown is Visibility.LADDER
 
     def releases(self, scores: Mapping[str, ScoreRecord]) -> list[Entry]:
         """What was last released to each team, by what it stands on."""
@@ -143,8 +147,14 @@ class BoardView:
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
-            return ranking_values(score, self.names)
-        return part_values(unpack_report(score), self.board, self.names)
+            return self._rounded(ranking_values(score, self.names))
+        values = part_values(unpack_report(score), self.board, self.names)
+        return None if values is None else self._rounded(values)
+
+    def _rounded(self, values: Scores) -> Scores:
+        if self.hidden is None or self.hidden.policy.shown is not Visibility.FINAL:
+            return values
+        return shown_values(self.hidden.policy, values, self.hidden.scales(self.board.evaluator))
 
     def _entry(self, score: ScoreRecord, submission: SubmissionRecord, values: Scores) -> Entry:
         return Entry(

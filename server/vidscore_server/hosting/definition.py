@@ -32,6 +32,8 @@ from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.specification_reading import SPECIFICATION_KEYS, spec_from_dict
+from vidscore_server.hosting.budgets import TruthSize, budget_of
+from vidscore_server.hosting.ladder import Scale
 from vidscore_server.hosting.policy import Policy, Visibility
 from vidscore_server.hosting.public_names import DEFAULT_PUBLIC_NAMES, NameKind, in_order
 
@@ -59,6 +61,7 @@ class Definition:
         open_time: Submissions may be created from then on; None for at once.
         close_time: Submissions end then; None for never.
         public_names: Which names participants may know.
+        truth_size: How much the newest complete truth has; None while there is none.
     """
 
     specification: BenchmarkSpec
@@ -68,6 +71,12 @@ class Definition:
     open_time: datetime | None = None
     close_time: datetime | None = None
     public_names: frozenset[NameKind] = DEFAULT_PUBLIC_NAMES
+    truth_size: TruthSize | None = None
+
+    @property
+    def submission_budget(self) -> int:
+        """Scored submissions that a team may have in all; 0 for any number."""
+        return budget_of(self.policy, self.truth_size)
 
     @cached_property
     def evaluators(self) -> tuple[Evaluator[Any], ...]:
@@ -128,6 +137,13 @@ class Definition:
         chosen = self.policy.ranking_measure
         names = (chosen,) if chosen in directions else evaluator.ranking
         return {name: directions[name] for name in names}
+
+    def scales(self, evaluator: Evaluator[Any]) -> dict[str, Scale]:
+        """The same measures as the Ladder sees them."""
+        return {
+            name: Scale(direction, *evaluator.useful_range(name))
+            for name, direction in self.ranking(evaluator).items()
+        }
 
 
 def definition_to_dict(definition: Definition) -> dict[str, Any]:
@@ -226,7 +242,8 @@ def check_definition(
         arities[Side.TRUTH],
         arities[Side.DETECTIONS],
         policy,
-        **times,
+        open_time=times["open_time"],
+        close_time=times["close_time"],
         public_names=public,
     )
 

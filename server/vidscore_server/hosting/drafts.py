@@ -42,8 +42,8 @@ def admit(
     """
     benchmark = required_benchmark(transaction, record.benchmark)
     refuse_closed(benchmark, now)
-    policy = benchmarks.definition(benchmark).policy
-    refuse_over_quota(transaction, record.benchmark, record.team, policy, now)
+    definition = benchmarks.definition(benchmark)
+    refuse_over_quota(transaction, record.benchmark, record.team, definition, now)
 
 
 def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:

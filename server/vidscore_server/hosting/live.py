@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.scoring import Scorer, Sides
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import Reader
+from vidscore_server.store.contract import Reader, Transaction
 
 REST_FACTOR = 4
 """A live score that took a second rests for so many, so that watching never takes all the time."""
@@ -100,6 +101,7 @@ class _Kept:
     looked_at: State | None = None
     outlook: Outlook | None = None
     next_time_s: float = 0.0
+    charged: bool = False
 
 
 class LiveScores:
@@ -143,6 +145,21 @@ class LiveScores:
                 kept.next_time_s = ended_s + REST_FACTOR * (ended_s - started_s)
         return kept.score
 
+    async def charge(self, name: SubmissionName) -> None:
+        """Note for good that a score of a submission is shown to its team, before it is.
+
+        It counts against the team's quotas from then on, whether it is cancelled or not.
+
+        Args:
+            name: The submission.
+        """
+        kept = self._kept.get(name)
+        if kept is not None and kept.charged:
+            return
+        await self._site.write(partial(_charge, name))
+        if kept is not None:
+            kept.charged = True
+
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
         """Make a new score where a sequence has been completed, or truth has come."""
         looked_at = await self._site.read(lambda reader: self._state(reader, name))
@@ -174,6 +191,12 @@ class LiveScores:
         if self._benchmarks.definition(benchmark).policy.shown is not Visibility.LIVE:
             return None
         return State(submission.frame_count, benchmark.truth_revision, benchmark.revision)
+
+
+def _charge(name: SubmissionName, transaction: Transaction) -> None:
+    record = transaction.submission(*name)
+    if record is not None and not record.score_shown:
+        transaction.update_submission(replace(record, score_shown=True))
 
 
 def _look_through(raw: Sides, state: State) -> tuple[Outlook, frozenset[SequenceKey]]:

@@ -14,6 +14,9 @@ from vidscore_server.hosting.leaderboards import Selection
 DAY_S = 86_400
 YEAR_S = 366 * DAY_S
 
+FROM_TRUTH = -1
+"""As a number of submissions: so many as `default_budget` gives for the truth."""
+
 
 class Visibility(StrEnum):
     """What performers see of scores."""
@@ -21,7 +24,7 @@ class Visibility(StrEnum):
     LADDER = "ladder"
     """Progress while it runs, then ranking measures alone, released by the Ladder mechanism."""
     FINAL = "final"
-    """Progress while it runs, then the released measures as they are."""
+    """Progress while it runs, then the released measures, rounded to the step."""
     LIVE = "live"
     """Live scores on completed sequences, then the whole report."""
 
@@ -50,7 +53,8 @@ class Policy:
     )
     ladder_step: float = parameter(
         0.01,
-        "A new score is released only where it beats the team's best by so much; rounded to it.",
+        "Scores are rounded to it, unless they are live; under ladder one is released only where "
+        "it beats the team's best by so much.",
         exclusive_minimum=0.0,
     )
     released_measures: tuple[str, ...] = parameter(
@@ -80,7 +84,10 @@ class Policy:
         0, "Scored submissions that a team may have in a day (UTC); 0: no limit.", minimum=0
     )
     submissions_in_all: int = parameter(
-        0, "Scored submissions that a team may have in all; 0: no limit.", minimum=0
+        FROM_TRUTH,
+        "Scored submissions that a team may have in all; 0: no limit; "
+        "-1: as many as the size of the truth allows.",
+        minimum=FROM_TRUTH,
     )
     ranking_measure: str = parameter(
         "", "Measure that ranks in place of the evaluator's own order; empty: that order."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -24,6 +25,29 @@ _WORDS = {
     NameKind.LABELS: "labels",
     NameKind.FRAME_COUNTS: "frames",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedNames:
+    """Names that a submission has, which its team knows.
+
+    Attributes:
+        domains: Domains.
+        labels: Labels, without their case: that is not looked at by every evaluator.
+    """
+
+    domains: frozenset[str] = frozenset()
+    labels: frozenset[str] = frozenset()
+
+    def __or__(self, other: SubmittedNames) -> SubmittedNames:
+        """Both together."""
+        return SubmittedNames(self.domains | other.domains, self.labels | other.labels)
+
+    def has(self, domain: str | None, label: str | None) -> bool:
+        """Whether a domain and a label are among them; None is no name."""
+        return (domain is None or domain in self.domains) and (
+            label is None or label.casefold() in self.labels
+        )
 
 
 def in_order(kinds: Iterable[NameKind]) -> list[str]:

@@ -1,7 +1,8 @@
 """Quotas: how many submissions a team may have scored, by day and in all.
 
-Charged for what is scored or on its way there, from its first frame on; what has no frame, fails or
-is cancelled costs nothing.
+Charged for what is scored or on its way there, from its first frame on, and for what had a score
+shown before it ended otherwise. What has no frame costs nothing, nor what fails or is cancelled
+before anything of it was shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vidscore_server.errors import QuotaError
-from vidscore_server.hosting.policy import Policy
+from vidscore_server.hosting.definition import Definition
 from vidscore_server.store.contract import Reader
 
 
@@ -37,13 +38,18 @@ class Quota:
 
 
 def quotas_of(
-    reader: Reader, benchmark: str, team: str, policy: Policy, now: datetime
+    reader: Reader, benchmark: str, team: str, definition: Definition, now: datetime
 ) -> list[Quota]:
-    """The limits that a policy sets, and how far a team has come."""
+    """The limits that a benchmark sets, and how far a team has come."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     limits = (
-        ("submissions_per_day", policy.submissions_per_day, midnight, midnight + timedelta(days=1)),
-        ("submissions_in_all", policy.submissions_in_all, None, None),
+        (
+            "submissions_per_day",
+            definition.policy.submissions_per_day,
+            midnight,
+            midnight + timedelta(days=1),
+        ),
+        ("submissions_in_all", definition.submission_budget, None, None),
     )
     return [
         Quota(name, maximum, reader.scored_count(benchmark, team, since), renewal)
@@ -53,7 +59,13 @@ def quotas_of(
 
 
 def refuse_over_quota(
-    reader: Reader, benchmark: str, team: str, policy: Policy, now: datetime, *, more: int = 0
+    reader: Reader,
+    benchmark: str,
+    team: str,
+    definition: Definition,
+    now: datetime,
+    *,
+    more: int = 0,
 ) -> None:
     """Refuse where a team has more than it may.
 
@@ -61,14 +73,14 @@ def refuse_over_quota(
         reader: A state of the store.
         benchmark: The benchmark.
         team: The team.
-        policy: The benchmark's policy.
+        definition: The benchmark, as it is defined.
         now: The time.
         more: Submissions that are to come and do not count yet.
 
     Raises:
         QuotaError: If a quota is exceeded.
     """
-    for quota in quotas_of(reader, benchmark, team, policy, now):
+    for quota in quotas_of(reader, benchmark, team, definition, now):
         if quota.used + more > quota.maximum:
             raise QuotaError(
                 f"the team's quota {quota.name} of {quota.maximum} is used up; "

@@ -7,10 +7,11 @@ Organisers see everything. Everyone else sees what stands here, and nothing that
   have truth; and of names those alone that `public_names` has: no sequences, class lists or frame
   counts of another kind;
 - of a score under ``ladder``: the ranking measures over everything, as the Ladder released them;
-- under ``final``: rows of ranking and released measures, but those of single sequences, and those
-  of a class or a domain only where labels or sequences are public;
+- under ``final``: rows of ranking and released measures, rounded to the step, but those of single
+  sequences, and those of a class or a domain only where labels or sequences are public, and the
+  specification or the submission itself names it;
 - under ``live``: the report, its digest of the truth keyed;
-- of a board: what is seen of a score, and which revision of the truth it is under;
+- of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
 - of a score whose board is not shown yet: nothing.
 
 Warnings, curves, counts, and the digests of a report are in none of them but ``live``: a digest
@@ -24,7 +25,6 @@ from dataclasses import replace
 
 import orjson
 
-from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.report import Number, Report, Row, Scores
 from vidscore_evaluators.report_json import row_block
 from vidscore_evaluators.specification import (
@@ -35,9 +35,9 @@ from vidscore_evaluators.specification import (
 )
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.definition import Definition
-from vidscore_server.hosting.ladder import release
+from vidscore_server.hosting.ladder import Scale, release, round_digits, shown
 from vidscore_server.hosting.policy import Policy, Visibility
-from vidscore_server.hosting.public_names import NameKind
+from vidscore_server.hosting.public_names import NameKind, SubmittedNames
 
 Values = Mapping[str, float | None]
 """Ranking measures by name, first one first."""
@@ -61,7 +61,7 @@ def values_from_json(text: str) -> dict[str, float | None]:
 
 
 def released_values(
-    policy: Policy, best: Values, new: Values, directions: Mapping[str, Direction]
+    policy: Policy, best: Values, new: Values, scales: Mapping[str, Scale]
 ) -> dict[str, float | None]:
     """What a team's released values are once a new score is there.
 
@@ -69,13 +69,13 @@ def released_values(
         policy: The benchmark's policy.
         best: What was released to the team before; empty where nothing was.
         new: The new score's ranking measures.
-        directions: The ranking measures, first one first, and which way each is better.
+        scales: The ranking measures, first one first, as the Ladder sees them.
     """
-    if policy.shown is not Visibility.LADDER or not directions:
+    if policy.shown is not Visibility.LADDER or not scales:
         return dict(new)
-    before = tuple(best.values()) if list(best) == list(directions) else None
-    values = release(before, tuple(new.values()), tuple(directions.values()), policy.ladder_step)
-    return dict(best) if values is None else dict(zip(directions, values, strict=True))
+    before = tuple(best.values()) if list(best) == list(scales) else None
+    values = release(before, tuple(new.values()), tuple(scales.values()), policy.ladder_step)
+    return dict(best) if values is None else dict(zip(scales, values, strict=True))
 
 
 def releases_differ(before: Policy, after: Policy) -> bool:
@@ -89,6 +89,7 @@ def released_report(
     definition: Definition,
     report: Report,
     released: Values,
+    submitted: SubmittedNames,
     keyed: Callable[[str], str],
 ) -> Report:
     """As much of a report as the caller may see.
@@ -98,6 +99,7 @@ def released_report(
         definition: The benchmark.
         report: The whole report.
         released: What was released of it to the team.
+        submitted: Names that the submission has.
         keyed: Keys a digest with the server's secret.
     """
     if caller.is_organiser:
@@ -108,14 +110,7 @@ def released_report(
     if policy.shown is Visibility.LADDER:
         rows = [Row(None, None, None, name, value) for name, value in released.items()]
     else:
-        names = released_measures(definition, report.evaluator)
-        rows = [
-            row
-            for row in report.rows()
-            if row.sequence is None
-            and row.measure in names
-            and sees_parts(caller, definition, domain=row.domain, class_=row.class_)
-        ]
+        rows = final_rows(definition, report, submitted)
     return replace(
         report,
         truth_digest="",
@@ -125,13 +120,34 @@ def released_report(
     )
 
 
-def released_measures(definition: Definition, evaluator: str) -> tuple[str, ...]:
-    """Measures that may be seen of an evaluator, ranking ones first."""
-    for entry in definition.evaluators:
-        if entry.name == evaluator:
-            ranking = definition.ranking(entry)
-            return tuple(dict.fromkeys((*ranking, *definition.policy.released_measures)))
-    return ()
+def final_rows(definition: Definition, report: Report, submitted: SubmittedNames) -> list[Row]:
+    """Rows of a report that a team sees under ``final``, rounded.
+
+    Args:
+        definition: The benchmark.
+        report: The whole report.
+        submitted: Names that the submission has.
+    """
+    known = submitted | _specified_names(definition.specification)
+    named = {entry.name: entry for entry in definition.evaluators}
+    scales = definition.scales(named[report.evaluator]) if report.evaluator in named else {}
+    measures = {*scales, *(definition.policy.released_measures if scales else ())}
+    return [
+        row._replace(value=_shown_number(definition.policy, scales, row.measure, row.value))
+        for row in report.rows()
+        if row.sequence is None
+        and row.measure in measures
+        and _shows_parts(definition, domain=row.domain, class_=row.class_)
+        and known.has(row.domain, row.class_)
+    ]
+
+
+def shown_values(policy: Policy, values: Values, scales: Mapping[str, Scale]) -> Values:
+    """Ranking measures as a board shows them under ``final`` to others than organisers."""
+    return {
+        name: _as_float(_shown_number(policy, scales, name, value))
+        for name, value in values.items()
+    }
 
 
 def sees_parts(
@@ -140,11 +156,15 @@ def sees_parts(
     """Whether the caller may see scores of a domain and a class, or of all where they are None."""
     if caller.is_organiser or (domain is None and class_ is None):
         return True
+    return definition.policy.shown is not Visibility.LADDER and _shows_parts(
+        definition, domain=domain, class_=class_
+    )
+
+
+def _shows_parts(definition: Definition, *, domain: str | None, class_: str | None) -> bool:
     public = definition.public_names
-    return (
-        definition.policy.shown is not Visibility.LADDER
-        and (domain is None or NameKind.SEQUENCES in public)
-        and (class_ is None or NameKind.LABELS in public)
+    return (domain is None or NameKind.SEQUENCES in public) and (
+        class_ is None or NameKind.LABELS in public
     )
 
 
@@ -180,6 +200,27 @@ def _public_sequence(entry: SequenceSpec, public: frozenset[NameKind]) -> Sequen
     if NameKind.FRAME_COUNTS in public:
         return shown
     return replace(shown, frame_count=None, first_frame=0)
+
+
+def _specified_names(specification: BenchmarkSpec) -> SubmittedNames:
+    domains = {entry.name for entry in specification.domains}
+    domains |= {entry.domain for entry in specification.sequences}
+    labels = {name for entry in specification.domains for name in entry.classes or ()}
+    return SubmittedNames(frozenset(domains), frozenset(map(str.casefold, labels)))
+
+
+def _shown_number(
+    policy: Policy, scales: Mapping[str, Scale], measure: str, value: Number
+) -> Number:
+    """A score rounded to the policy's step; a count stays one."""
+    if value is None:
+        return None
+    first = next(iter(scales), None)
+    if measure == first:
+        number = shown(float(value), scales[measure], policy.ladder_step)
+    else:
+        number = round_digits(float(value), policy.ladder_step)
+    return int(number) if isinstance(value, int) else number
 
 
 def _as_float(value: Number) -> float | None:

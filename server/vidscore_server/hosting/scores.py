@@ -14,9 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+import orjson
+
+from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_from_dict, report_to_json
+from vidscore_evaluators.report_json import report_from_dict, report_to_dict
 from vidscore_server.hosting.basis import (
     Basis,
     BoardState,
@@ -28,6 +31,7 @@ from vidscore_server.hosting.basis import (
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.policy import Rescore
+from vidscore_server.hosting.public_names import SubmittedNames
 from vidscore_server.hosting.release import (
     Values,
     released_values,
@@ -43,6 +47,8 @@ from vidscore_server.store.records import (
     ScoreRecord,
     SubmissionRecord,
 )
+
+_SUBMITTED = "submitted"
 
 MAXIMUM_SCORES = 10_000
 """Most scores of a submission that are looked through."""
@@ -78,17 +84,36 @@ def make_result(
     revision: int,
     *,
     partial: bool,
+    submitted: SubmittedNames,
 ) -> Result:
-    """Prepare a report for keeping."""
+    """Prepare a report for keeping, with the names that the submission has beside it."""
     values = values_of(report, list(definition.ranking(evaluator)))
-    packed = zlib.compress(report_to_json(report, indent=None).encode())
+    document = report_to_dict(report)
+    document[_SUBMITTED] = {
+        "domains": sorted(submitted.domains),
+        "labels": sorted(submitted.labels),
+    }
+    packed = zlib.compress(orjson.dumps(document))
     configuration = definition.configurations[evaluator.name]
     return Result(evaluator, packed, values, revision, configuration, partial)
 
 
 def unpack_report(record: ScoreRecord) -> Report:
     """The report of a score."""
-    return report_from_dict(json.loads(zlib.decompress(record.report)))
+    return unpack_score(record)[0]
+
+
+def unpack_score(record: ScoreRecord) -> tuple[Report, SubmittedNames]:
+    """The report of a score, and the names that the submission has; none where it is not kept."""
+    document = json.loads(zlib.decompress(record.report))
+    names = {kind: frozenset(kept) for kind, kept in document.pop(_SUBMITTED, {}).items()}
+    return report_from_dict(document), SubmittedNames(**names)
+
+
+def submitted_names(detections: Annotations) -> SubmittedNames:
+    """Names of the domains and labels that detections have."""
+    domains = frozenset(key.domain for key in detections.sequences)
+    return SubmittedNames(domains, frozenset(map(str.casefold, detections.labels)))
 
 
 def ranking_values(score: ScoreRecord, names: Sequence[str]) -> dict[str, float | None]:
@@ -211,7 +236,7 @@ def _publish(
 ) -> None:
     """Publish the scores of an evaluator, in the order in which submissions were sealed."""
     transaction.delete_releases(benchmark, evaluator.name)
-    directions = definition.ranking(evaluator)
+    scales = definition.scales(evaluator)
     scored = [
         (submission, score)
         for score in transaction.scores_under(benchmark, evaluator.name, *key)
@@ -220,8 +245,8 @@ def _publish(
     best: dict[str, Values] = {}
     for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
         before = best.get(submission.team, {})
-        values = ranking_values(score, list(directions))
-        released = released_values(definition.policy, before, values, directions)
+        values = ranking_values(score, list(scales))
+        released = released_values(definition.policy, before, values, scales)
         if released != before:
             best[submission.team] = released
             _put_release(transaction, submission, evaluator.name, released, now)
@@ -242,9 +267,9 @@ def _released_with(
     for score in transaction.scores(*place, None, MAXIMUM_SCORES, published_only=True):
         if score.evaluator == name and (score.truth_revision, score.configuration) == key:
             return score.released
-    directions = definition.ranking(result.evaluator)
+    scales = definition.scales(result.evaluator)
     best = team_release(transaction, submission.benchmark, name, submission.team)
-    released = released_values(definition.policy, best, result.values, directions)
+    released = released_values(definition.policy, best, result.values, scales)
     if released != best:
         _put_release(transaction, submission, name, released, now)
     return _released_text(released)

@@ -40,7 +40,13 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.payloads import unpack_all
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.requests import audit_server
-from vidscore_server.hosting.scores import Result, keep_result, make_result, settle
+from vidscore_server.hosting.scores import (
+    Result,
+    keep_result,
+    make_result,
+    settle,
+    submitted_names,
+)
 from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import UNFINISHED, Event, move
@@ -427,9 +433,17 @@ def _report(evaluator: Evaluator[Any], data: list[bytes]) -> Report:
 def _results(sides: Sides, reports: list[Report]) -> list[Result]:
     truth = None if sides.partial else sides.truth
     warnings = late_warnings(known_names(sides.definition, truth), sides.detections)
+    submitted = submitted_names(sides.detections)
     return [
         replace(
-            make_result(sides.definition, evaluator, report, sides.revision, partial=sides.partial),
+            make_result(
+                sides.definition,
+                evaluator,
+                report,
+                sides.revision,
+                partial=sides.partial,
+                submitted=submitted,
+            ),
             warnings=warnings,
         )
         for evaluator, report in zip(sides.definition.evaluators, reports, strict=True)

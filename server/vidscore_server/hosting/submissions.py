@@ -196,16 +196,16 @@ class Submissions:
         changed = move(record, event, request.time)
         transaction.update_submission(changed)
         parent = required_benchmark(transaction, record.benchmark)
-        policy = self._benchmarks.definition(parent).policy
-        refuse_over_quota(transaction, record.benchmark, record.team, policy, request.time)
+        definition = self._benchmarks.definition(parent)
+        refuse_over_quota(transaction, record.benchmark, record.team, definition, request.time)
         return changed
 
     def _refuse_further(self, reader: Reader, parent: BenchmarkRecord, request: Request) -> None:
         """Refuse a further submission of the caller's team where there may be none."""
         refuse_closed(parent, request.time)
-        policy = self._benchmarks.definition(parent).policy
+        definition = self._benchmarks.definition(parent)
         team = request.caller.submits_for
-        refuse_over_quota(reader, parent.benchmark, team, policy, request.time, more=1)
+        refuse_over_quota(reader, parent.benchmark, team, definition, request.time, more=1)
 
     def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
         """A submission that the caller may see.

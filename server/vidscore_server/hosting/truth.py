@@ -9,7 +9,7 @@ from datetime import datetime
 import numpy as np
 
 from vidscore.v1 import annotations_pb2
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.evaluated_frames import restrict
 from vidscore_evaluators.evaluator import Side
@@ -23,6 +23,7 @@ from vidscore_server.codec.annotations_codec import (
 )
 from vidscore_server.hosting.basis import board_state
 from vidscore_server.hosting.benchmarks import required_benchmark, to_json, with_truth_of
+from vidscore_server.hosting.budgets import TruthSize
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.payloads import (
@@ -75,6 +76,7 @@ class _MergedUpload:
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
         arity: Coordinates that its objects have; None where nothing says so.
+        size: How much it has.
     """
 
     base: tuple[datetime, int]
@@ -82,6 +84,24 @@ class _MergedUpload:
     frame_count: int
     digest: str
     arity: int | None
+    size: TruthSize
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """Objects that are judged, and the sequences that have any."""
+
+    objects: int = 0
+    sequences: frozenset[SequenceKey] = frozenset()
+
+    def __add__(self, other: _Contents) -> _Contents:
+        """Both together."""
+        return _Contents(self.objects + other.objects, self.sequences | other.sequences)
+
+    @property
+    def size(self) -> TruthSize:
+        """How much that is."""
+        return TruthSize(self.objects, len(self.sequences))
 
 
 class TruthUpload:
@@ -101,6 +121,12 @@ class TruthUpload:
         self._held_bytes = 0
         self._fingerprint = Fingerprint()
         self._arity = definition.truth_arity
+        self._contents = _Contents()
+
+    @property
+    def contents(self) -> _Contents:
+        """Objects that have come, and their sequences."""
+        return self._contents
 
     @property
     def arity(self) -> int | None:
@@ -154,6 +180,7 @@ class TruthUpload:
         self._payloads.append(payload)
         self._arity = arity
         self._fingerprint += fingerprint(batch)
+        self._contents += _contents_of(batch)
 
     def _arity_of(self, message: annotations_pb2.AnnotationBatch) -> int:
         """Shape of the first batch, which settles it where the benchmark leaves it open."""
@@ -226,6 +253,7 @@ class TruthKeeper:
         benchmark = required_benchmark(reader, plan.benchmark)
         base = (benchmark.create_time, benchmark.truth_revision)
         payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
+        contents = upload.contents
         if plan.merge and benchmark.truth_revision:
             definition = with_truth_of(benchmark, upload.arity)
             arity = definition.arity(Side.TRUTH)
@@ -234,7 +262,8 @@ class TruthKeeper:
             payloads = [pack(write_batch(kept))[0], *payloads]
             frames += kept.frame_count
             digest += fingerprint(kept)
-        return _MergedUpload(base, payloads, frames, str(digest), upload.arity)
+            contents += _contents_of(kept)
+        return _MergedUpload(base, payloads, frames, str(digest), upload.arity, contents.size)
 
     def _commit(
         self,
@@ -263,8 +292,10 @@ class TruthKeeper:
                 comment=plan.comment,
             )
             transaction.insert_truth_revision(revision, merged.payloads)
-            settled = to_json(with_truth_of(benchmark, merged.arity))
-            changed = replace(benchmark, truth_revision=number, definition=settled)
+            settled = with_truth_of(benchmark, merged.arity)
+            if plan.complete:
+                settled = replace(settled, truth_size=merged.size)
+            changed = replace(benchmark, truth_revision=number, definition=to_json(settled))
             transaction.update_benchmark(
                 replace(changed, update_time=request.time, revision=benchmark.revision + 1)
             )
@@ -312,6 +343,12 @@ def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRev
     if record is None:
         raise LookupError(f"truth revision {revision}")
     return record
+
+
+def _contents_of(truth: Annotations) -> _Contents:
+    judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+    rows = np.unique(truth.frame_sequences[truth.object_frames[judged]]).tolist()
+    return _Contents(int(judged.sum()), frozenset(truth.sequences[row] for row in rows))
 
 
 def _without(truth: Annotations, upload: TruthUpload) -> Annotations:

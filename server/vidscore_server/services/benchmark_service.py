@@ -18,6 +18,7 @@ from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.benchmark_codec import (
     PATH,
+    keep_budget,
     read_definition,
     write_benchmark,
     write_quota,
@@ -40,6 +41,7 @@ from vidscore_server.hosting.names import (
     read_benchmark,
     read_submission,
 )
+from vidscore_server.hosting.policy_warnings import policy_warnings
 from vidscore_server.hosting.quotas import Quota, quotas_of
 from vidscore_server.hosting.release import public_definition, sees_board, sees_parts
 from vidscore_server.hosting.truth import TruthUpload, UploadPlan
@@ -87,9 +89,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 
         def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
             record = required_benchmark(reader, name)
-            policy = self._hosting.benchmarks.definition(record).policy
+            definition = self._hosting.benchmarks.definition(record)
             now = self._site.clock()
-            return record, quotas_of(reader, name, team, policy, now) if team else []
+            return record, quotas_of(reader, name, team, definition, now) if team else []
 
         record, quotas = await self._site.read(read)
         return pb.GetBenchmarkResponse(
@@ -118,11 +120,13 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
         record = await self._site.read(lambda reader: required_benchmark(reader, name))
-        merged = write_benchmark(record, self._hosting.benchmarks.definition(record))
+        present = self._hosting.benchmarks.definition(record)
+        merged = write_benchmark(record, present)
         for path in request.update_mask.paths:
             merged.ClearField(path)
             if request.benchmark.HasField(path):
                 getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
+        keep_budget(merged.policy, present.policy)
         definition = read_definition(merged)
         made = request_of(request, "UpdateBenchmark", self._site)
         changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
@@ -278,6 +282,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         if caller.is_organiser:
             state = await self._site.read(lambda reader: board_state(reader, definition, record))
             message.submissions_to_rescore = len(state.waiting)
+            message.warnings.extend(policy_warnings(definition))
         else:
             message.ClearField("truth_revision")
         return message

@@ -13,8 +13,9 @@ from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.live import LiveScore
 from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.public_names import SubmittedNames
 from vidscore_server.hosting.release import released_report, values_from_json
-from vidscore_server.hosting.scores import MAXIMUM_SCORES, unpack_report
+from vidscore_server.hosting.scores import MAXIMUM_SCORES, unpack_score
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import ScoreRecord
 
@@ -51,10 +52,13 @@ class ScoreWriter:
     def write_live(self, live: LiveScore, caller: Caller) -> list[pb.SubmissionScore]:
         """A live score as messages; they have no name, because nothing keeps them."""
         keyed = self._hosting.site.keyed
+        none = SubmittedNames()  # live scores are shown whole
         return [
             pb.SubmissionScore(
                 truth_revision=live.revision if caller.is_organiser else 0,
-                report=write_report(released_report(caller, live.definition, report, {}, keyed)),
+                report=write_report(
+                    released_report(caller, live.definition, report, {}, none, keyed)
+                ),
                 partial=live.partial,
             )
             for report in live.reports
@@ -75,7 +79,8 @@ class ScoreWriter:
     ) -> pb.SubmissionScore:
         site = self._hosting.site
         released = values_from_json(record.released)
-        report = released_report(caller, definition, unpack_report(record), released, site.keyed)
+        whole, submitted = unpack_score(record)
+        report = released_report(caller, definition, whole, released, submitted, site.keyed)
         return pb.SubmissionScore(
             name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
             create_time=write_time(record.create_time),

@@ -56,6 +56,8 @@ class Watcher:
                 message, ended = await site.read(lambda reader: self._look(reader, name))
                 live = None if ended else await self._hosting.live.newest(name)
                 if live is not None:
+                    if live.reports and not self._caller.is_organiser:
+                        await self._hosting.live.charge(name)
                     message.scores.extend(self._scores.write_live(live, self._caller))
                 if message.submission.revision > seen or live is not sent:
                     seen, sent = max(seen, message.submission.revision), live

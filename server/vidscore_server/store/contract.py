@@ -187,7 +187,8 @@ class Reader(ABC):
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
         """Submissions of a team with frames that are scored or on their way, since then or ever.
 
-        One that is sealed counts from its sealing on, one that is not since it receives.
+        And those of which a score was shown before they ended, whatever became of them. One that
+        is sealed counts from its sealing on, one that is not since it receives or was ended.
         """
 
     @abstractmethod

@@ -116,6 +116,7 @@ class SubmissionRecord:
         attempts: How often scoring has begun and was not ended in order: deaths, while none runs.
         warnings: What is doubtful about it, in the JSON form of the hosting layer; empty for
             nothing.
+        score_shown: Whether its team was shown a score of it while it received.
     """
 
     benchmark: str
@@ -133,6 +134,7 @@ class SubmissionRecord:
     revision: int = 1
     attempts: int = 0
     warnings: str = ""
+    score_shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,7 +286,9 @@ async def create_token(
 
 
 def dots(**policy: object) -> benchmark_service_pb2.Benchmark:
-    """A benchmark of points that spotGEO judges."""
+    """A benchmark of points that spotGEO judges, of any number of submissions unless it is said."""
+    if "submissions_in_all" not in policy:
+        policy = {"unlimited_submissions": True, **policy}
     return benchmark_service_pb2.Benchmark(
         specification=specification_pb2.BenchmarkSpec(
             title="Dots", evaluators=[specification_pb2.EvaluatorSpec(name="spotgeo")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from tests.server.hosting.hosted import BENCHMARK, Hosted, values
+from tests.server.hosting.hosted import BENCHMARK, Hosted, refusal, values
 from tests.server.hosting.test_scoring import library_report
 from tests.server.scene import points
 
@@ -105,3 +105,41 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     outlook = Outlook((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
     assert outlook.holds(State(9, 1, 1), counts) is holds
     assert not outlook.holds(State(9, 2, 1), counts)
+
+
+async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(
+    hosted: Hosted,
+) -> None:
+    """Whoever watches, cancels and begins again would read the truth for nothing."""
+    await hosted.organiser.create_benchmark(
+        visibility=LIVE, minimum_frames=5, submissions_per_day=1, submissions_in_all=2
+    )
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    await _live(hosted, 5)
+    await hosted.red.cancel()
+    found = await refusal(hosted.red.submission("two"))
+    assert found.metadata["quota"] == "submissions_per_day"
+    hosted.clock.pass_by(days=1)
+    await hosted.red.begin(points({1: HIT}, "a"), "two")
+    hosted.clock.pass_by(days=1)
+    found = await refusal(hosted.red.submission("three"))
+    assert found.metadata["quota"] == "submissions_in_all"
+
+
+async def test_a_cancelled_submission_of_which_nothing_was_shown_costs_nothing(
+    hosted: Hosted,
+) -> None:
+    """Not to its team: that an organiser has looked is no matter, nor a watch without scores."""
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5, submissions_in_all=1)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    for name, client, count in (("one", hosted.organiser, 5), ("two", hosted.red, 4)):
+        stream = await hosted.red.submission(name)
+        await hosted.red.append(stream, 0, points(dict.fromkeys(range(1, count + 1), HIT), "a"))
+        request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/{name}")
+        call = client.submissions.WatchSubmission(request, metadata=client.metadata)
+        assert len((await call.read()).scores) == (count == 5)
+        call.cancel()
+        await hosted.red.cancel(name)
+    await hosted.red.begin(points({1: HIT}, "a"), "three")

@@ -290,6 +290,19 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.scored_count("b", "red", r.NOON) == len(SubmissionState) - 2
             assert reader.scored_count("b", "blue", None) == 0
 
+    @pytest.mark.parametrize("state", [SubmissionState.CANCELLED, SubmissionState.FAILED])
+    def test_what_had_a_score_shown_counts_however_it_ended(
+        self, store: Store, state: SubmissionState
+    ) -> None:
+        shown = replace(
+            r.submission(state=state, frame_count=1), state_time=r.later(1), score_shown=True
+        )
+        put(store, populate, lambda t: t.update_submission(shown))
+        with store.read() as reader:
+            assert reader.submission("b", "s") == shown
+            assert reader.scored_count("b", "red", None) == 1
+            assert reader.scored_count("b", "red", r.later(2)) == 0
+
     def test_what_is_not_sealed_counts_since_it_receives(self, store: Store) -> None:
         """Created yesterday, its first frame came today."""
         receiving = replace(

@@ -93,7 +93,7 @@ const (
 	Visibility_VISIBILITY_UNSPECIFIED Visibility = 0
 	// Progress while it runs, then the ranking measures alone, released by the Ladder mechanism.
 	Visibility_VISIBILITY_LADDER Visibility = 1
-	// Progress while it runs, then the released measures as they are.
+	// Progress while it runs, then the released measures, rounded to the step.
 	Visibility_VISIBILITY_FINAL Visibility = 2
 	// Live scores too, moving only on completed sequences and never over fewer than
 	// `minimum_frames`; then the whole report.
@@ -336,6 +336,11 @@ type Benchmark struct {
 	SubmissionsToRescore int64 `protobuf:"varint,13,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
 	// Whether the newest truth is complete, so that nothing waits for more.
 	TruthComplete bool `protobuf:"varint,14,opt,name=truth_complete,json=truthComplete,proto3" json:"truth_complete,omitempty"`
+	// Scored submissions that a team may have in all as things stand, whether the policy says so or
+	// it follows from the truth; 0: no limit. Output only.
+	SubmissionBudget int32 `protobuf:"varint,15,opt,name=submission_budget,json=submissionBudget,proto3" json:"submission_budget,omitempty"`
+	// What an organiser should know of what the policy gives away. Output only, organisers only.
+	Warnings      []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -468,6 +473,20 @@ func (x *Benchmark) GetTruthComplete() bool {
 	return false
 }
 
+func (x *Benchmark) GetSubmissionBudget() int32 {
+	if x != nil {
+		return x.SubmissionBudget
+	}
+	return 0
+}
+
+func (x *Benchmark) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // PublicNames says which names participants may know. They are those of the specification or, where
 // it has none, of the complete truth; nothing is refused or warned of while there is neither.
 type PublicNames struct {
@@ -520,8 +539,9 @@ type Policy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What performers see of scores.
 	Visibility Visibility `protobuf:"varint,1,opt,name=visibility,proto3,enum=vidscore.v1.Visibility" json:"visibility,omitempty"`
-	// Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-	// released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+	// Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+	// measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+	// a step. Absent: 0.01.
 	LadderStep *float64 `protobuf:"fixed64,2,opt,name=ladder_step,json=ladderStep,proto3,oneof" json:"ladder_step,omitempty"`
 	// Measures that are released besides the ranking ones; under VISIBILITY_LADDER none are.
 	ReleasedMeasures []string `protobuf:"bytes,3,rep,name=released_measures,json=releasedMeasures,proto3" json:"released_measures,omitempty"`
@@ -537,7 +557,9 @@ type Policy struct {
 	TruthTimeout *durationpb.Duration `protobuf:"bytes,7,opt,name=truth_timeout,json=truthTimeout,proto3" json:"truth_timeout,omitempty"`
 	// Scored submissions that a team may have in a day (UTC); 0: no limit.
 	SubmissionsPerDay int32 `protobuf:"varint,8,opt,name=submissions_per_day,json=submissionsPerDay,proto3" json:"submissions_per_day,omitempty"`
-	// Scored submissions that a team may have in all; 0: no limit.
+	// Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+	// `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+	// what it has where one is changed; no limit is said by `unlimited_submissions`.
 	SubmissionsInAll int32 `protobuf:"varint,9,opt,name=submissions_in_all,json=submissionsInAll,proto3" json:"submissions_in_all,omitempty"`
 	// Measure that ranks instead of the evaluator's own order; empty: the evaluator's.
 	RankingMeasure string `protobuf:"bytes,10,opt,name=ranking_measure,json=rankingMeasure,proto3" json:"ranking_measure,omitempty"`
@@ -548,9 +570,11 @@ type Policy struct {
 	// Whether viewers and performers see the board. Absent: they do.
 	PublicBoard *bool `protobuf:"varint,13,opt,name=public_board,json=publicBoard,proto3,oneof" json:"public_board,omitempty"`
 	// How the board moves once what stands on it was scored again.
-	Rescore       Rescore `protobuf:"varint,14,opt,name=rescore,proto3,enum=vidscore.v1.Rescore" json:"rescore,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Rescore Rescore `protobuf:"varint,14,opt,name=rescore,proto3,enum=vidscore.v1.Rescore" json:"rescore,omitempty"`
+	// Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+	UnlimitedSubmissions bool `protobuf:"varint,15,opt,name=unlimited_submissions,json=unlimitedSubmissions,proto3" json:"unlimited_submissions,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Policy) Reset() {
@@ -679,6 +703,13 @@ func (x *Policy) GetRescore() Rescore {
 		return x.Rescore
 	}
 	return Rescore_RESCORE_UNSPECIFIED
+}
+
+func (x *Policy) GetUnlimitedSubmissions() bool {
+	if x != nil {
+		return x.UnlimitedSubmissions
+	}
+	return false
 }
 
 // CreateBenchmarkRequest creates a benchmark.
@@ -2529,7 +2560,7 @@ var File_vidscore_v1_benchmark_service_proto protoreflect.FileDescriptor
 
 const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\n" +
-	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xe4\x05\n" +
+	"#vidscore/v1/benchmark_service.proto\x12\vvidscore.v1\x1a#google/longrunning/operations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1dvidscore/v1/annotations.proto\x1a\x1fvidscore/v1/specification.proto\"\xad\x06\n" +
 	"\tBenchmark\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12@\n" +
 	"\rspecification\x18\x02 \x01(\v2\x1a.vidscore.v1.BenchmarkSpecR\rspecification\x12<\n" +
@@ -2548,9 +2579,11 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\ftruth_digest\x18\v \x01(\tR\vtruthDigest\x12;\n" +
 	"\fpublic_names\x18\f \x01(\v2\x18.vidscore.v1.PublicNamesR\vpublicNames\x124\n" +
 	"\x16submissions_to_rescore\x18\r \x01(\x03R\x14submissionsToRescore\x12%\n" +
-	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\":\n" +
+	"\x0etruth_complete\x18\x0e \x01(\bR\rtruthComplete\x12+\n" +
+	"\x11submission_budget\x18\x0f \x01(\x05R\x10submissionBudget\x12\x1a\n" +
+	"\bwarnings\x18\x10 \x03(\tR\bwarnings\":\n" +
 	"\vPublicNames\x12+\n" +
-	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xeb\x05\n" +
+	"\x05kinds\x18\x01 \x03(\x0e2\x15.vidscore.v1.NameKindR\x05kinds\"\xa0\x06\n" +
 	"\x06Policy\x127\n" +
 	"\n" +
 	"visibility\x18\x01 \x01(\x0e2\x17.vidscore.v1.VisibilityR\n" +
@@ -2569,7 +2602,8 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\tselection\x18\v \x01(\x0e2\x16.vidscore.v1.SelectionR\tselection\x12#\n" +
 	"\rearlier_first\x18\f \x01(\bR\fearlierFirst\x12&\n" +
 	"\fpublic_board\x18\r \x01(\bH\x02R\vpublicBoard\x88\x01\x01\x12.\n" +
-	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescoreB\x0e\n" +
+	"\arescore\x18\x0e \x01(\x0e2\x14.vidscore.v1.RescoreR\arescore\x123\n" +
+	"\x15unlimited_submissions\x18\x0f \x01(\bR\x14unlimitedSubmissionsB\x0e\n" +
 	"\f_ladder_stepB\x11\n" +
 	"\x0f_minimum_framesB\x0f\n" +
 	"\r_public_board\"\x90\x01\n" +

@@ -65,7 +65,7 @@ RESCORE_AUTOMATIC: Rescore
 RESCORE_REVIEW: Rescore
 
 class Benchmark(_message.Message):
-    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete")
+    __slots__ = ("name", "specification", "truth_geometry", "detection_geometry", "open_time", "close_time", "policy", "create_time", "update_time", "truth_revision", "truth_digest", "public_names", "submissions_to_rescore", "truth_complete", "submission_budget", "warnings")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SPECIFICATION_FIELD_NUMBER: _ClassVar[int]
     TRUTH_GEOMETRY_FIELD_NUMBER: _ClassVar[int]
@@ -80,6 +80,8 @@ class Benchmark(_message.Message):
     PUBLIC_NAMES_FIELD_NUMBER: _ClassVar[int]
     SUBMISSIONS_TO_RESCORE_FIELD_NUMBER: _ClassVar[int]
     TRUTH_COMPLETE_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_BUDGET_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     name: str
     specification: _specification_pb2.BenchmarkSpec
     truth_geometry: _annotations_pb2.Geometry
@@ -94,7 +96,9 @@ class Benchmark(_message.Message):
     public_names: PublicNames
     submissions_to_rescore: int
     truth_complete: bool
-    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ...) -> None: ...
+    submission_budget: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., specification: _Optional[_Union[_specification_pb2.BenchmarkSpec, _Mapping]] = ..., truth_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., detection_geometry: _Optional[_Union[_annotations_pb2.Geometry, str]] = ..., open_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., close_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., policy: _Optional[_Union[Policy, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., truth_digest: _Optional[str] = ..., public_names: _Optional[_Union[PublicNames, _Mapping]] = ..., submissions_to_rescore: _Optional[int] = ..., truth_complete: bool = ..., submission_budget: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PublicNames(_message.Message):
     __slots__ = ("kinds",)
@@ -103,7 +107,7 @@ class PublicNames(_message.Message):
     def __init__(self, kinds: _Optional[_Iterable[_Union[NameKind, str]]] = ...) -> None: ...
 
 class Policy(_message.Message):
-    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore")
+    __slots__ = ("visibility", "ladder_step", "released_measures", "minimum_frames", "quiet_timeout", "quiet_action", "truth_timeout", "submissions_per_day", "submissions_in_all", "ranking_measure", "selection", "earlier_first", "public_board", "rescore", "unlimited_submissions")
     VISIBILITY_FIELD_NUMBER: _ClassVar[int]
     LADDER_STEP_FIELD_NUMBER: _ClassVar[int]
     RELEASED_MEASURES_FIELD_NUMBER: _ClassVar[int]
@@ -118,6 +122,7 @@ class Policy(_message.Message):
     EARLIER_FIRST_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_BOARD_FIELD_NUMBER: _ClassVar[int]
     RESCORE_FIELD_NUMBER: _ClassVar[int]
+    UNLIMITED_SUBMISSIONS_FIELD_NUMBER: _ClassVar[int]
     visibility: Visibility
     ladder_step: float
     released_measures: _containers.RepeatedScalarFieldContainer[str]
@@ -132,7 +137,8 @@ class Policy(_message.Message):
     earlier_first: bool
     public_board: bool
     rescore: Rescore
-    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ...) -> None: ...
+    unlimited_submissions: bool
+    def __init__(self, visibility: _Optional[_Union[Visibility, str]] = ..., ladder_step: _Optional[float] = ..., released_measures: _Optional[_Iterable[str]] = ..., minimum_frames: _Optional[int] = ..., quiet_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., quiet_action: _Optional[_Union[QuietAction, str]] = ..., truth_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., submissions_per_day: _Optional[int] = ..., submissions_in_all: _Optional[int] = ..., ranking_measure: _Optional[str] = ..., selection: _Optional[_Union[Selection, str]] = ..., earlier_first: bool = ..., public_board: bool = ..., rescore: _Optional[_Union[Rescore, str]] = ..., unlimited_submissions: bool = ...) -> None: ...
 
 class CreateBenchmarkRequest(_message.Message):
     __slots__ = ("benchmark_id", "benchmark", "request_id")

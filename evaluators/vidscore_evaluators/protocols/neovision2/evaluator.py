@@ -59,6 +59,7 @@ def _nmotda(name: str, description: str, averaging: Averaging = Averaging.POOLED
         minimum=None,
         averaging=averaging,
         dissimilarity=Dissimilarity.ONE_MINUS,
+        of_nothing=0.0,
     )
 
 

@@ -49,6 +49,18 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
         """Scores of the whole set, of named domains, and of sequences."""
         return scores_of(self.parameters, tally)
 
+    def useful_range(self, measure: str) -> tuple[float | None, float | None]:
+        """See `Evaluator.useful_range`; a system that finds nothing has an MSE of tau^2.
+
+        In profile kelvins it has that once for each sequence, as far as the specification says
+        how many there are.
+        """
+        if measure != "mse":
+            return super().useful_range(measure)
+        summed = self.parameters.profile == "kelvins"
+        count = len(self.specification.sequences) if summed else 1
+        return 0.0, count * self.parameters.tau**2 if count else None
+
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
         """Frames, coordinates, numbers of detections and flags that the rules forbid."""
         return tuple(input_faults(self.parameters, side, annotations))

@@ -167,7 +167,7 @@ class SqlReader(Reader):
             .where(
                 t.benchmarks.c.benchmark == benchmark,
                 t.submissions.c.team == team,
-                t.submissions.c.state.in_(COUNTED_STATES),
+                or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
                 _HAS_FRAMES,
             )
         )

@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     true,
 )
 
@@ -108,6 +109,7 @@ submissions = Table(
     Column("revision", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("warnings", Text, nullable=False, server_default=""),
+    Column("score_shown", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )

@@ -36,6 +36,8 @@ private static final long serialVersionUID = 0L;
     truthGeometry_ = 0;
     detectionGeometry_ = 0;
     truthDigest_ = "";
+    warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
   }
 
   public static final com.google.protobuf.Descriptors.Descriptor
@@ -516,6 +518,75 @@ private static final long serialVersionUID = 0L;
     return truthComplete_;
   }
 
+  public static final int SUBMISSION_BUDGET_FIELD_NUMBER = 15;
+  private int submissionBudget_ = 0;
+  /**
+   * <pre>
+   * Scored submissions that a team may have in all as things stand, whether the policy says so or
+   * it follows from the truth; 0: no limit. Output only.
+   * </pre>
+   *
+   * <code>int32 submission_budget = 15;</code>
+   * @return The submissionBudget.
+   */
+  @java.lang.Override
+  public int getSubmissionBudget() {
+    return submissionBudget_;
+  }
+
+  public static final int WARNINGS_FIELD_NUMBER = 16;
+  @SuppressWarnings("serial")
+  private com.google.protobuf.LazyStringArrayList warnings_ =
+      com.google.protobuf.LazyStringArrayList.emptyList();
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @return A list containing the warnings.
+   */
+  public com.google.protobuf.ProtocolStringList
+      getWarningsList() {
+    return warnings_;
+  }
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @return The count of warnings.
+   */
+  public int getWarningsCount() {
+    return warnings_.size();
+  }
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  public java.lang.String getWarnings(int index) {
+    return warnings_.get(index);
+  }
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  public com.google.protobuf.ByteString
+      getWarningsBytes(int index) {
+    return warnings_.getByteString(index);
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -571,6 +642,12 @@ private static final long serialVersionUID = 0L;
     }
     if (truthComplete_ != false) {
       output.writeBool(14, truthComplete_);
+    }
+    if (submissionBudget_ != 0) {
+      output.writeInt32(15, submissionBudget_);
+    }
+    for (int i = 0; i < warnings_.size(); i++) {
+      com.google.protobuf.GeneratedMessage.writeString(output, 16, warnings_.getRaw(i));
     }
     getUnknownFields().writeTo(output);
   }
@@ -635,6 +712,18 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeBoolSize(14, truthComplete_);
     }
+    if (submissionBudget_ != 0) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeInt32Size(15, submissionBudget_);
+    }
+    {
+      int dataSize = 0;
+      for (int i = 0; i < warnings_.size(); i++) {
+        dataSize += computeStringSizeNoTag(warnings_.getRaw(i));
+      }
+      size += dataSize;
+      size += 2 * getWarningsList().size();
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -697,6 +786,10 @@ private static final long serialVersionUID = 0L;
         != other.getSubmissionsToRescore()) return false;
     if (getTruthComplete()
         != other.getTruthComplete()) return false;
+    if (getSubmissionBudget()
+        != other.getSubmissionBudget()) return false;
+    if (!getWarningsList()
+        .equals(other.getWarningsList())) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -753,6 +846,12 @@ private static final long serialVersionUID = 0L;
     hash = (37 * hash) + TRUTH_COMPLETE_FIELD_NUMBER;
     hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
         getTruthComplete());
+    hash = (37 * hash) + SUBMISSION_BUDGET_FIELD_NUMBER;
+    hash = (53 * hash) + getSubmissionBudget();
+    if (getWarningsCount() > 0) {
+      hash = (37 * hash) + WARNINGS_FIELD_NUMBER;
+      hash = (53 * hash) + getWarningsList().hashCode();
+    }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -942,6 +1041,9 @@ private static final long serialVersionUID = 0L;
       }
       submissionsToRescore_ = 0L;
       truthComplete_ = false;
+      submissionBudget_ = 0;
+      warnings_ =
+          com.google.protobuf.LazyStringArrayList.emptyList();
       return this;
     }
 
@@ -1039,6 +1141,13 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00002000) != 0)) {
         result.truthComplete_ = truthComplete_;
       }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
+        result.submissionBudget_ = submissionBudget_;
+      }
+      if (((from_bitField0_ & 0x00008000) != 0)) {
+        warnings_.makeImmutable();
+        result.warnings_ = warnings_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1099,6 +1208,19 @@ private static final long serialVersionUID = 0L;
       }
       if (other.getTruthComplete() != false) {
         setTruthComplete(other.getTruthComplete());
+      }
+      if (other.getSubmissionBudget() != 0) {
+        setSubmissionBudget(other.getSubmissionBudget());
+      }
+      if (!other.warnings_.isEmpty()) {
+        if (warnings_.isEmpty()) {
+          warnings_ = other.warnings_;
+          bitField0_ |= 0x00008000;
+        } else {
+          ensureWarningsIsMutable();
+          warnings_.addAll(other.warnings_);
+        }
+        onChanged();
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1210,6 +1332,17 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00002000;
               break;
             } // case 112
+            case 120: {
+              submissionBudget_ = input.readInt32();
+              bitField0_ |= 0x00004000;
+              break;
+            } // case 120
+            case 130: {
+              java.lang.String s = input.readStringRequireUtf8();
+              ensureWarningsIsMutable();
+              warnings_.add(s);
+              break;
+            } // case 130
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -2799,6 +2932,200 @@ private static final long serialVersionUID = 0L;
     public Builder clearTruthComplete() {
       bitField0_ = (bitField0_ & ~0x00002000);
       truthComplete_ = false;
+      onChanged();
+      return this;
+    }
+
+    private int submissionBudget_ ;
+    /**
+     * <pre>
+     * Scored submissions that a team may have in all as things stand, whether the policy says so or
+     * it follows from the truth; 0: no limit. Output only.
+     * </pre>
+     *
+     * <code>int32 submission_budget = 15;</code>
+     * @return The submissionBudget.
+     */
+    @java.lang.Override
+    public int getSubmissionBudget() {
+      return submissionBudget_;
+    }
+    /**
+     * <pre>
+     * Scored submissions that a team may have in all as things stand, whether the policy says so or
+     * it follows from the truth; 0: no limit. Output only.
+     * </pre>
+     *
+     * <code>int32 submission_budget = 15;</code>
+     * @param value The submissionBudget to set.
+     * @return This builder for chaining.
+     */
+    public Builder setSubmissionBudget(int value) {
+
+      submissionBudget_ = value;
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Scored submissions that a team may have in all as things stand, whether the policy says so or
+     * it follows from the truth; 0: no limit. Output only.
+     * </pre>
+     *
+     * <code>int32 submission_budget = 15;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearSubmissionBudget() {
+      bitField0_ = (bitField0_ & ~0x00004000);
+      submissionBudget_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private com.google.protobuf.LazyStringArrayList warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+    private void ensureWarningsIsMutable() {
+      if (!warnings_.isModifiable()) {
+        warnings_ = new com.google.protobuf.LazyStringArrayList(warnings_);
+      }
+      bitField0_ |= 0x00008000;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @return A list containing the warnings.
+     */
+    public com.google.protobuf.ProtocolStringList
+        getWarningsList() {
+      warnings_.makeImmutable();
+      return warnings_;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @return The count of warnings.
+     */
+    public int getWarningsCount() {
+      return warnings_.size();
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param index The index of the element to return.
+     * @return The warnings at the given index.
+     */
+    public java.lang.String getWarnings(int index) {
+      return warnings_.get(index);
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param index The index of the value to return.
+     * @return The bytes of the warnings at the given index.
+     */
+    public com.google.protobuf.ByteString
+        getWarningsBytes(int index) {
+      return warnings_.getByteString(index);
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param index The index to set the value at.
+     * @param value The warnings to set.
+     * @return This builder for chaining.
+     */
+    public Builder setWarnings(
+        int index, java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.set(index, value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param value The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarnings(
+        java.lang.String value) {
+      if (value == null) { throw new NullPointerException(); }
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param values The warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addAllWarnings(
+        java.lang.Iterable<java.lang.String> values) {
+      ensureWarningsIsMutable();
+      com.google.protobuf.AbstractMessageLite.Builder.addAll(
+          values, warnings_);
+      bitField0_ |= 0x00008000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearWarnings() {
+      warnings_ =
+        com.google.protobuf.LazyStringArrayList.emptyList();
+      bitField0_ = (bitField0_ & ~0x00008000);;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * What an organiser should know of what the policy gives away. Output only, organisers only.
+     * </pre>
+     *
+     * <code>repeated string warnings = 16;</code>
+     * @param value The bytes of the warnings to add.
+     * @return This builder for chaining.
+     */
+    public Builder addWarningsBytes(
+        com.google.protobuf.ByteString value) {
+      if (value == null) { throw new NullPointerException(); }
+      checkByteStringIsUtf8(value);
+      ensureWarningsIsMutable();
+      warnings_.add(value);
+      bitField0_ |= 0x00008000;
       onChanged();
       return this;
     }

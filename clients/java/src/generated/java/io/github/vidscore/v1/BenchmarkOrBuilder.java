@@ -313,4 +313,56 @@ public interface BenchmarkOrBuilder extends
    * @return The truthComplete.
    */
   boolean getTruthComplete();
+
+  /**
+   * <pre>
+   * Scored submissions that a team may have in all as things stand, whether the policy says so or
+   * it follows from the truth; 0: no limit. Output only.
+   * </pre>
+   *
+   * <code>int32 submission_budget = 15;</code>
+   * @return The submissionBudget.
+   */
+  int getSubmissionBudget();
+
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @return A list containing the warnings.
+   */
+  java.util.List<java.lang.String>
+      getWarningsList();
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @return The count of warnings.
+   */
+  int getWarningsCount();
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @param index The index of the element to return.
+   * @return The warnings at the given index.
+   */
+  java.lang.String getWarnings(int index);
+  /**
+   * <pre>
+   * What an organiser should know of what the policy gives away. Output only, organisers only.
+   * </pre>
+   *
+   * <code>repeated string warnings = 16;</code>
+   * @param index The index of the value to return.
+   * @return The bytes of the warnings at the given index.
+   */
+  com.google.protobuf.ByteString
+      getWarningsBytes(int index);
 }

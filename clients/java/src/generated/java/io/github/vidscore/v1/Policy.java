@@ -85,8 +85,9 @@ private static final long serialVersionUID = 0L;
   private double ladderStep_ = 0D;
   /**
    * <pre>
-   * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-   * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+   * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+   * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+   * a step. Absent: 0.01.
    * </pre>
    *
    * <code>optional double ladder_step = 2;</code>
@@ -98,8 +99,9 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-   * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+   * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+   * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+   * a step. Absent: 0.01.
    * </pre>
    *
    * <code>optional double ladder_step = 2;</code>
@@ -317,7 +319,9 @@ private static final long serialVersionUID = 0L;
   private int submissionsInAll_ = 0;
   /**
    * <pre>
-   * Scored submissions that a team may have in all; 0: no limit.
+   * Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+   * `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+   * what it has where one is changed; no limit is said by `unlimited_submissions`.
    * </pre>
    *
    * <code>int32 submissions_in_all = 9;</code>
@@ -469,6 +473,21 @@ private static final long serialVersionUID = 0L;
     return result == null ? io.github.vidscore.v1.Rescore.UNRECOGNIZED : result;
   }
 
+  public static final int UNLIMITED_SUBMISSIONS_FIELD_NUMBER = 15;
+  private boolean unlimitedSubmissions_ = false;
+  /**
+   * <pre>
+   * Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+   * </pre>
+   *
+   * <code>bool unlimited_submissions = 15;</code>
+   * @return The unlimitedSubmissions.
+   */
+  @java.lang.Override
+  public boolean getUnlimitedSubmissions() {
+    return unlimitedSubmissions_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -524,6 +543,9 @@ private static final long serialVersionUID = 0L;
     }
     if (rescore_ != io.github.vidscore.v1.Rescore.RESCORE_UNSPECIFIED.getNumber()) {
       output.writeEnum(14, rescore_);
+    }
+    if (unlimitedSubmissions_ != false) {
+      output.writeBool(15, unlimitedSubmissions_);
     }
     getUnknownFields().writeTo(output);
   }
@@ -593,6 +615,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeEnumSize(14, rescore_);
     }
+    if (unlimitedSubmissions_ != false) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeBoolSize(15, unlimitedSubmissions_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -648,6 +674,8 @@ private static final long serialVersionUID = 0L;
           != other.getPublicBoard()) return false;
     }
     if (rescore_ != other.rescore_) return false;
+    if (getUnlimitedSubmissions()
+        != other.getUnlimitedSubmissions()) return false;
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -703,6 +731,9 @@ private static final long serialVersionUID = 0L;
     }
     hash = (37 * hash) + RESCORE_FIELD_NUMBER;
     hash = (53 * hash) + rescore_;
+    hash = (37 * hash) + UNLIMITED_SUBMISSIONS_FIELD_NUMBER;
+    hash = (53 * hash) + com.google.protobuf.Internal.hashBoolean(
+        getUnlimitedSubmissions());
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
     return hash;
@@ -868,6 +899,7 @@ private static final long serialVersionUID = 0L;
       earlierFirst_ = false;
       publicBoard_ = false;
       rescore_ = 0;
+      unlimitedSubmissions_ = false;
       return this;
     }
 
@@ -954,6 +986,9 @@ private static final long serialVersionUID = 0L;
       if (((from_bitField0_ & 0x00002000) != 0)) {
         result.rescore_ = rescore_;
       }
+      if (((from_bitField0_ & 0x00004000) != 0)) {
+        result.unlimitedSubmissions_ = unlimitedSubmissions_;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -1019,6 +1054,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.rescore_ != 0) {
         setRescoreValue(other.getRescoreValue());
+      }
+      if (other.getUnlimitedSubmissions() != false) {
+        setUnlimitedSubmissions(other.getUnlimitedSubmissions());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -1121,6 +1159,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00002000;
               break;
             } // case 112
+            case 120: {
+              unlimitedSubmissions_ = input.readBool();
+              bitField0_ |= 0x00004000;
+              break;
+            } // case 120
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1212,8 +1255,9 @@ private static final long serialVersionUID = 0L;
     private double ladderStep_ ;
     /**
      * <pre>
-     * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-     * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+     * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+     * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+     * a step. Absent: 0.01.
      * </pre>
      *
      * <code>optional double ladder_step = 2;</code>
@@ -1225,8 +1269,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-     * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+     * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+     * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+     * a step. Absent: 0.01.
      * </pre>
      *
      * <code>optional double ladder_step = 2;</code>
@@ -1238,8 +1283,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-     * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+     * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+     * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+     * a step. Absent: 0.01.
      * </pre>
      *
      * <code>optional double ladder_step = 2;</code>
@@ -1255,8 +1301,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-     * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+     * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+     * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+     * a step. Absent: 0.01.
      * </pre>
      *
      * <code>optional double ladder_step = 2;</code>
@@ -1922,7 +1969,9 @@ private static final long serialVersionUID = 0L;
     private int submissionsInAll_ ;
     /**
      * <pre>
-     * Scored submissions that a team may have in all; 0: no limit.
+     * Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+     * `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+     * what it has where one is changed; no limit is said by `unlimited_submissions`.
      * </pre>
      *
      * <code>int32 submissions_in_all = 9;</code>
@@ -1934,7 +1983,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Scored submissions that a team may have in all; 0: no limit.
+     * Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+     * `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+     * what it has where one is changed; no limit is said by `unlimited_submissions`.
      * </pre>
      *
      * <code>int32 submissions_in_all = 9;</code>
@@ -1950,7 +2001,9 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Scored submissions that a team may have in all; 0: no limit.
+     * Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+     * `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+     * what it has where one is changed; no limit is said by `unlimited_submissions`.
      * </pre>
      *
      * <code>int32 submissions_in_all = 9;</code>
@@ -2293,6 +2346,50 @@ private static final long serialVersionUID = 0L;
     public Builder clearRescore() {
       bitField0_ = (bitField0_ & ~0x00002000);
       rescore_ = 0;
+      onChanged();
+      return this;
+    }
+
+    private boolean unlimitedSubmissions_ ;
+    /**
+     * <pre>
+     * Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+     * </pre>
+     *
+     * <code>bool unlimited_submissions = 15;</code>
+     * @return The unlimitedSubmissions.
+     */
+    @java.lang.Override
+    public boolean getUnlimitedSubmissions() {
+      return unlimitedSubmissions_;
+    }
+    /**
+     * <pre>
+     * Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+     * </pre>
+     *
+     * <code>bool unlimited_submissions = 15;</code>
+     * @param value The unlimitedSubmissions to set.
+     * @return This builder for chaining.
+     */
+    public Builder setUnlimitedSubmissions(boolean value) {
+
+      unlimitedSubmissions_ = value;
+      bitField0_ |= 0x00004000;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+     * </pre>
+     *
+     * <code>bool unlimited_submissions = 15;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearUnlimitedSubmissions() {
+      bitField0_ = (bitField0_ & ~0x00004000);
+      unlimitedSubmissions_ = false;
       onChanged();
       return this;
     }

@@ -31,8 +31,9 @@ public interface PolicyOrBuilder extends
 
   /**
    * <pre>
-   * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-   * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+   * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+   * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+   * a step. Absent: 0.01.
    * </pre>
    *
    * <code>optional double ladder_step = 2;</code>
@@ -41,8 +42,9 @@ public interface PolicyOrBuilder extends
   boolean hasLadderStep();
   /**
    * <pre>
-   * Step of the Ladder mechanism, in the unit of the first ranking measure: a new score is
-   * released only where it beats the team's best by a step, rounded to it. Absent: 0.01.
+   * Step to which scores are rounded, but under VISIBILITY_LIVE, in the unit of the first ranking
+   * measure. Under VISIBILITY_LADDER a new score is released only where it beats the team's best by
+   * a step. Absent: 0.01.
    * </pre>
    *
    * <code>optional double ladder_step = 2;</code>
@@ -201,7 +203,9 @@ public interface PolicyOrBuilder extends
 
   /**
    * <pre>
-   * Scored submissions that a team may have in all; 0: no limit.
+   * Scored submissions that a team may have in all; -1: as many as follow from the truth, which
+   * `Benchmark.submission_budget` tells. 0: not said, which is -1 where a benchmark is created and
+   * what it has where one is changed; no limit is said by `unlimited_submissions`.
    * </pre>
    *
    * <code>int32 submissions_in_all = 9;</code>
@@ -295,4 +299,14 @@ public interface PolicyOrBuilder extends
    * @return The rescore.
    */
   io.github.vidscore.v1.Rescore getRescore();
+
+  /**
+   * <pre>
+   * Whether a team may have any number of submissions in all; `submissions_in_all` is 0 then.
+   * </pre>
+   *
+   * <code>bool unlimited_submissions = 15;</code>
+   * @return The unlimitedSubmissions.
+   */
+  boolean getUnlimitedSubmissions();
 }

@@ -33,7 +33,7 @@ public enum Visibility
   VISIBILITY_LADDER(1),
   /**
    * <pre>
-   * Progress while it runs, then the released measures as they are.
+   * Progress while it runs, then the released measures, rounded to the step.
    * </pre>
    *
    * <code>VISIBILITY_FINAL = 2;</code>
@@ -78,7 +78,7 @@ public enum Visibility
   public static final int VISIBILITY_LADDER_VALUE = 1;
   /**
    * <pre>
-   * Progress while it runs, then the released measures as they are.
+   * Progress while it runs, then the released measures, rounded to the step.
    * </pre>
    *
    * <code>VISIBILITY_FINAL = 2;</code>

@@ -186,6 +186,13 @@ class Settings:
     maximum_scorings: int = parameter(
         2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
     )
+    maximum_scoring_bytes: int = parameter(
+        32 * MEBIBYTE,
+        "Bytes in memory of the detections of one submission that are scored together; what has "
+        "more is scored in parts. An evaluator that needs whole sequences gets each whole.",
+        minimum=1_000,
+        maximum=1 << 40,
+    )
     scoring_attempts: int = parameter(
         3,
         "Failures of the scoring itself after which a submission has failed; deaths of a server or "

@@ -24,6 +24,7 @@ from vidscore_server.codec.annotations_codec import (
     read_batch,
     write_batch,
 )
+from vidscore_server.codec.stored_batches import read_stored_batches
 from vidscore_server.hosting.basis import board_state
 from vidscore_server.hosting.benchmarks import required_benchmark, to_json, with_truth_of
 from vidscore_server.hosting.definition import Definition
@@ -33,7 +34,7 @@ from vidscore_server.hosting.payloads import (
     frame_names,
     pack,
     repeated_frames,
-    unpack_all,
+    unpacked,
 )
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
@@ -336,7 +337,7 @@ class TruthKeeper:
 
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         payloads = reader.truth_payloads(benchmark, revision)
-        return unpack_all(((payload, None) for payload in payloads), arity)
+        return read_stored_batches(unpacked((payload, None) for payload in payloads), arity)
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:

@@ -249,98 +249,99 @@ public final class BenchmarkServiceProto {
       "\027DeleteBenchmarkResponse\"l\n\021UploadTruthH" +
       "eader\022\021\n\tbenchmark\030\001 \001(\t\022\r\n\005merge\030\002 \001(\010\022" +
       "\020\n\010complete\030\003 \001(\010\022\017\n\007comment\030\004 \001(\t\022\022\n\nre" +
-      "quest_id\030\005 \001(\t\"\254\001\n\022UploadTruthRequest\0220\n" +
+      "quest_id\030\005 \001(\t\"\326\001\n\022UploadTruthRequest\0220\n" +
       "\006header\030\001 \001(\0132\036.vidscore.v1.UploadTruthH" +
       "eaderH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.Ann" +
       "otationBatchH\000\022*\n\003end\030\003 \001(\0132\033.vidscore.v" +
-      "1.UploadTruthEndH\000B\t\n\007message\"%\n\016UploadT" +
-      "ruthEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023UploadTr" +
-      "uthResponse\022,\n\010revision\030\001 \001(\0132\032.vidscore" +
-      ".v1.TruthRevision\"\272\001\n\rTruthRevision\022\020\n\010r" +
-      "evision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013create_" +
-      "time\030\003 \001(\0132\032.google.protobuf.Timestamp\022\023" +
-      "\n\013frame_count\030\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022\017\n" +
-      "\007comment\030\006 \001(\t\022\036\n\026submissions_to_rescore" +
-      "\030\007 \001(\003\"U\n\031ListTruthRevisionsRequest\022\021\n\tb" +
-      "enchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npag" +
-      "e_token\030\003 \001(\t\"d\n\032ListTruthRevisionsRespo" +
-      "nse\022-\n\trevisions\030\001 \003(\0132\032.vidscore.v1.Tru" +
-      "thRevision\022\027\n\017next_page_token\030\002 \001(\t\"h\n\031R" +
-      "escoreSubmissionsRequest\022\021\n\tbenchmark\030\001 " +
-      "\001(\t\022\023\n\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 \001(" +
-      "\t\022\022\n\nrequest_id\030\004 \001(\t\"w\n\017RescoreMetadata" +
-      "\022\032\n\022submissions_in_all\030\001 \001(\003\022\030\n\020submissi" +
-      "ons_done\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.goo" +
-      "gle.protobuf.Timestamp\"D\n\017RescoreRespons" +
-      "e\0221\n\013differences\030\001 \003(\0132\034.vidscore.v1.Sco" +
-      "reDifference\"\331\001\n\017ScoreDifference\022\022\n\nsubm" +
-      "ission\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007measu" +
-      "re\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after\030\005" +
-      " \001(\001H\001\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n\nr" +
-      "ank_after\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_afte" +
-      "rB\016\n\014_rank_beforeB\r\n\013_rank_after\"\254\001\n\025Get" +
-      "LeaderboardRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n" +
-      "\tevaluator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022\027\n" +
-      "\nclass_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 \001(" +
-      "\005\022\022\n\npage_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_cla" +
-      "ss_name\"\331\001\n\026GetLeaderboardResponse\022)\n\004ro" +
-      "ws\030\001 \003(\0132\033.vidscore.v1.LeaderboardRow\022\017\n" +
-      "\007ranking\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003\022\027" +
-      "\n\017next_page_token\030\004 \001(\t\022\035\n\025newest_truth_" +
-      "revision\030\005 \001(\003\022\036\n\026submissions_to_rescore" +
-      "\030\006 \001(\003\022\023\n\013publishable\030\007 \001(\010\"\357\001\n\016Leaderbo" +
-      "ardRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\nsu" +
-      "bmission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_ti" +
-      "me\030\005 \001(\0132\032.google.protobuf.Timestamp\022-\n\006" +
-      "scores\030\006 \003(\0132\035.vidscore.v1.LeaderboardSc" +
-      "ore\022\026\n\016truth_revision\030\007 \001(\003\022\031\n\021evaluator" +
-      "_version\030\010 \001(\t\022\r\n\005apart\030\t \001(\010\"A\n\020Leaderb" +
-      "oardScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030\002 \001(" +
-      "\001H\000\210\001\001B\010\n\006_value\"E\n\031PublishLeaderboardRe" +
-      "quest\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rvalidate_onl" +
-      "y\030\002 \001(\010\"g\n\032PublishLeaderboardResponse\0221\n" +
-      "\013differences\030\001 \003(\0132\034.vidscore.v1.ScoreDi" +
-      "fference\022\026\n\016truth_revision\030\002 \001(\003*p\n\010Name" +
-      "Kind\022\031\n\025NAME_KIND_UNSPECIFIED\020\000\022\027\n\023NAME_" +
-      "KIND_SEQUENCES\020\001\022\024\n\020NAME_KIND_LABELS\020\002\022\032" +
-      "\n\026NAME_KIND_FRAME_COUNTS\020\003*j\n\nVisibility" +
-      "\022\032\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBILI" +
-      "TY_LADDER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017VIS" +
-      "IBILITY_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET_A" +
-      "CTION_UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SEAL" +
-      "\020\001\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\tSelection" +
-      "\022\031\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016SELECTION" +
-      "_BEST\020\001\022\024\n\020SELECTION_LATEST\020\002*M\n\007Rescore" +
-      "\022\027\n\023RESCORE_UNSPECIFIED\020\000\022\025\n\021RESCORE_AUT" +
-      "OMATIC\020\001\022\022\n\016RESCORE_REVIEW\020\0022\336\007\n\020Benchma" +
-      "rkService\022\\\n\017CreateBenchmark\022#.vidscore." +
-      "v1.CreateBenchmarkRequest\032$.vidscore.v1." +
-      "CreateBenchmarkResponse\022S\n\014GetBenchmark\022" +
-      " .vidscore.v1.GetBenchmarkRequest\032!.vids" +
-      "core.v1.GetBenchmarkResponse\022Y\n\016ListBenc" +
-      "hmarks\022\".vidscore.v1.ListBenchmarksReque" +
-      "st\032#.vidscore.v1.ListBenchmarksResponse\022" +
-      "\\\n\017UpdateBenchmark\022#.vidscore.v1.UpdateB" +
-      "enchmarkRequest\032$.vidscore.v1.UpdateBenc" +
-      "hmarkResponse\022\\\n\017DeleteBenchmark\022#.vidsc" +
-      "ore.v1.DeleteBenchmarkRequest\032$.vidscore" +
-      ".v1.DeleteBenchmarkResponse\022R\n\013UploadTru" +
-      "th\022\037.vidscore.v1.UploadTruthRequest\032 .vi" +
-      "dscore.v1.UploadTruthResponse(\001\022e\n\022ListT" +
-      "ruthRevisions\022&.vidscore.v1.ListTruthRev" +
-      "isionsRequest\032\'.vidscore.v1.ListTruthRev" +
-      "isionsResponse\022\202\001\n\022RescoreSubmissions\022&." +
-      "vidscore.v1.RescoreSubmissionsRequest\032\035." +
-      "google.longrunning.Operation\"%\312A\"\n\017Resco" +
-      "reResponse\022\017RescoreMetadata\022Y\n\016GetLeader" +
-      "board\022\".vidscore.v1.GetLeaderboardReques" +
-      "t\032#.vidscore.v1.GetLeaderboardResponse\022e" +
-      "\n\022PublishLeaderboard\022&.vidscore.v1.Publi" +
-      "shLeaderboardRequest\032\'.vidscore.v1.Publi" +
-      "shLeaderboardResponseBp\n\025io.github.vidsc" +
-      "ore.v1B\025BenchmarkServiceProtoP\001Z>github." +
-      "com/vidscore/vidscore/clients/go/vidscor" +
-      "e/v1;vidscorev1b\006proto3"
+      "1.UploadTruthEndH\000\022\030\n\013truth_crc32\030\004 \001(\007H" +
+      "\001\210\001\001B\t\n\007messageB\016\n\014_truth_crc32\"%\n\016Uploa" +
+      "dTruthEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023Upload" +
+      "TruthResponse\022,\n\010revision\030\001 \001(\0132\032.vidsco" +
+      "re.v1.TruthRevision\"\272\001\n\rTruthRevision\022\020\n" +
+      "\010revision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013creat" +
+      "e_time\030\003 \001(\0132\032.google.protobuf.Timestamp" +
+      "\022\023\n\013frame_count\030\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022" +
+      "\017\n\007comment\030\006 \001(\t\022\036\n\026submissions_to_resco" +
+      "re\030\007 \001(\003\"U\n\031ListTruthRevisionsRequest\022\021\n" +
+      "\tbenchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\np" +
+      "age_token\030\003 \001(\t\"d\n\032ListTruthRevisionsRes" +
+      "ponse\022-\n\trevisions\030\001 \003(\0132\032.vidscore.v1.T" +
+      "ruthRevision\022\027\n\017next_page_token\030\002 \001(\t\"h\n" +
+      "\031RescoreSubmissionsRequest\022\021\n\tbenchmark\030" +
+      "\001 \001(\t\022\023\n\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 " +
+      "\001(\t\022\022\n\nrequest_id\030\004 \001(\t\"w\n\017RescoreMetada" +
+      "ta\022\032\n\022submissions_in_all\030\001 \001(\003\022\030\n\020submis" +
+      "sions_done\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.g" +
+      "oogle.protobuf.Timestamp\"D\n\017RescoreRespo" +
+      "nse\0221\n\013differences\030\001 \003(\0132\034.vidscore.v1.S" +
+      "coreDifference\"\331\001\n\017ScoreDifference\022\022\n\nsu" +
+      "bmission\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007mea" +
+      "sure\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after" +
+      "\030\005 \001(\001H\001\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n" +
+      "\nrank_after\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_af" +
+      "terB\016\n\014_rank_beforeB\r\n\013_rank_after\"\254\001\n\025G" +
+      "etLeaderboardRequest\022\021\n\tbenchmark\030\001 \001(\t\022" +
+      "\021\n\tevaluator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022" +
+      "\027\n\nclass_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 " +
+      "\001(\005\022\022\n\npage_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_c" +
+      "lass_name\"\331\001\n\026GetLeaderboardResponse\022)\n\004" +
+      "rows\030\001 \003(\0132\033.vidscore.v1.LeaderboardRow\022" +
+      "\017\n\007ranking\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003" +
+      "\022\027\n\017next_page_token\030\004 \001(\t\022\035\n\025newest_trut" +
+      "h_revision\030\005 \001(\003\022\036\n\026submissions_to_resco" +
+      "re\030\006 \001(\003\022\023\n\013publishable\030\007 \001(\010\"\357\001\n\016Leader" +
+      "boardRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\n" +
+      "submission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_" +
+      "time\030\005 \001(\0132\032.google.protobuf.Timestamp\022-" +
+      "\n\006scores\030\006 \003(\0132\035.vidscore.v1.Leaderboard" +
+      "Score\022\026\n\016truth_revision\030\007 \001(\003\022\031\n\021evaluat" +
+      "or_version\030\010 \001(\t\022\r\n\005apart\030\t \001(\010\"A\n\020Leade" +
+      "rboardScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030\002 " +
+      "\001(\001H\000\210\001\001B\010\n\006_value\"E\n\031PublishLeaderboard" +
+      "Request\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rvalidate_o" +
+      "nly\030\002 \001(\010\"g\n\032PublishLeaderboardResponse\022" +
+      "1\n\013differences\030\001 \003(\0132\034.vidscore.v1.Score" +
+      "Difference\022\026\n\016truth_revision\030\002 \001(\003*p\n\010Na" +
+      "meKind\022\031\n\025NAME_KIND_UNSPECIFIED\020\000\022\027\n\023NAM" +
+      "E_KIND_SEQUENCES\020\001\022\024\n\020NAME_KIND_LABELS\020\002" +
+      "\022\032\n\026NAME_KIND_FRAME_COUNTS\020\003*j\n\nVisibili" +
+      "ty\022\032\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBI" +
+      "LITY_LADDER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017V" +
+      "ISIBILITY_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET" +
+      "_ACTION_UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SE" +
+      "AL\020\001\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\tSelecti" +
+      "on\022\031\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016SELECTI" +
+      "ON_BEST\020\001\022\024\n\020SELECTION_LATEST\020\002*M\n\007Resco" +
+      "re\022\027\n\023RESCORE_UNSPECIFIED\020\000\022\025\n\021RESCORE_A" +
+      "UTOMATIC\020\001\022\022\n\016RESCORE_REVIEW\020\0022\336\007\n\020Bench" +
+      "markService\022\\\n\017CreateBenchmark\022#.vidscor" +
+      "e.v1.CreateBenchmarkRequest\032$.vidscore.v" +
+      "1.CreateBenchmarkResponse\022S\n\014GetBenchmar" +
+      "k\022 .vidscore.v1.GetBenchmarkRequest\032!.vi" +
+      "dscore.v1.GetBenchmarkResponse\022Y\n\016ListBe" +
+      "nchmarks\022\".vidscore.v1.ListBenchmarksReq" +
+      "uest\032#.vidscore.v1.ListBenchmarksRespons" +
+      "e\022\\\n\017UpdateBenchmark\022#.vidscore.v1.Updat" +
+      "eBenchmarkRequest\032$.vidscore.v1.UpdateBe" +
+      "nchmarkResponse\022\\\n\017DeleteBenchmark\022#.vid" +
+      "score.v1.DeleteBenchmarkRequest\032$.vidsco" +
+      "re.v1.DeleteBenchmarkResponse\022R\n\013UploadT" +
+      "ruth\022\037.vidscore.v1.UploadTruthRequest\032 ." +
+      "vidscore.v1.UploadTruthResponse(\001\022e\n\022Lis" +
+      "tTruthRevisions\022&.vidscore.v1.ListTruthR" +
+      "evisionsRequest\032\'.vidscore.v1.ListTruthR" +
+      "evisionsResponse\022\202\001\n\022RescoreSubmissions\022" +
+      "&.vidscore.v1.RescoreSubmissionsRequest\032" +
+      "\035.google.longrunning.Operation\"%\312A\"\n\017Res" +
+      "coreResponse\022\017RescoreMetadata\022Y\n\016GetLead" +
+      "erboard\022\".vidscore.v1.GetLeaderboardRequ" +
+      "est\032#.vidscore.v1.GetLeaderboardResponse" +
+      "\022e\n\022PublishLeaderboard\022&.vidscore.v1.Pub" +
+      "lishLeaderboardRequest\032\'.vidscore.v1.Pub" +
+      "lishLeaderboardResponseBp\n\025io.github.vid" +
+      "score.v1B\025BenchmarkServiceProtoP\001Z>githu" +
+      "b.com/vidscore/vidscore/clients/go/vidsc" +
+      "ore/v1;vidscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -447,7 +448,7 @@ public final class BenchmarkServiceProto {
     internal_static_vidscore_v1_UploadTruthRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_UploadTruthRequest_descriptor,
-        new java.lang.String[] { "Header", "Truth", "End", "Message", });
+        new java.lang.String[] { "Header", "Truth", "End", "TruthCrc32", "Message", });
     internal_static_vidscore_v1_UploadTruthEnd_descriptor =
       getDescriptor().getMessageTypes().get(16);
     internal_static_vidscore_v1_UploadTruthEnd_fieldAccessorTable = new

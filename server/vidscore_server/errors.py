@@ -176,6 +176,12 @@ class ContentDiffersError(StateError):
     reason: ClassVar[str] = "CONTENT_DIFFERS"
 
 
+class ContentDamagedError(StateError):
+    """Frames arrived with other bytes than they were sent with."""
+
+    reason: ClassVar[str] = "CONTENT_DAMAGED"
+
+
 class FrameExistsError(StateError):
     """A frame is stored in the submission already."""
 

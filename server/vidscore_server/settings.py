@@ -158,6 +158,25 @@ class Settings:
         minimum=1,
         maximum=10_000,
     )
+    maximum_unstored_call_bytes: int = parameter(
+        64 * MEBIBYTE,
+        "Bytes in memory that one call has sent and that are not stored yet. Where they are "
+        "reached, the server reads on once there is room.",
+        minimum=MEBIBYTE // 16,
+        maximum=1 << 40,
+    )
+    maximum_unstored_team_bytes: int = parameter(
+        128 * MEBIBYTE,
+        "The same of all calls of one team; all organisers count as one.",
+        minimum=MEBIBYTE // 16,
+        maximum=1 << 40,
+    )
+    maximum_unstored_bytes: int = parameter(
+        256 * MEBIBYTE,
+        "The same of all calls of the server.",
+        minimum=MEBIBYTE // 16,
+        maximum=1 << 40,
+    )
     maximum_backup_bytes: int = parameter(
         16 << 30,
         "Bytes of the backup of a benchmark that is restored over a call.",
@@ -166,6 +185,13 @@ class Settings:
     )
     maximum_scorings: int = parameter(
         2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
+    )
+    maximum_scoring_bytes: int = parameter(
+        32 * MEBIBYTE,
+        "Bytes in memory of the detections of one submission that are scored together; what has "
+        "more is scored in parts. An evaluator that needs whole sequences gets each whole.",
+        minimum=1_000,
+        maximum=1 << 40,
     )
     scoring_attempts: int = parameter(
         3,

@@ -27,6 +27,7 @@ from vidscore_evaluators.errors import (
 )
 from vidscore_server.errors import (
     AnalysisRunsError,
+    ContentDamagedError,
     ContentDiffersError,
     DrainingError,
     EpochStaleError,
@@ -95,6 +96,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     QuotaError: grpc.StatusCode.RESOURCE_EXHAUSTED,
     OffsetGapError: grpc.StatusCode.OUT_OF_RANGE,
     OffsetStraddlesError: grpc.StatusCode.OUT_OF_RANGE,
+    ContentDamagedError: grpc.StatusCode.UNAVAILABLE,
     ContentDiffersError: grpc.StatusCode.ALREADY_EXISTS,
     FrameExistsError: grpc.StatusCode.ALREADY_EXISTS,
     EpochStaleError: grpc.StatusCode.ABORTED,

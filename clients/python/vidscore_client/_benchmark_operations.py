@@ -16,7 +16,7 @@ from vidscore_client._definition import (
     Definition,
     encode_definition,
 )
-from vidscore_client._encoding import encode_frames
+from vidscore_client._encoding import checksum, encode_frames
 from vidscore_client._hosting_decoding import (
     decode_benchmark,
     decode_difference,
@@ -222,5 +222,6 @@ def _truth_requests(
     frame_count = 0
     for frames in messages_of("batches", batches):
         frame_count += frames.frame_count
-        yield wire.UploadTruthRequest(truth=encode_frames(frames))
+        truth = encode_frames(frames)
+        yield wire.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))
     yield wire.UploadTruthRequest(end=wire.UploadTruthEnd(frame_count=frame_count))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vidscore.v1 import submission_service_pb2
 from vidscore_client._append_state import Sent
 from vidscore_client._benchmark_operations import get_benchmark
-from vidscore_client._encoding import encode_frames
+from vidscore_client._encoding import checksum, encode_frames
 from vidscore_client._hosting_decoding import (
     decode_score,
     decode_stream,
@@ -137,11 +137,13 @@ class OpenedStream:
 
     def append(self, batch: Sent) -> submission_service_pb2.Append:
         """What is sent for a batch; the same batch is the same bytes each time."""
+        detections = encode_frames(batch.frames)
         return submission_service_pb2.Append(
             stream=self.stream_name,
             epoch=self.stream.epoch,
             offset=batch.offset,
-            detections=encode_frames(batch.frames),
+            detections=detections,
+            detections_crc32=checksum(detections),
         )
 
     def request(self, batch: Sent) -> submission_service_pb2.AppendFramesRequest:

@@ -27,6 +27,9 @@ ARITY_OF_GEOMETRY = {
 }
 GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.items()}
 
+NAME_BYTES = 64
+"""What a name takes in memory beside its letters."""
+
 
 @dataclass(frozen=True)
 class BatchRules:
@@ -44,6 +47,23 @@ class BatchRules:
 def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
     """Roughly what a batch costs to go through: the frames and the coordinates that it has."""
     return len(message.frame_numbers) + len(message.coordinates)
+
+
+def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
+    """About how many bytes a batch takes in memory.
+
+    That is what it takes on the wire, and more where numbers and names are written shorter there.
+    """
+    names = len(message.sequences) + len(message.labels) + len(message.columns)
+    long = len(message.frame_numbers) + len(message.track_ids)
+    short = (
+        len(message.frame_sequences)
+        + len(message.frame_object_counts)
+        + len(message.frame_flags)
+        + len(message.label_indices)
+        + len(message.object_flags)
+    )
+    return message.ByteSize() + NAME_BYTES * names + 8 * long + 4 * short
 
 
 def geometry_name(geometry: int) -> str:

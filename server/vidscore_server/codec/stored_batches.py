@@ -6,7 +6,7 @@ them, so batches are joined first, and columns built once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
@@ -26,21 +26,31 @@ def read_stored_batches(batches: Iterable[bytes], arity: int) -> Annotations:
         batches: Serialized messages.
         arity: Coordinates that an object has.
     """
-    parts: list[Annotations] = [empty_annotations(arity)]
+    return concatenate([empty_annotations(arity), *read_stored_runs(batches, arity)])
+
+
+def read_stored_runs(batches: Iterable[bytes], arity: int) -> Iterator[Annotations]:
+    """The same, as many batches at a time as are joined.
+
+    Args:
+        batches: Serialized messages.
+        arity: Coordinates that an object has.
+    """
     run: list[tuple[bytes, annotations_pb2.AnnotationBatch]] = []
     run_bytes = 0
     for data in batches:
         message = annotations_pb2.AnnotationBatch.FromString(data)
         if message.columns:  # which columns there are differs from batch to batch
-            parts.extend((_read_run(run, arity), read_stored_batch(data, arity)))
+            yield _read_run(run, arity)
+            yield read_stored_batch(data, arity)
             run, run_bytes = [], 0
             continue
         run.append((data, message))
         run_bytes += len(data)
         if len(run) == JOINED_AT_ONCE or run_bytes >= JOINED_BYTES:
-            parts.append(_read_run(run, arity))
+            yield _read_run(run, arity)
             run, run_bytes = [], 0
-    return concatenate([*parts, _read_run(run, arity)])
+    yield _read_run(run, arity)
 
 
 def _read_run(run: list[tuple[bytes, annotations_pb2.AnnotationBatch]], arity: int) -> Annotations:

@@ -17,6 +17,7 @@ from vidscore_server.hosting.leases import Leases
 from vidscore_server.hosting.live import LiveScores
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.rescoring import Rescoring
+from vidscore_server.hosting.room import Room
 from vidscore_server.hosting.scoring import Scheduler, Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.submissions import Submissions
@@ -41,6 +42,7 @@ class Hosting:
         truth: Their truth.
         rules: What appends to them are held to.
         submissions: Their submissions.
+        room: What bounds how much is taken in and not stored.
         intake: Who takes in what is appended to them.
         scorer: Who scores.
         scheduler: Who brings sealed submissions to their end.
@@ -61,7 +63,8 @@ class Hosting:
         self.heartbeat = Heartbeat(site)
         self.rules = RuleKeeper(site, self.benchmarks, self.truth)
         self.submissions = Submissions(site, self.benchmarks, self.heartbeat)
-        self.intake = Intake(site, self.benchmarks)
+        self.room = Room(site.settings)
+        self.intake = Intake(site, self.benchmarks, self.room)
         self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
         self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
         self.live = LiveScores(site, self.benchmarks, self.scorer)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vidscore_server.aside import aside
-from vidscore_server.codec.annotations_codec import batch_size
+from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.errors import FrameExistsError
 from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.appends import (
@@ -29,6 +29,7 @@ from vidscore_server.hosting.appends import (
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.drafts import admit
 from vidscore_server.hosting.names import SubmissionName
+from vidscore_server.hosting.room import Place, Room
 from vidscore_server.hosting.site import Site
 from vidscore_server.store.contract import AlreadyExistsError, Transaction
 from vidscore_server.store.failpoints import failpoint
@@ -67,12 +68,14 @@ class _Ticket:
         line: Where it stands.
         arrival: The batch.
         size: Roughly what it costs.
+        place: Room that it takes until it is stored or refused.
         stored: The stream's next offset, once its frames are durable.
     """
 
     line: Line
     arrival: Arrival
     size: int
+    place: Place
     stored: asyncio.Future[int]
 
     def settle(self, outcome: Outcome) -> None:
@@ -94,34 +97,40 @@ class Intake:
     Args:
         site: The server's common ground.
         benchmarks: Its benchmarks.
+        room: What bounds how much is taken in and not stored.
 
     Attributes:
         held_count: Batches that are taken in, and neither stored nor refused.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks) -> None:
+    def __init__(self, site: Site, benchmarks: Benchmarks, room: Room) -> None:
         """Take in nothing yet."""
         self.held_count = 0
+        self._room = room
         self._site = site
         self._benchmarks = benchmarks
         self._waiting: deque[_Ticket] = deque()
         self._working: asyncio.Task[None] | None = None
         self._storing: asyncio.Task[None] | None = None
 
-    def append(self, line: Line, arrival: Arrival) -> asyncio.Future[int]:
-        """Append a batch; gives the stream's next offset once its frames are durable.
+    async def append(self, line: Line, arrival: Arrival) -> asyncio.Future[int]:
+        """Take in a batch once there is room; gives its outcome to wait for.
 
-        The future's error is a `StateError` where the offset protocol refuses the batch, a
-        `LimitError` or an `InputError` where it breaks a rule. It is cancelled where a batch
-        before it in its line was refused.
+        That is the stream's next offset once its frames are durable. The future's error is a
+        `StateError` where the offset protocol refuses the batch, a `LimitError` or an `InputError`
+        where it breaks a rule. It is cancelled where a batch before it in its line was refused.
 
         Args:
             line: Where it stands, behind those that came before.
             arrival: The batch.
+
+        Raises:
+            LimitError: If it is larger than all the room there is.
         """
+        place = await self._room.take(line, line.team, held_bytes(arrival.message))
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         size = BATCH_SIZE + batch_size(arrival.message)
-        self._waiting.append(_Ticket(line, arrival, size, stored))
+        self._waiting.append(_Ticket(line, arrival, size, place, stored))
         self.held_count += 1
         if self._working is None:
             self._working = asyncio.create_task(self._work())
@@ -162,14 +171,20 @@ class Intake:
                 self._site.settings,
             )
             for ticket, outcome in zip(tickets, outcomes, strict=True):
+                if not ticket.line.ended and not isinstance(outcome, Exception):
+                    checked.append((ticket, outcome))
+                    continue
                 if ticket.line.ended:
                     ticket.stored.cancel()
                 elif isinstance(outcome, Exception):
                     ticket.settle(outcome)
-                else:
-                    checked.append((ticket, outcome))
-        self.held_count -= len(group) - len(checked)
+                self._let_go(ticket)
         return checked
+
+    def _let_go(self, ticket: _Ticket) -> None:
+        """Hold a batch no more, which is stored or refused."""
+        self.held_count -= 1
+        self._room.leave(ticket.place)
 
     async def _store(self, checked: Sequence[_Checked]) -> None:
         by_submission: defaultdict[SubmissionName, list[_Checked]] = defaultdict(list)
@@ -178,7 +193,8 @@ class Intake:
         await asyncio.gather(
             *(self._store_in(name, entries) for name, entries in by_submission.items())
         )
-        self.held_count -= len(checked)
+        for ticket, _ in checked:
+            self._let_go(ticket)
 
     async def _store_in(self, name: SubmissionName, checked: Sequence[_Checked]) -> None:
         """Store batches of one submission; where a frame comes again, halves find out which."""

@@ -158,21 +158,22 @@ def check_names(names: KnownNames, batch: Annotations, source: str) -> NameCheck
     return NameCheck(tuple(faults), tuple(warnings))
 
 
-def late_warnings(names: KnownNames, detections: Annotations) -> tuple[str, ...]:
+def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
     """What to tell of detections that came before the names they are held to were known.
 
     Args:
-        names: The names, as they are known now.
-        detections: All detections of a submission.
+        checks: All detections of a submission, in parts, held to the names as they are known now.
     """
-    checked = check_names(names, detections, "")
+    found = list(checks)
+    warnings = dict.fromkeys(text for check in found for text in check.warnings)
+    faults = list(dict.fromkeys(fault for check in found for fault in check.faults))
     late = [
         f"{fault.found} brings no score, because the benchmark has {fault.expected}"
         if fault.field == "frame_numbers"
         else f"{fault.found} brings no score, because it is not {fault.expected}; {fault.advice}"
-        for fault in checked.faults[:ADVICE_FAULTS]
+        for fault in faults[:ADVICE_FAULTS]
     ]
-    return (*checked.warnings, *late)
+    return (*warnings, *late)
 
 
 def _sequences(

@@ -10,7 +10,6 @@ from collections.abc import Container, Iterable, Iterator
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault
-from vidscore_server.codec.stored_batches import read_stored_batches
 from vidscore_server.store.contract import FrameName, FrameNumbers, StoreDamagedError
 
 COMPRESSION_LEVEL = 1
@@ -100,17 +99,16 @@ def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
     return data
 
 
-def unpack_all(batches: Iterable[tuple[bytes, bytes | None]], arity: int) -> Annotations:
-    """All batches as one.
+def unpacked(batches: Iterable[tuple[bytes, bytes | None]]) -> Iterator[bytes]:
+    """The bytes of batches, one by one.
 
     Args:
         batches: What `pack` made: payloads, with their digests where these were kept.
-        arity: Coordinates that an object has.
 
     Raises:
         StoreDamagedError: If one is not what was kept.
     """
-    return read_stored_batches((unpack(*batch) for batch in batches), arity)
+    return (unpack(*batch) for batch in batches)
 
 
 def frame_names(batch: Annotations) -> list[FrameName]:

@@ -26,12 +26,29 @@ def sides_to_score(
         detections: All detections of a submission.
         complete: Whether more truth is to come.
     """
-    if complete:
-        known = {*truth.sequences, *(entry.key for entry in specification.sequences)}
-        of_known = np.array([key in known for key in detections.sequences], dtype=np.bool_)
-        kept = detections.take_frames(of_known[detections.frame_sequences])
-        return resolve(specification, truth), kept
-    return restrict(specification, truth), detections.take_frames(~without_truth(truth, detections))
+    return (
+        truth_to_score(specification, truth, complete=complete),
+        detections_to_score(specification, truth, detections, complete=complete),
+    )
+
+
+def truth_to_score(
+    specification: BenchmarkSpec, truth: Annotations, *, complete: bool
+) -> Annotations:
+    """The truth of `sides_to_score`."""
+    return resolve(specification, truth) if complete else restrict(specification, truth)
+
+
+def detections_to_score(
+    specification: BenchmarkSpec, truth: Annotations, detections: Annotations, *, complete: bool
+) -> Annotations:
+    """The detections of `sides_to_score`, which may be some of a submission's."""
+    if not complete:
+        return detections.take_frames(~without_truth(truth, detections))
+    known = {*truth.sequences, *(entry.key for entry in specification.sequences)}
+    of_known = np.array([key in known for key in detections.sequences], dtype=np.bool_)
+    kept = of_known[detections.frame_sequences]
+    return detections if kept.all() else detections.take_frames(kept)
 
 
 def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:

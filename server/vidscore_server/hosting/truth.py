@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from vidscore_server.codec.annotations_codec import (
     read_batch,
     write_batch,
 )
+from vidscore_server.codec.stored_batches import read_stored_batches
 from vidscore_server.hosting.basis import board_state
 from vidscore_server.hosting.benchmarks import required_benchmark, to_json, with_truth_of
 from vidscore_server.hosting.budgets import TruthSize
@@ -31,7 +35,7 @@ from vidscore_server.hosting.payloads import (
     frame_names,
     pack,
     repeated_frames,
-    unpack_all,
+    unpacked,
 )
 from vidscore_server.hosting.requests import Request, checked_text
 from vidscore_server.hosting.site import Site
@@ -43,6 +47,9 @@ KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
 
 FIELD = "truth"
+
+SPOOLED_BYTES = 1 << 20
+"""Bytes of an upload that wait in memory for its end; more wait in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,8 @@ class _MergedUpload:
 
     Attributes:
         base: What it was merged with: when the benchmark was created, and its newest revision.
-        payloads: Batches as they are kept.
+        kept: Batches of the revision that it was merged with, as they are kept.
+        added: Batches of the upload, as they are kept.
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
         arity: Coordinates that its objects have; None where nothing says so.
@@ -80,7 +88,8 @@ class _MergedUpload:
     """
 
     base: tuple[datetime, int]
-    payloads: list[bytes]
+    kept: list[bytes]
+    added: Iterable[bytes]
     frame_count: int
     digest: str
     arity: int | None
@@ -104,6 +113,28 @@ class _Contents:
         return TruthSize(self.objects, len(self.sequences))
 
 
+class _Spool:
+    """Batches as they are kept, which wait in a file where they are many."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - it ends with the upload
+        self._sizes: list[int] = []
+        self.held_bytes = 0
+
+    def append(self, payload: bytes) -> None:
+        self._file.write(payload)
+        self._sizes.append(len(payload))
+        self.held_bytes += len(payload)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All of them from the first on, as often as they are asked for."""
+        self._file.seek(0)
+        return map(self._file.read, self._sizes)
+
+    def close(self) -> None:
+        self._file.close()
+
+
 class TruthUpload:
     """Frames of truth on their way into a revision.
 
@@ -117,8 +148,7 @@ class TruthUpload:
         self._definition = definition
         self._settings = settings
         self._frames: set[FrameName] = set()
-        self._payloads: list[bytes] = []
-        self._held_bytes = 0
+        self._payloads = _Spool()
         self._fingerprint = Fingerprint()
         self._arity = definition.truth_arity
         self._contents = _Contents()
@@ -144,8 +174,8 @@ class TruthUpload:
         return self._frames
 
     @property
-    def payloads(self) -> list[bytes]:
-        """Batches as they are kept."""
+    def payloads(self) -> Iterable[bytes]:
+        """Batches as they are kept, once all have come."""
         return self._payloads
 
     @property
@@ -169,18 +199,21 @@ class TruthUpload:
         restrict(self._definition.specification, batch)  # refuses frames outside a video
         payload, _ = pack(message)
         self._frames.update(names)
-        self._held_bytes += len(payload)
+        self._payloads.append(payload)
         for found, what, limit in (
             (len(self._frames), "frames of truth", "maximum_frames"),
-            (self._held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
+            (self._payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
         ):
             maximum = getattr(self._settings, limit)
             if found > maximum:
                 raise LimitError(f"{found} {what}", limit, maximum)
-        self._payloads.append(payload)
         self._arity = arity
         self._fingerprint += fingerprint(batch)
         self._contents += _contents_of(batch)
+
+    def close(self) -> None:
+        """Let go of what has come."""
+        self._payloads.close()
 
     def _arity_of(self, message: annotations_pb2.AnnotationBatch) -> int:
         """Shape of the first batch, which settles it where the benchmark leaves it open."""
@@ -252,18 +285,21 @@ class TruthKeeper:
         """What the upload makes of the newest revision; aside, so that no writer waits for it."""
         benchmark = required_benchmark(reader, plan.benchmark)
         base = (benchmark.create_time, benchmark.truth_revision)
-        payloads, frames, digest = upload.payloads, len(upload.frames), upload.digest
+        before: list[bytes] = []
+        frames, digest = len(upload.frames), upload.digest
         contents = upload.contents
         if plan.merge and benchmark.truth_revision:
             definition = with_truth_of(benchmark, upload.arity)
             arity = definition.arity(Side.TRUTH)
             stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
             kept = _without(stored, upload)
-            payloads = [pack(write_batch(kept))[0], *payloads]
+            before = [pack(write_batch(kept))[0]]
             frames += kept.frame_count
             digest += fingerprint(kept)
             contents += _contents_of(kept)
-        return _MergedUpload(base, payloads, frames, str(digest), upload.arity, contents.size)
+        return _MergedUpload(
+            base, before, upload.payloads, frames, str(digest), upload.arity, contents.size
+        )
 
     def _commit(
         self,
@@ -291,7 +327,7 @@ class TruthKeeper:
                 complete=plan.complete,
                 comment=plan.comment,
             )
-            transaction.insert_truth_revision(revision, merged.payloads)
+            transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
             settled = with_truth_of(benchmark, merged.arity)
             if plan.complete:
                 settled = replace(settled, truth_size=merged.size)
@@ -334,7 +370,7 @@ class TruthKeeper:
 
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         payloads = reader.truth_payloads(benchmark, revision)
-        return unpack_all(((payload, None) for payload in payloads), arity)
+        return read_stored_batches(unpacked((payload, None) for payload in payloads), arity)
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:

@@ -121,14 +121,14 @@ class Appender:
         return await (await self._append(message))
 
     async def _append(self, message: pb.Append) -> asyncio.Future[int]:
-        """Put a batch in its line, behind those that came before."""
+        """Put a batch in its line, behind those that came before, once there is room for it."""
         await self._gate.refuse_ended(self._caller)
         opened = self._opened
         if opened is None or (message.stream, message.epoch) != (opened.text, opened.epoch):
             opened = await self._open(message)
         opened.line.rules = await self._hosting.rules.of(opened.stream.benchmark)
         arrival = Arrival(opened.stream, opened.epoch, message.offset, message.detections)
-        return self._hosting.intake.append(opened.line, arrival)
+        return await self._hosting.intake.append(opened.line, arrival)
 
     async def _open(self, message: pb.Append) -> _Opened:
         """Look up the stream, which all batches of a call must name."""

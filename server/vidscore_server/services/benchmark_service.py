@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import AsyncIterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.access.caller import Caller, current_caller
 from vidscore_server.aside import aside
-from vidscore_server.codec.annotations_codec import batch_size
+from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.codec.benchmark_codec import (
     PATH,
     keep_budget,
@@ -156,18 +157,32 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             name = read_benchmark(header.benchmark, "header.benchmark")
             record = await self._site.read(lambda reader: required_benchmark(reader, name))
             definition = self._hosting.benchmarks.definition(record)
-            upload = TruthUpload(definition, self._site.settings)
-            digest = hashlib.sha256(header.SerializeToString(deterministic=True))
-            async for batch in _batches_of(requests, upload):
-                digest.update(batch.SerializeToString(deterministic=True))
-                await aside(batch_size(batch), upload.add, batch)
-            made = replace(request_of(header, "UploadTruth", self._site), digest=digest.hexdigest())
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
-            revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
+            with closing(TruthUpload(definition, self._site.settings)) as upload:
+                digest = await self._take_in(requests, header, upload)
+                made = replace(request_of(header, "UploadTruth", self._site), digest=digest)
+                revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
         self._hosting.rules.forget(name)
         self._hosting.wake()
         keyed = self._site.keyed(revision.digest)
         return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
+
+    async def _take_in(
+        self,
+        requests: Requests[pb.UploadTruthRequest],
+        header: pb.UploadTruthHeader,
+        upload: TruthUpload,
+    ) -> str:
+        """Take in all batches of an upload; gives the digest of everything that was sent."""
+        digest = hashlib.sha256(header.SerializeToString(deterministic=True))
+        async for batch in _batches_of(requests, upload):
+            place = await self._hosting.room.take(upload, None, held_bytes(batch))
+            try:
+                digest.update(batch.SerializeToString(deterministic=True))
+                await aside(batch_size(batch), upload.add, batch)
+            finally:
+                self._hosting.room.leave(place)
+        return digest.hexdigest()
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListTruthRevisionsRequest, responses: Responses[Any]

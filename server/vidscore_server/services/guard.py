@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.access.caller import set_caller
 from vidscore_server.access.gate import Gate
+from vidscore_server.codec.checksums import CHECKED_METHODS, damage_of
 from vidscore_server.logs import begin_call, current_call, log
 from vidscore_server.metrics.calls import CallMeter, CallMetrics
 from vidscore_server.runs.sessions import Sessions
@@ -75,7 +76,7 @@ class Guard(grpc.aio.ServerInterceptor):
         make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
         guarded: Handler = make_handler(
             self._guarded(behaviour, method, kind),
-            request_deserializer=self._reader(handler.request_deserializer),
+            request_deserializer=self._reader(method, handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
         return guarded
@@ -132,15 +133,18 @@ class Guard(grpc.aio.ServerInterceptor):
         set_caller(await self._gate.admit(method, metadata))
 
     def _reader(
-        self, read: Callable[[bytes], Request]
+        self, method: str, read: Callable[[bytes], Request]
     ) -> Callable[[bytes], Request | VidscoreError]:
         """A deserializer that never raises: what is wrong is raised where the request is used."""
         maximum = self._settings.maximum_message_bytes
+        is_checked = method in CHECKED_METHODS
 
         def read_or_refuse(data: bytes) -> Request | VidscoreError:
             if len(data) > maximum:
                 found = f"a message of {len(data)} bytes"
                 return LimitError(found, "maximum_message_bytes", maximum)
+            if is_checked and (damage := damage_of(method, data)) is not None:
+                return damage
             try:
                 return read(data)
             except DecodeError:

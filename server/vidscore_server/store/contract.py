@@ -208,8 +208,17 @@ class Reader(ABC):
         """The batch of a stream that holds the frame at `offset`, with an empty payload."""
 
     @abstractmethod
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
-        """Payload and digest of each batch of a submission, by stream and offset."""
+    def detection_payloads(
+        self, benchmark: str, submission: str, start: int = 0, count: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Payload and digest of batches of a submission, by stream and offset.
+
+        Args:
+            benchmark: The benchmark.
+            submission: The submission.
+            start: Batches that are passed over.
+            count: Batches after these; None for all.
+        """
 
     @abstractmethod
     def stored_frames(

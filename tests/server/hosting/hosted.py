@@ -225,6 +225,7 @@ class Hosted:
     red: Client
     blue: Client
     viewer: Client
+    address: str
 
     def client(self, secret: str) -> Client:
         return _client(self.channel, secret)
@@ -273,7 +274,7 @@ async def _callers(
             clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
             made.append(_client(channel, await create_token(organiser, role, team)))
         assert clock.now == noon
-        yield Hosted(server, clock, workers, channel, organiser, *made)
+        yield Hosted(server, clock, workers, channel, organiser, *made, address)
 
 
 async def create_token(

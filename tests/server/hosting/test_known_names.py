@@ -108,4 +108,4 @@ def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
     assert len(found.faults) == 1000
     assert sum(fault.advice is not None for fault in found.faults) == 20
     definition = definition_from_dict({"evaluators": [{"name": "f1"}]})
-    assert len(late_warnings(known_names(definition, truth), detections)) == 20
+    assert len(late_warnings([check_names(known_names(definition, truth), detections, "")])) == 20

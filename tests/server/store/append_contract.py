@@ -147,4 +147,7 @@ class AppendContract:
         put(store, populate, write)
         with store.read() as reader:
             found = [payload for payload, _ in reader.detection_payloads("b", "s")]
+            middle = [payload for payload, _ in reader.detection_payloads("b", "s", 1, 2)]
+            last = [payload for payload, _ in reader.detection_payloads("b", "s", 3)]
         assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]
+        assert (middle, last) == ([b"a 1", b"default 0"], [b"default 1"])

@@ -20,7 +20,8 @@ from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
 from vidscore_server.store.contract import Store, StoreError, StoreInUseError, Transaction
-from vidscore_server.store.sql.sqlite import open_sqlite_beside, open_sqlite_store
+from vidscore_server.store.records import ServingRecord
+from vidscore_server.store.sql.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
 
 REOPEN = """
 import sys
@@ -184,3 +185,14 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
         lambda t: t.insert_truth_revision(r.truth_revision(), large),
     )
     store.close()
+
+
+def test_the_log_is_cut_after_much_was_written_while_the_store_is_open(path: Path) -> None:
+    with closing(open_sqlite_store(path)) as store:
+        log = Path(f"{path}-wal")
+        large = [b"x" * (1 << 20)] * (2 * WAL_BYTES >> 20)
+        put(store, populate, lambda t: t.insert_truth_revision(r.truth_revision(), large))
+        assert log.stat().st_size > 2 * WAL_BYTES
+        beat = ServingRecord(r.NOON, r.later(1))
+        put(store, lambda t: t.put_serving(beat), lambda t: t.put_serving(beat))
+        assert log.stat().st_size <= WAL_BYTES

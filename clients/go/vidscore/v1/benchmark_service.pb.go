@@ -1392,7 +1392,10 @@ type UploadTruthRequest struct {
 	//	*UploadTruthRequest_Header
 	//	*UploadTruthRequest_Truth
 	//	*UploadTruthRequest_End
-	Message       isUploadTruthRequest_Message `protobuf_oneof:"message"`
+	Message isUploadTruthRequest_Message `protobuf_oneof:"message"`
+	// CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+	// Append. Absent: not checked.
+	TruthCrc32    *uint32 `protobuf:"fixed32,4,opt,name=truth_crc32,json=truthCrc32,proto3,oneof" json:"truth_crc32,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1459,6 +1462,13 @@ func (x *UploadTruthRequest) GetEnd() *UploadTruthEnd {
 		}
 	}
 	return nil
+}
+
+func (x *UploadTruthRequest) GetTruthCrc32() uint32 {
+	if x != nil && x.TruthCrc32 != nil {
+		return *x.TruthCrc32
+	}
+	return 0
 }
 
 type isUploadTruthRequest_Message interface {
@@ -2650,12 +2660,15 @@ const file_vidscore_v1_benchmark_service_proto_rawDesc = "" +
 	"\bcomplete\x18\x03 \x01(\bR\bcomplete\x12\x18\n" +
 	"\acomment\x18\x04 \x01(\tR\acomment\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x05 \x01(\tR\trequestId\"\xc0\x01\n" +
+	"request_id\x18\x05 \x01(\tR\trequestId\"\xf6\x01\n" +
 	"\x12UploadTruthRequest\x128\n" +
 	"\x06header\x18\x01 \x01(\v2\x1e.vidscore.v1.UploadTruthHeaderH\x00R\x06header\x124\n" +
 	"\x05truth\x18\x02 \x01(\v2\x1c.vidscore.v1.AnnotationBatchH\x00R\x05truth\x12/\n" +
-	"\x03end\x18\x03 \x01(\v2\x1b.vidscore.v1.UploadTruthEndH\x00R\x03endB\t\n" +
-	"\amessage\"1\n" +
+	"\x03end\x18\x03 \x01(\v2\x1b.vidscore.v1.UploadTruthEndH\x00R\x03end\x12$\n" +
+	"\vtruth_crc32\x18\x04 \x01(\aH\x01R\n" +
+	"truthCrc32\x88\x01\x01B\t\n" +
+	"\amessageB\x0e\n" +
+	"\f_truth_crc32\"1\n" +
 	"\x0eUploadTruthEnd\x12\x1f\n" +
 	"\vframe_count\x18\x01 \x01(\x03R\n" +
 	"frameCount\"M\n" +

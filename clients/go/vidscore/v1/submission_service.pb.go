@@ -781,9 +781,13 @@ type Append struct {
 	// Offset of the first frame: how many frames the stream has before it.
 	Offset int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
 	// The frames.
-	Detections    *AnnotationBatch `protobuf:"bytes,4,opt,name=detections,proto3" json:"detections,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Detections *AnnotationBatch `protobuf:"bytes,4,opt,name=detections,proto3" json:"detections,omitempty"`
+	// CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+	// length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+	// found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+	DetectionsCrc32 *uint32 `protobuf:"fixed32,5,opt,name=detections_crc32,json=detectionsCrc32,proto3,oneof" json:"detections_crc32,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Append) Reset() {
@@ -842,6 +846,13 @@ func (x *Append) GetDetections() *AnnotationBatch {
 		return x.Detections
 	}
 	return nil
+}
+
+func (x *Append) GetDetectionsCrc32() uint32 {
+	if x != nil && x.DetectionsCrc32 != nil {
+		return *x.DetectionsCrc32
+	}
+	return 0
 }
 
 // AppendFramesRequest is one batch of a stream; all of one call name the same stream and epoch.
@@ -1717,14 +1728,16 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"submission\x12\x16\n" +
 	"\x06stream\x18\x02 \x01(\tR\x06stream\"E\n" +
 	"\x12OpenStreamResponse\x12/\n" +
-	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\"\x8c\x01\n" +
+	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\"\xd1\x01\n" +
 	"\x06Append\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x16\n" +
 	"\x06offset\x18\x03 \x01(\x03R\x06offset\x12<\n" +
 	"\n" +
 	"detections\x18\x04 \x01(\v2\x1c.vidscore.v1.AnnotationBatchR\n" +
-	"detections\"B\n" +
+	"detections\x12.\n" +
+	"\x10detections_crc32\x18\x05 \x01(\aH\x00R\x0fdetectionsCrc32\x88\x01\x01B\x13\n" +
+	"\x11_detections_crc32\"B\n" +
 	"\x13AppendFramesRequest\x12+\n" +
 	"\x06append\x18\x01 \x01(\v2\x13.vidscore.v1.AppendR\x06append\"7\n" +
 	"\x14AppendFramesResponse\x12\x1f\n" +
@@ -1914,6 +1927,7 @@ func file_vidscore_v1_submission_service_proto_init() {
 	}
 	file_vidscore_v1_annotations_proto_init()
 	file_vidscore_v1_report_proto_init()
+	file_vidscore_v1_submission_service_proto_msgTypes[10].OneofWrappers = []any{}
 	file_vidscore_v1_submission_service_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

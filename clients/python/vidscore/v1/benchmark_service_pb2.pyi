@@ -239,14 +239,16 @@ class UploadTruthHeader(_message.Message):
     def __init__(self, benchmark: _Optional[str] = ..., merge: bool = ..., complete: bool = ..., comment: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class UploadTruthRequest(_message.Message):
-    __slots__ = ("header", "truth", "end")
+    __slots__ = ("header", "truth", "end", "truth_crc32")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     TRUTH_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_CRC32_FIELD_NUMBER: _ClassVar[int]
     header: UploadTruthHeader
     truth: _annotations_pb2.AnnotationBatch
     end: UploadTruthEnd
-    def __init__(self, header: _Optional[_Union[UploadTruthHeader, _Mapping]] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., end: _Optional[_Union[UploadTruthEnd, _Mapping]] = ...) -> None: ...
+    truth_crc32: int
+    def __init__(self, header: _Optional[_Union[UploadTruthHeader, _Mapping]] = ..., truth: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., end: _Optional[_Union[UploadTruthEnd, _Mapping]] = ..., truth_crc32: _Optional[int] = ...) -> None: ...
 
 class UploadTruthEnd(_message.Message):
     __slots__ = ("frame_count",)

@@ -140,16 +140,18 @@ class OpenStreamResponse(_message.Message):
     def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ...) -> None: ...
 
 class Append(_message.Message):
-    __slots__ = ("stream", "epoch", "offset", "detections")
+    __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32")
     STREAM_FIELD_NUMBER: _ClassVar[int]
     EPOCH_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_CRC32_FIELD_NUMBER: _ClassVar[int]
     stream: str
     epoch: int
     offset: int
     detections: _annotations_pb2.AnnotationBatch
-    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ...) -> None: ...
+    detections_crc32: int
+    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ...) -> None: ...
 
 class AppendFramesRequest(_message.Message):
     __slots__ = ("append",)

@@ -41,6 +41,9 @@ FRAMES_A_QUERY = 500
 NAMES_A_QUERY = 200
 """Submissions that one query asks for, each by two variables."""
 
+PAYLOADS_AT_ONCE = 4
+"""Payloads that are fetched together; each may be as large as a message."""
+
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 _HAS_FRAMES = t.submissions.c.frame_count > 0
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
@@ -202,12 +205,14 @@ class SqlReader(Reader):
         )
         return self._one(query, BatchRecord, stream=stream, payload=b"")
 
-    def detection_payloads(self, benchmark: str, submission: str) -> Iterator[tuple[bytes, bytes]]:
+    def detection_payloads(
+        self, benchmark: str, submission: str, start: int = 0, count: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
         """See the contract."""
         c = t.detection_batches.c
         joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams)
-        ordered = query.order_by(t.streams.c.stream, c.first_offset)
+        ordered = query.order_by(t.streams.c.stream, c.first_offset).offset(start).limit(count)
         return ((bytes(payload), bytes(digest)) for payload, digest in self._streamed(ordered))
 
     def stored_frames(
@@ -422,7 +427,8 @@ class SqlReader(Reader):
 
     def _streamed(self, query: Select[Any]) -> Iterator[Any]:
         """Rows as they come, so that a submission of gigabytes is never in memory at once."""
-        return iter(self._connection.execute(query.execution_options(yield_per=16)))
+        options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
+        return iter(self._connection.execute(options))
 
 
 def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:

@@ -27,6 +27,12 @@ from vidscore_server.store.sql.tables import leases
 
 BUSY_TIMEOUT_MS = 10_000
 
+WAL_BYTES = 16 << 20
+"""What the log of the newest commits is cut to once they stand in the file itself.
+
+SQLite moves them there about every 4 MB, and would leave the log as large as it ever was.
+"""
+
 NETWORK_FILE_SYSTEMS = frozenset(
     {"9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gfs2", "gpfs",
      "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs"}
@@ -38,6 +44,7 @@ _WRITES = "vidscore_writes"
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
+    f"PRAGMA journal_size_limit={WAL_BYTES}",
     "PRAGMA foreign_keys=ON",
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
 )

@@ -164,6 +164,37 @@ private static final long serialVersionUID = 0L;
     return detections_ == null ? io.github.vidscore.v1.AnnotationBatch.getDefaultInstance() : detections_;
   }
 
+  public static final int DETECTIONS_CRC32_FIELD_NUMBER = 5;
+  private int detectionsCrc32_ = 0;
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+   * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+   * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 detections_crc32 = 5;</code>
+   * @return Whether the detectionsCrc32 field is set.
+   */
+  @java.lang.Override
+  public boolean hasDetectionsCrc32() {
+    return ((bitField0_ & 0x00000002) != 0);
+  }
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+   * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+   * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 detections_crc32 = 5;</code>
+   * @return The detectionsCrc32.
+   */
+  @java.lang.Override
+  public int getDetectionsCrc32() {
+    return detectionsCrc32_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -190,6 +221,9 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       output.writeMessage(4, getDetections());
     }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      output.writeFixed32(5, detectionsCrc32_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -213,6 +247,10 @@ private static final long serialVersionUID = 0L;
     if (((bitField0_ & 0x00000001) != 0)) {
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(4, getDetections());
+    }
+    if (((bitField0_ & 0x00000002) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFixed32Size(5, detectionsCrc32_);
     }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
@@ -240,6 +278,11 @@ private static final long serialVersionUID = 0L;
       if (!getDetections()
           .equals(other.getDetections())) return false;
     }
+    if (hasDetectionsCrc32() != other.hasDetectionsCrc32()) return false;
+    if (hasDetectionsCrc32()) {
+      if (getDetectionsCrc32()
+          != other.getDetectionsCrc32()) return false;
+    }
     if (!getUnknownFields().equals(other.getUnknownFields())) return false;
     return true;
   }
@@ -262,6 +305,10 @@ private static final long serialVersionUID = 0L;
     if (hasDetections()) {
       hash = (37 * hash) + DETECTIONS_FIELD_NUMBER;
       hash = (53 * hash) + getDetections().hashCode();
+    }
+    if (hasDetectionsCrc32()) {
+      hash = (37 * hash) + DETECTIONS_CRC32_FIELD_NUMBER;
+      hash = (53 * hash) + getDetectionsCrc32();
     }
     hash = (29 * hash) + getUnknownFields().hashCode();
     memoizedHashCode = hash;
@@ -412,6 +459,7 @@ private static final long serialVersionUID = 0L;
         detectionsBuilder_.dispose();
         detectionsBuilder_ = null;
       }
+      detectionsCrc32_ = 0;
       return this;
     }
 
@@ -461,6 +509,10 @@ private static final long serialVersionUID = 0L;
             : detectionsBuilder_.build();
         to_bitField0_ |= 0x00000001;
       }
+      if (((from_bitField0_ & 0x00000010) != 0)) {
+        result.detectionsCrc32_ = detectionsCrc32_;
+        to_bitField0_ |= 0x00000002;
+      }
       result.bitField0_ |= to_bitField0_;
     }
 
@@ -489,6 +541,9 @@ private static final long serialVersionUID = 0L;
       }
       if (other.hasDetections()) {
         mergeDetections(other.getDetections());
+      }
+      if (other.hasDetectionsCrc32()) {
+        setDetectionsCrc32(other.getDetectionsCrc32());
       }
       this.mergeUnknownFields(other.getUnknownFields());
       onChanged();
@@ -538,6 +593,11 @@ private static final long serialVersionUID = 0L;
               bitField0_ |= 0x00000008;
               break;
             } // case 34
+            case 45: {
+              detectionsCrc32_ = input.readFixed32();
+              bitField0_ |= 0x00000010;
+              break;
+            } // case 45
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -890,6 +950,70 @@ private static final long serialVersionUID = 0L;
         detections_ = null;
       }
       return detectionsBuilder_;
+    }
+
+    private int detectionsCrc32_ ;
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+     * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+     * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 detections_crc32 = 5;</code>
+     * @return Whether the detectionsCrc32 field is set.
+     */
+    @java.lang.Override
+    public boolean hasDetectionsCrc32() {
+      return ((bitField0_ & 0x00000010) != 0);
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+     * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+     * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 detections_crc32 = 5;</code>
+     * @return The detectionsCrc32.
+     */
+    @java.lang.Override
+    public int getDetectionsCrc32() {
+      return detectionsCrc32_;
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+     * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+     * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 detections_crc32 = 5;</code>
+     * @param value The detectionsCrc32 to set.
+     * @return This builder for chaining.
+     */
+    public Builder setDetectionsCrc32(int value) {
+
+      detectionsCrc32_ = value;
+      bitField0_ |= 0x00000010;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+     * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+     * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 detections_crc32 = 5;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearDetectionsCrc32() {
+      bitField0_ = (bitField0_ & ~0x00000010);
+      detectionsCrc32_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.Append)

@@ -76,4 +76,27 @@ public interface AppendOrBuilder extends
    * <code>.vidscore.v1.AnnotationBatch detections = 4;</code>
    */
   io.github.vidscore.v1.AnnotationBatchOrBuilder getDetectionsOrBuilder();
+
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+   * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+   * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 detections_crc32 = 5;</code>
+   * @return Whether the detectionsCrc32 field is set.
+   */
+  boolean hasDetectionsCrc32();
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `detections` as they stand in this message: what follows the field's
+   * length, of an empty batch no byte. It is the CRC of zlib, gzip and PNG. Where another one is
+   * found, nothing is stored: UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 detections_crc32 = 5;</code>
+   * @return The detectionsCrc32.
+   */
+  int getDetectionsCrc32();
 }

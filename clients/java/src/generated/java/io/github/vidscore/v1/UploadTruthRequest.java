@@ -47,6 +47,7 @@ private static final long serialVersionUID = 0L;
             io.github.vidscore.v1.UploadTruthRequest.class, io.github.vidscore.v1.UploadTruthRequest.Builder.class);
   }
 
+  private int bitField0_;
   private int messageCase_ = 0;
   @SuppressWarnings("serial")
   private java.lang.Object message_;
@@ -220,6 +221,35 @@ private static final long serialVersionUID = 0L;
     return io.github.vidscore.v1.UploadTruthEnd.getDefaultInstance();
   }
 
+  public static final int TRUTH_CRC32_FIELD_NUMBER = 4;
+  private int truthCrc32_ = 0;
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+   * Append. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 truth_crc32 = 4;</code>
+   * @return Whether the truthCrc32 field is set.
+   */
+  @java.lang.Override
+  public boolean hasTruthCrc32() {
+    return ((bitField0_ & 0x00000001) != 0);
+  }
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+   * Append. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 truth_crc32 = 4;</code>
+   * @return The truthCrc32.
+   */
+  @java.lang.Override
+  public int getTruthCrc32() {
+    return truthCrc32_;
+  }
+
   private byte memoizedIsInitialized = -1;
   @java.lang.Override
   public final boolean isInitialized() {
@@ -243,6 +273,9 @@ private static final long serialVersionUID = 0L;
     if (messageCase_ == 3) {
       output.writeMessage(3, (io.github.vidscore.v1.UploadTruthEnd) message_);
     }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      output.writeFixed32(4, truthCrc32_);
+    }
     getUnknownFields().writeTo(output);
   }
 
@@ -264,6 +297,10 @@ private static final long serialVersionUID = 0L;
       size += com.google.protobuf.CodedOutputStream
         .computeMessageSize(3, (io.github.vidscore.v1.UploadTruthEnd) message_);
     }
+    if (((bitField0_ & 0x00000001) != 0)) {
+      size += com.google.protobuf.CodedOutputStream
+        .computeFixed32Size(4, truthCrc32_);
+    }
     size += getUnknownFields().getSerializedSize();
     memoizedSize = size;
     return size;
@@ -279,6 +316,11 @@ private static final long serialVersionUID = 0L;
     }
     io.github.vidscore.v1.UploadTruthRequest other = (io.github.vidscore.v1.UploadTruthRequest) obj;
 
+    if (hasTruthCrc32() != other.hasTruthCrc32()) return false;
+    if (hasTruthCrc32()) {
+      if (getTruthCrc32()
+          != other.getTruthCrc32()) return false;
+    }
     if (!getMessageCase().equals(other.getMessageCase())) return false;
     switch (messageCase_) {
       case 1:
@@ -307,6 +349,10 @@ private static final long serialVersionUID = 0L;
     }
     int hash = 41;
     hash = (19 * hash) + getDescriptor().hashCode();
+    if (hasTruthCrc32()) {
+      hash = (37 * hash) + TRUTH_CRC32_FIELD_NUMBER;
+      hash = (53 * hash) + getTruthCrc32();
+    }
     switch (messageCase_) {
       case 1:
         hash = (37 * hash) + HEADER_FIELD_NUMBER;
@@ -467,6 +513,7 @@ private static final long serialVersionUID = 0L;
       if (endBuilder_ != null) {
         endBuilder_.clear();
       }
+      truthCrc32_ = 0;
       messageCase_ = 0;
       message_ = null;
       return this;
@@ -503,6 +550,12 @@ private static final long serialVersionUID = 0L;
 
     private void buildPartial0(io.github.vidscore.v1.UploadTruthRequest result) {
       int from_bitField0_ = bitField0_;
+      int to_bitField0_ = 0;
+      if (((from_bitField0_ & 0x00000008) != 0)) {
+        result.truthCrc32_ = truthCrc32_;
+        to_bitField0_ |= 0x00000001;
+      }
+      result.bitField0_ |= to_bitField0_;
     }
 
     private void buildPartialOneofs(io.github.vidscore.v1.UploadTruthRequest result) {
@@ -534,6 +587,9 @@ private static final long serialVersionUID = 0L;
 
     public Builder mergeFrom(io.github.vidscore.v1.UploadTruthRequest other) {
       if (other == io.github.vidscore.v1.UploadTruthRequest.getDefaultInstance()) return this;
+      if (other.hasTruthCrc32()) {
+        setTruthCrc32(other.getTruthCrc32());
+      }
       switch (other.getMessageCase()) {
         case HEADER: {
           mergeHeader(other.getHeader());
@@ -598,6 +654,11 @@ private static final long serialVersionUID = 0L;
               messageCase_ = 3;
               break;
             } // case 26
+            case 37: {
+              truthCrc32_ = input.readFixed32();
+              bitField0_ |= 0x00000008;
+              break;
+            } // case 37
             default: {
               if (!super.parseUnknownField(input, extensionRegistry, tag)) {
                 done = true; // was an endgroup tag
@@ -1162,6 +1223,66 @@ private static final long serialVersionUID = 0L;
       messageCase_ = 3;
       onChanged();
       return endBuilder_;
+    }
+
+    private int truthCrc32_ ;
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+     * Append. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 truth_crc32 = 4;</code>
+     * @return Whether the truthCrc32 field is set.
+     */
+    @java.lang.Override
+    public boolean hasTruthCrc32() {
+      return ((bitField0_ & 0x00000008) != 0);
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+     * Append. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 truth_crc32 = 4;</code>
+     * @return The truthCrc32.
+     */
+    @java.lang.Override
+    public int getTruthCrc32() {
+      return truthCrc32_;
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+     * Append. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 truth_crc32 = 4;</code>
+     * @param value The truthCrc32 to set.
+     * @return This builder for chaining.
+     */
+    public Builder setTruthCrc32(int value) {
+
+      truthCrc32_ = value;
+      bitField0_ |= 0x00000008;
+      onChanged();
+      return this;
+    }
+    /**
+     * <pre>
+     * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+     * Append. Absent: not checked.
+     * </pre>
+     *
+     * <code>optional fixed32 truth_crc32 = 4;</code>
+     * @return This builder for chaining.
+     */
+    public Builder clearTruthCrc32() {
+      bitField0_ = (bitField0_ & ~0x00000008);
+      truthCrc32_ = 0;
+      onChanged();
+      return this;
     }
 
     // @@protoc_insertion_point(builder_scope:vidscore.v1.UploadTruthRequest)

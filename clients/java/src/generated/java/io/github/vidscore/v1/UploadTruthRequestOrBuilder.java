@@ -91,5 +91,26 @@ public interface UploadTruthRequestOrBuilder extends
    */
   io.github.vidscore.v1.UploadTruthEndOrBuilder getEndOrBuilder();
 
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+   * Append. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 truth_crc32 = 4;</code>
+   * @return Whether the truthCrc32 field is set.
+   */
+  boolean hasTruthCrc32();
+  /**
+   * <pre>
+   * CRC-32 of the bytes of `truth` as they stand in this message, like `detections_crc32` of
+   * Append. Absent: not checked.
+   * </pre>
+   *
+   * <code>optional fixed32 truth_crc32 = 4;</code>
+   * @return The truthCrc32.
+   */
+  int getTruthCrc32();
+
   io.github.vidscore.v1.UploadTruthRequest.MessageCase getMessageCase();
 }

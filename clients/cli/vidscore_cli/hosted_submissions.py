@@ -72,6 +72,13 @@ def cancel(server: ServerChoice, submission: str) -> None:
     click.echo(_summary(cancelled))
 
 
+def retry(server: ServerChoice, submission: str) -> None:
+    """Have a failed submission scored again."""
+    with open_client(server) as client:
+        sealed = client.submissions.retry(submission)
+    click.echo(_summary(sealed))
+
+
 def watch(server: ServerChoice, submission: str) -> None:
     """Write a line for every change of a submission, until it has ended.
 

@@ -132,6 +132,16 @@ public final class SubmissionServiceProto {
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
       internal_static_vidscore_v1_CancelSubmissionResponse_fieldAccessorTable;
   static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_RetrySubmissionRequest_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_RetrySubmissionRequest_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
+    internal_static_vidscore_v1_RetrySubmissionResponse_descriptor;
+  static final 
+    com.google.protobuf.GeneratedMessage.FieldAccessorTable
+      internal_static_vidscore_v1_RetrySubmissionResponse_fieldAccessorTable;
+  static final com.google.protobuf.Descriptors.Descriptor
     internal_static_vidscore_v1_WatchSubmissionRequest_descriptor;
   static final 
     com.google.protobuf.GeneratedMessage.FieldAccessorTable
@@ -215,56 +225,62 @@ public final class SubmissionServiceProto {
       "ore.v1.Submission\"\'\n\027CancelSubmissionReq" +
       "uest\022\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissionRe" +
       "sponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1" +
-      ".Submission\"=\n\026WatchSubmissionRequest\022\014\n" +
-      "\004name\030\001 \001(\t\022\025\n\rfrom_revision\030\002 \001(\003\"t\n\027Wa" +
-      "tchSubmissionResponse\022+\n\nsubmission\030\001 \001(" +
-      "\0132\027.vidscore.v1.Submission\022,\n\006scores\030\002 \003" +
-      "(\0132\034.vidscore.v1.SubmissionScore\"\257\001\n\017Sub" +
-      "missionScore\022\014\n\004name\030\001 \001(\t\022/\n\013create_tim" +
-      "e\030\002 \001(\0132\032.google.protobuf.Timestamp\022\026\n\016t" +
-      "ruth_revision\030\003 \001(\003\022#\n\006report\030\004 \001(\0132\023.vi" +
-      "dscore.v1.Report\022\017\n\007partial\030\005 \001(\010\022\017\n\007cur" +
-      "rent\030\006 \001(\010\"N\n\021ListScoresRequest\022\022\n\nsubmi" +
-      "ssion\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_t" +
-      "oken\030\003 \001(\t\"[\n\022ListScoresResponse\022,\n\006scor" +
-      "es\030\001 \003(\0132\034.vidscore.v1.SubmissionScore\022\027" +
-      "\n\017next_page_token\030\002 \001(\t*\253\002\n\017SubmissionSt" +
-      "ate\022 \n\034SUBMISSION_STATE_UNSPECIFIED\020\000\022\031\n" +
-      "\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032SUBMISSION_S" +
-      "TATE_RECEIVING\020\002\022\033\n\027SUBMISSION_STATE_SEA" +
-      "LED\020\003\022&\n\"SUBMISSION_STATE_WAITING_FOR_TR" +
-      "UTH\020\004\022\034\n\030SUBMISSION_STATE_SCORING\020\005\022\033\n\027S" +
-      "UBMISSION_STATE_SCORED\020\006\022\033\n\027SUBMISSION_S" +
-      "TATE_FAILED\020\007\022\036\n\032SUBMISSION_STATE_CANCEL" +
-      "LED\020\0102\355\007\n\021SubmissionService\022_\n\020CreateSub" +
-      "mission\022$.vidscore.v1.CreateSubmissionRe" +
-      "quest\032%.vidscore.v1.CreateSubmissionResp" +
-      "onse\022V\n\rGetSubmission\022!.vidscore.v1.GetS" +
-      "ubmissionRequest\032\".vidscore.v1.GetSubmis" +
-      "sionResponse\022\\\n\017ListSubmissions\022#.vidsco" +
-      "re.v1.ListSubmissionsRequest\032$.vidscore." +
-      "v1.ListSubmissionsResponse\022M\n\nOpenStream" +
-      "\022\036.vidscore.v1.OpenStreamRequest\032\037.vidsc" +
-      "ore.v1.OpenStreamResponse\022W\n\014AppendFrame" +
-      "s\022 .vidscore.v1.AppendFramesRequest\032!.vi" +
-      "dscore.v1.AppendFramesResponse(\0010\001\022P\n\013Ap" +
-      "pendBatch\022\037.vidscore.v1.AppendBatchReque" +
-      "st\032 .vidscore.v1.AppendBatchResponse\022\\\n\017" +
-      "CheckDetections\022#.vidscore.v1.CheckDetec" +
-      "tionsRequest\032$.vidscore.v1.CheckDetectio" +
-      "nsResponse\022Y\n\016SealSubmission\022\".vidscore." +
-      "v1.SealSubmissionRequest\032#.vidscore.v1.S" +
-      "ealSubmissionResponse\022_\n\020CancelSubmissio" +
-      "n\022$.vidscore.v1.CancelSubmissionRequest\032" +
-      "%.vidscore.v1.CancelSubmissionResponse\022^" +
-      "\n\017WatchSubmission\022#.vidscore.v1.WatchSub" +
-      "missionRequest\032$.vidscore.v1.WatchSubmis" +
-      "sionResponse0\001\022M\n\nListScores\022\036.vidscore." +
-      "v1.ListScoresRequest\032\037.vidscore.v1.ListS" +
-      "coresResponseBq\n\025io.github.vidscore.v1B\026" +
-      "SubmissionServiceProtoP\001Z>github.com/vid" +
-      "score/vidscore/clients/go/vidscore/v1;vi" +
-      "dscorev1b\006proto3"
+      ".Submission\":\n\026RetrySubmissionRequest\022\014\n" +
+      "\004name\030\001 \001(\t\022\022\n\nrequest_id\030\002 \001(\t\"F\n\027Retry" +
+      "SubmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027" +
+      ".vidscore.v1.Submission\"=\n\026WatchSubmissi" +
+      "onRequest\022\014\n\004name\030\001 \001(\t\022\025\n\rfrom_revision" +
+      "\030\002 \001(\003\"t\n\027WatchSubmissionResponse\022+\n\nsub" +
+      "mission\030\001 \001(\0132\027.vidscore.v1.Submission\022," +
+      "\n\006scores\030\002 \003(\0132\034.vidscore.v1.SubmissionS" +
+      "core\"\257\001\n\017SubmissionScore\022\014\n\004name\030\001 \001(\t\022/" +
+      "\n\013create_time\030\002 \001(\0132\032.google.protobuf.Ti" +
+      "mestamp\022\026\n\016truth_revision\030\003 \001(\003\022#\n\006repor" +
+      "t\030\004 \001(\0132\023.vidscore.v1.Report\022\017\n\007partial\030" +
+      "\005 \001(\010\022\017\n\007current\030\006 \001(\010\"N\n\021ListScoresRequ" +
+      "est\022\022\n\nsubmission\030\001 \001(\t\022\021\n\tpage_size\030\002 \001" +
+      "(\005\022\022\n\npage_token\030\003 \001(\t\"[\n\022ListScoresResp" +
+      "onse\022,\n\006scores\030\001 \003(\0132\034.vidscore.v1.Submi" +
+      "ssionScore\022\027\n\017next_page_token\030\002 \001(\t*\253\002\n\017" +
+      "SubmissionState\022 \n\034SUBMISSION_STATE_UNSP" +
+      "ECIFIED\020\000\022\031\n\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032" +
+      "SUBMISSION_STATE_RECEIVING\020\002\022\033\n\027SUBMISSI" +
+      "ON_STATE_SEALED\020\003\022&\n\"SUBMISSION_STATE_WA" +
+      "ITING_FOR_TRUTH\020\004\022\034\n\030SUBMISSION_STATE_SC" +
+      "ORING\020\005\022\033\n\027SUBMISSION_STATE_SCORED\020\006\022\033\n\027" +
+      "SUBMISSION_STATE_FAILED\020\007\022\036\n\032SUBMISSION_" +
+      "STATE_CANCELLED\020\0102\313\010\n\021SubmissionService\022" +
+      "_\n\020CreateSubmission\022$.vidscore.v1.Create" +
+      "SubmissionRequest\032%.vidscore.v1.CreateSu" +
+      "bmissionResponse\022V\n\rGetSubmission\022!.vids" +
+      "core.v1.GetSubmissionRequest\032\".vidscore." +
+      "v1.GetSubmissionResponse\022\\\n\017ListSubmissi" +
+      "ons\022#.vidscore.v1.ListSubmissionsRequest" +
+      "\032$.vidscore.v1.ListSubmissionsResponse\022M" +
+      "\n\nOpenStream\022\036.vidscore.v1.OpenStreamReq" +
+      "uest\032\037.vidscore.v1.OpenStreamResponse\022W\n" +
+      "\014AppendFrames\022 .vidscore.v1.AppendFrames" +
+      "Request\032!.vidscore.v1.AppendFramesRespon" +
+      "se(\0010\001\022P\n\013AppendBatch\022\037.vidscore.v1.Appe" +
+      "ndBatchRequest\032 .vidscore.v1.AppendBatch" +
+      "Response\022\\\n\017CheckDetections\022#.vidscore.v" +
+      "1.CheckDetectionsRequest\032$.vidscore.v1.C" +
+      "heckDetectionsResponse\022Y\n\016SealSubmission" +
+      "\022\".vidscore.v1.SealSubmissionRequest\032#.v" +
+      "idscore.v1.SealSubmissionResponse\022_\n\020Can" +
+      "celSubmission\022$.vidscore.v1.CancelSubmis" +
+      "sionRequest\032%.vidscore.v1.CancelSubmissi" +
+      "onResponse\022\\\n\017RetrySubmission\022#.vidscore" +
+      ".v1.RetrySubmissionRequest\032$.vidscore.v1" +
+      ".RetrySubmissionResponse\022^\n\017WatchSubmiss" +
+      "ion\022#.vidscore.v1.WatchSubmissionRequest" +
+      "\032$.vidscore.v1.WatchSubmissionResponse0\001" +
+      "\022M\n\nListScores\022\036.vidscore.v1.ListScoresR" +
+      "equest\032\037.vidscore.v1.ListScoresResponseB" +
+      "q\n\025io.github.vidscore.v1B\026SubmissionServ" +
+      "iceProtoP\001Z>github.com/vidscore/vidscore" +
+      "/clients/go/vidscore/v1;vidscorev1b\006prot" +
+      "o3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -399,32 +415,44 @@ public final class SubmissionServiceProto {
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_CancelSubmissionResponse_descriptor,
         new java.lang.String[] { "Submission", });
-    internal_static_vidscore_v1_WatchSubmissionRequest_descriptor =
+    internal_static_vidscore_v1_RetrySubmissionRequest_descriptor =
       getDescriptor().getMessageTypes().get(21);
+    internal_static_vidscore_v1_RetrySubmissionRequest_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_RetrySubmissionRequest_descriptor,
+        new java.lang.String[] { "Name", "RequestId", });
+    internal_static_vidscore_v1_RetrySubmissionResponse_descriptor =
+      getDescriptor().getMessageTypes().get(22);
+    internal_static_vidscore_v1_RetrySubmissionResponse_fieldAccessorTable = new
+      com.google.protobuf.GeneratedMessage.FieldAccessorTable(
+        internal_static_vidscore_v1_RetrySubmissionResponse_descriptor,
+        new java.lang.String[] { "Submission", });
+    internal_static_vidscore_v1_WatchSubmissionRequest_descriptor =
+      getDescriptor().getMessageTypes().get(23);
     internal_static_vidscore_v1_WatchSubmissionRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_WatchSubmissionRequest_descriptor,
         new java.lang.String[] { "Name", "FromRevision", });
     internal_static_vidscore_v1_WatchSubmissionResponse_descriptor =
-      getDescriptor().getMessageTypes().get(22);
+      getDescriptor().getMessageTypes().get(24);
     internal_static_vidscore_v1_WatchSubmissionResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_WatchSubmissionResponse_descriptor,
         new java.lang.String[] { "Submission", "Scores", });
     internal_static_vidscore_v1_SubmissionScore_descriptor =
-      getDescriptor().getMessageTypes().get(23);
+      getDescriptor().getMessageTypes().get(25);
     internal_static_vidscore_v1_SubmissionScore_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_SubmissionScore_descriptor,
         new java.lang.String[] { "Name", "CreateTime", "TruthRevision", "Report", "Partial", "Current", });
     internal_static_vidscore_v1_ListScoresRequest_descriptor =
-      getDescriptor().getMessageTypes().get(24);
+      getDescriptor().getMessageTypes().get(26);
     internal_static_vidscore_v1_ListScoresRequest_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListScoresRequest_descriptor,
         new java.lang.String[] { "Submission", "PageSize", "PageToken", });
     internal_static_vidscore_v1_ListScoresResponse_descriptor =
-      getDescriptor().getMessageTypes().get(25);
+      getDescriptor().getMessageTypes().get(27);
     internal_static_vidscore_v1_ListScoresResponse_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_ListScoresResponse_descriptor,

@@ -62,8 +62,8 @@ class Settings:
     )
     store: str = parameter(
         "",
-        "File of the store, or address of its PostgreSQL database; it hosts benchmarks. "
-        "Empty: none are hosted, nothing is kept.",
+        "File of the store, or address of its PostgreSQL database, as vidscore init made it; it "
+        "hosts benchmarks. Empty: none are hosted, nothing is kept.",
     )
     store_connections: int = parameter(
         10, "Connections to a PostgreSQL store, one of them for writing.", minimum=2, maximum=1_000

@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.names import short_names, within
-from vidscore_cli.output import check_output, deliver
+from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
@@ -98,7 +96,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     definition = _read_definition(file)
     with open_client(server) as client:
         created = client.benchmarks.create(benchmark, definition)
-    click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
+    say(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
 
 
 def update(server: ServerChoice, benchmark: str, file: str) -> None:
@@ -106,9 +104,9 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     definition = _read_definition(file)
     with open_client(server) as client:
         changed = client.benchmarks.update(benchmark, definition, replace=True)
-    click.echo(f"{changed.name} is changed")
+    say(f"{changed.name} is changed")
     if changed.submissions_to_rescore:
-        click.echo(_what_happens(changed, "the new rules"))
+        say(_what_happens(changed, "the new rules"))
 
 
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -139,7 +137,7 @@ def delete(server: ServerChoice, benchmark: str, *, force: bool) -> None:
     """Delete a benchmark."""
     with open_client(server) as client:
         client.benchmarks.delete(benchmark, force=force)
-    click.echo(f"{short_names(benchmark)} is deleted")
+    say(f"{short_names(benchmark)} is deleted")
 
 
 def upload_truth(typed: TruthUpload) -> None:
@@ -160,14 +158,14 @@ def upload_truth(typed: TruthUpload) -> None:
         waiting = revision.submissions_to_rescore
         hosted = client.benchmarks.get(typed.benchmark) if waiting else None
     complete = "complete" if revision.complete else "not complete yet"
-    click.echo(
+    say(
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
-    click.echo(f"uploaded: {summary_of(source.annotations)}")
+    say(f"uploaded: {summary_of(source.annotations)}")
     if hosted is not None:
         hosted = replace(hosted, submissions_to_rescore=waiting)
-        click.echo(_what_happens(hosted, f"revision {revision.revision}"))
+        say(_what_happens(hosted, f"revision {revision.revision}"))
 
 
 def show_revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
@@ -209,7 +207,7 @@ def publish(wanted: Publishing) -> None:
             wanted.benchmark, validate_only=wanted.check
         )
     if not differences:
-        click.echo("no score on the board changes", err=True)
+        say("no score on the board changes", err=True)
     lines = [asdict(difference) for difference in differences]
     write_records(lines, DIFFERENCE_COLUMNS, wanted.format_, wanted.output)
 
@@ -234,7 +232,7 @@ def show_board(typed: BoardQuery) -> None:
     ]
     write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
     for line in _about_board(board):
-        click.echo(line, err=True)
+        say(line, err=True)
 
 
 def _about_board(board: Leaderboard) -> Iterator[str]:

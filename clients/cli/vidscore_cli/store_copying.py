@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-import click
-
+from vidscore_cli.output import say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import write_records
 from vidscore_server.store.copying import copy_store
@@ -42,4 +41,4 @@ def copy_site(source: str, target: str) -> None:
         for table, digest in digests.items()
     ]
     write_records(records, COLUMNS, "table", "-")
-    click.echo(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)
+    say(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
@@ -19,7 +18,7 @@ from vidscore_cli.hosted_submissions import (
 )
 from vidscore_cli.inputs import check_format_name, refuse_image_names
 from vidscore_cli.names import short_names, within
-from vidscore_cli.output import check_output
+from vidscore_cli.output import check_output, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_table import View
@@ -47,6 +46,7 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.library import scaled
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.pairing import frame_keys
 from vidscore_evaluators.specification_reading import spec_from_dict
 
@@ -105,7 +105,7 @@ def submit_files(typed: FileSubmission) -> None:
         tell_warnings(submission)
         if not (typed.seal and typed.wait):
             name = short_names(submission.name)
-            click.echo(f"{name}: {submission.frame_count} frames are safe")
+            say(f"{name}: {submission.frame_count} frames are safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = _wait(client, submission, bar)
@@ -114,7 +114,7 @@ def submit_files(typed: FileSubmission) -> None:
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_outcome(outcome, Presentation(typed.format_, typed.output, view))
     for line in lines:
-        click.echo(line, err=True)
+        say(line, err=True)
 
 
 def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
@@ -194,12 +194,12 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
         error.add_note("Nothing was submitted: --check only asks.")
         raise
     found = client.benchmarks.get(typed.benchmark)
-    click.echo(
+    say(
         f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
         f"{detections.object_count} detections; nothing was submitted"
     )
     for warning in checked.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {escape_controls(warning)}", err=True)
     _say(f"submissions left: {quotas_left(found)}", found.quotas)
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
 
@@ -207,7 +207,7 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
 def _say(text: str, wanted: object) -> None:
     """Say something on standard error, if there is something to say."""
     if wanted:
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 def _in_order(detections: Annotations) -> Annotations:

@@ -33,6 +33,7 @@ from vidscore_server.hosting.names import StreamName
 from vidscore_server.hosting.payloads import data_of, frame_numbers, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submission_warnings import with_warnings
+from vidscore_server.hosting.texts import name_faults
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameNumbers, Transaction
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
@@ -203,7 +204,8 @@ def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameChec
         for evaluator in rules.definition.evaluators
         for fault in evaluator.input_faults(Side.DETECTIONS, batch)
     )
-    return NameCheck((*names.faults, *faults), names.warnings)
+    controls = name_faults(batch, source)
+    return NameCheck((*controls, *names.faults, *faults), names.warnings)
 
 
 Outcome = int | Exception

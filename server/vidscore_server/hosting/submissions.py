@@ -21,9 +21,10 @@ from vidscore_server.hosting.due import Due, due
 from vidscore_server.hosting.heartbeat import Heartbeat
 from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
-from vidscore_server.hosting.requests import Request, checked_text
+from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
+from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,

@@ -149,6 +149,18 @@ class Settings:
         minimum=10,
         maximum=3_600_000,
     )
+    maximum_team_open_submissions: int = parameter(
+        100,
+        "Submissions of a team to a benchmark that take frames at a time, drafts too.",
+        minimum=1,
+        maximum=100_000,
+    )
+    maximum_team_mebibytes: int = parameter(
+        65_536,
+        "Mebibytes that a team's submissions to a benchmark hold in the store, as compressed.",
+        minimum=1,
+        maximum=1 << 30,
+    )
     maximum_submission_streams: int = parameter(
         64, "Append streams of one submission.", minimum=1, maximum=10_000
     )

@@ -17,7 +17,7 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.truth_files import summary_of
-from vidscore_cli.waiting import benchmark_waits_for, quotas_left
+from vidscore_cli.waiting import benchmark_waits_for, holdings_left, quotas_left
 from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
 from vidscore_evaluators.errors import SpecificationError
@@ -299,6 +299,7 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         quotas = [asdict(quota) for quota in found.quotas]
         return {**facts, "quotas": quotas, "definition": found.definition}
     facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
+    facts["room_left"] = holdings_left(found)
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
     sequences = definition.pop("sequences", [])

@@ -200,7 +200,7 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
     )
     for warning in checked.warnings:
         say(f"Warning: {escape_controls(warning)}", err=True)
-    _say(f"submissions left: {quotas_left(found)}", found.quotas)
+    _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
 
 

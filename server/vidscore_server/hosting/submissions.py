@@ -19,6 +19,7 @@ from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.drafts import is_draft, refuse_closed, refuse_draft
 from vidscore_server.hosting.due import Due, due
 from vidscore_server.hosting.heartbeat import Heartbeat
+from vidscore_server.hosting.holdings import refuse_further_open
 from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
 from vidscore_server.hosting.requests import Request
@@ -250,6 +251,7 @@ class Submissions:
         refuse_closed(parent, request.time)
         policy = self._benchmarks.definition(parent).policy
         team = request.caller.submits_for
+        refuse_further_open(reader, parent.benchmark, team, self._site.settings)
         refuse_over_quota(reader, parent.benchmark, team, policy, request.time, more=1)
 
     def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:

@@ -44,6 +44,7 @@ from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    Holdings,
     LeaseRecord,
     OperationRecord,
     ReleaseRecord,
@@ -208,6 +209,14 @@ class Reader(ABC):
         """
 
     @abstractmethod
+    def holdings(self, benchmark: str, team: str) -> Holdings:
+        """What a team has in a benchmark."""
+
+    @abstractmethod
+    def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
+        """Submissions that are cancelled and whose frames are stored."""
+
+    @abstractmethod
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
         """Append streams of a submission, by name."""
 
@@ -355,6 +364,21 @@ class Transaction(Reader):
     @abstractmethod
     def delete_submission(self, benchmark: str, submission: str) -> None:
         """Delete a submission with all that belongs to it; its name is free again."""
+
+    @abstractmethod
+    def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
+        """Delete some of a submission's batches, then its frames; its record and streams stay.
+
+        The submission's `byte_count` is 0 once nothing is left.
+
+        Args:
+            benchmark: The benchmark.
+            submission: The submission.
+            batches: Batches to delete at most; of frames it is a multiple.
+
+        Returns:
+            Whether something is left.
+        """
 
     @abstractmethod
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:

@@ -116,6 +116,7 @@ class SubmissionRecord:
         attempts: How often scoring has begun and was not ended in order: deaths, while none runs.
         warnings: What is doubtful about it, in the JSON form of the hosting layer; empty for
             nothing.
+        byte_count: Bytes of its frames as they are stored; 0 again once they were freed.
     """
 
     benchmark: str
@@ -133,6 +134,20 @@ class SubmissionRecord:
     revision: int = 1
     attempts: int = 0
     warnings: str = ""
+    byte_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a team has in a benchmark.
+
+    Attributes:
+        open_count: Submissions that take frames, drafts too.
+        byte_count: Bytes of the frames of all its submissions.
+    """
+
+    open_count: int
+    byte_count: int
 
 
 @dataclass(frozen=True, slots=True)

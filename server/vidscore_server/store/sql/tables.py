@@ -108,6 +108,7 @@ submissions = Table(
     Column("revision", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("warnings", Text, nullable=False, server_default=""),
+    Column("byte_count", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )

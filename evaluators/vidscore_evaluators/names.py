@@ -3,10 +3,47 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 MAXIMUM_NAME_LENGTH = 1000
 """Characters that a name may have; every report repeats it, so a longer one is no name."""
+
+
+_CONTROLS = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""What a terminal obeys in place of showing it: control characters, ends of lines, changes of the
+direction of writing; and halves of characters."""
+
+_FORMULA = re.compile(r"[=@]|[+-](?!([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z)")
+_FORMS = ("\\x{:02x}", "\\u{:04x}")
+
+
+def holds_controls(text: str) -> bool:
+    """Whether a text has a character that a terminal would obey in place of showing it."""
+    return _CONTROLS.search(text) is not None
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would take a cell for a formula, and run it: a number is none."""
+    return _FORMULA.match(text) is not None
+
+
+def escape_controls(text: str, but: str = "", form: str = "") -> str:
+    r"""A text that may be shown anywhere: ``\x1b`` is the character of that number.
+
+    Args:
+        text: The text.
+        but: Characters that stay as they are.
+        form: How a character's number is written; empty: as Python does.
+    """
+
+    def escaped(found: re.Match[str]) -> str:
+        code = ord(found[0])
+        return found[0] if found[0] in but else (form or _FORMS[code > 255]).format(code)
+
+    return _CONTROLS.sub(escaped, text)
 
 
 def checked_name(value: object) -> str:

@@ -288,7 +288,11 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
     gc.freeze()  # what has been imported stays
     gc.set_threshold(GARBAGE_THRESHOLD)
     configure_logging(settings.log_level, settings.log_format)
-    store = open_store(settings.store, settings.store_connections) if settings.store else None
+    store = (
+        open_store(settings.store, settings.store_connections, must_exist=True)
+        if settings.store
+        else None
+    )
     workers = WorkerPool(settings.workers)
     try:
         asyncio.run(serve(settings, workers, ready, store))

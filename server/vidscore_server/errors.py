@@ -116,6 +116,12 @@ class SubmissionEndedError(StateError):
     reason: ClassVar[str] = "SUBMISSION_ENDED"
 
 
+class NotFailedError(StateError):
+    """Only a submission that has failed is scored again on demand of its team."""
+
+    reason: ClassVar[str] = "NOT_FAILED"
+
+
 class NoFramesError(StateError):
     """A submission to which no frame was appended cannot be sealed."""
 

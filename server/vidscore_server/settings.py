@@ -62,8 +62,8 @@ class Settings:
     )
     store: str = parameter(
         "",
-        "File of the store, or address of its PostgreSQL database; it hosts benchmarks. "
-        "Empty: none are hosted, nothing is kept.",
+        "File of the store, or address of its PostgreSQL database, as vidscore init made it; it "
+        "hosts benchmarks. Empty: none are hosted, nothing is kept.",
     )
     store_connections: int = parameter(
         10, "Connections to a PostgreSQL store, one of them for writing.", minimum=2, maximum=1_000
@@ -148,6 +148,18 @@ class Settings:
         unit="ms",
         minimum=10,
         maximum=3_600_000,
+    )
+    maximum_team_open_submissions: int = parameter(
+        100,
+        "Submissions of a team to a benchmark that take frames at a time, drafts too.",
+        minimum=1,
+        maximum=100_000,
+    )
+    maximum_team_mebibytes: int = parameter(
+        65_536,
+        "Mebibytes that a team's submissions to a benchmark hold in the store, as compressed.",
+        minimum=1,
+        maximum=1 << 30,
     )
     maximum_submission_streams: int = parameter(
         64, "Append streams of one submission.", minimum=1, maximum=10_000

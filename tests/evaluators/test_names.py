@@ -10,6 +10,9 @@ from vidscore_evaluators.names import (
     MAXIMUM_NAME_LENGTH,
     checked_name,
     closest_name,
+    escape_controls,
+    holds_controls,
+    is_formula,
     name_advice,
 )
 
@@ -59,3 +62,43 @@ def test_advice_names_the_one_that_is_meant_whatever_its_case_or_else_all(
 def test_a_name_that_is_like_none_has_no_closest() -> None:
     assert closest_name("colour", ("threshold", "tau")) is None
     assert closest_name("threshols", ("Threshold", "tau"), cutoff=0.8) == "Threshold"
+
+
+# Category Cc; line and paragraph separator; what Unicode's algorithm for two directions names.
+CONTROLS = [
+    *map(chr, range(0x20)),
+    *map(chr, range(0x7F, 0xA0)),
+    *"\u2028\u2029\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+]
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+def test_nothing_that_a_terminal_obeys_is_shown_as_it_is(control: str) -> None:
+    assert holds_controls(f"a{control}b")
+    shown = escape_controls(f"a{control}b")
+    assert shown == f"a{control.encode('unicode_escape').decode()}b" or control in "\t\n\r"
+    assert not holds_controls(shown)
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Zl", "Zp"])))
+def test_what_people_read_is_shown_as_it_is(text: str) -> None:
+    assert not holds_controls(text)
+    assert escape_controls(text) == text
+
+
+def test_letters_that_join_and_chosen_characters_stay() -> None:
+    """A family of emoji is joined by U+200D, which changes no direction."""
+    assert escape_controls("\U0001f468\u200d\U0001f469") == "\U0001f468\u200d\U0001f469"
+    assert escape_controls("a\nb\x1b", but="\n") == "a\nb\\x1b"
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "-", "+", "--1", "-1_0"]
+)
+def test_what_a_spreadsheet_would_run_is_a_formula(text: str) -> None:
+    assert is_formula(text)
+
+
+@pytest.mark.parametrize("text", ["", "1", "-1", "+1.5", "-.5", "-1e-9", "+3.", "a=b", "'=1", " "])
+def test_numbers_and_other_texts_are_no_formulas(text: str) -> None:
+    assert not is_formula(text)

@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 
 from vidscore_cli.failures import InputRefusedError
+from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.secret_files import place_of, secret_output
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import AuditFilter, Token
+from vidscore_evaluators.names import escape_controls
 from vidscore_server.access.site import initialise
 from vidscore_server.access.tokens import SECRET_PREFIX
 from vidscore_server.store.locations import is_address, shown_location
@@ -65,7 +67,7 @@ def make_store(store: str, secret_file: str | None) -> None:
         token = initialise(store)
         done = "is ready" if new else "has a further organiser's token"
         place = place_of(secret_file)
-        click.echo(f"The store {shown_location(store)} {done}. {place}", err=True)
+        say(f"The store {shown_location(store)} {done}. {place}", err=True)
         write(token.secret)
 
 
@@ -80,7 +82,7 @@ def create_token(typed: NewKey) -> None:
                 comment=typed.comment,
                 lifetime_s=None if days is None else days * DAY_S,
             )
-        click.echo(f"{made.token.name} is ready. {place_of(typed.secret_file)}", err=True)
+        say(f"{made.token.name} is ready. {place_of(typed.secret_file)}", err=True)
         write(made.secret)
 
 
@@ -105,7 +107,7 @@ def revoke_token(server: ServerChoice, token: str) -> None:
         )
     with open_client(server) as client:
         revoked = client.tokens.revoke(_meant(client.tokens.list(), token))
-    click.echo(f"{revoked.name} opens nothing any more")
+    say(f"{revoked.name} opens nothing any more")
 
 
 def show_audit(typed: AuditQuery) -> None:
@@ -142,7 +144,10 @@ def _meant(tokens: list[Token], typed: str) -> str:
         return found[0].name
     if not found:
         raise InputRefusedError(f"no token that holds is called {typed}; see vidscore token list")
-    lines = [f"{token.name}  {token.role}  {token.team}  {token.comment}" for token in found]
+    lines = [
+        f"{token.name}  {token.role}  {token.team}  {escape_controls(token.comment)}"
+        for token in found
+    ]
     raise InputRefusedError(
         "\n  ".join([f"{typed} may mean any of these; name one of them:", *lines])
     )

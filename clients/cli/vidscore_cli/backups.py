@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import click
 
-from vidscore_cli.output import check_output
+from vidscore_cli.output import check_output, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_server.access.restoring import restore
@@ -35,14 +35,14 @@ def back_up(server: ServerChoice, benchmark: str | None, file: str) -> None:
             header = check_backup(backup)
         part.replace(target)
     size = target.stat().st_size
-    click.echo(f"{file} holds {_named(header)} as of {header.time}, {size} bytes")
-    click.echo("It holds hidden truth: let nobody else read it.", err=True)
+    say(f"{file} holds {_named(header)} as of {header.time}, {size} bytes")
+    say("It holds hidden truth: let nobody else read it.", err=True)
 
 
 def restore_into_store(file: str, store: str) -> None:
     """Restore a backup into a store that no server owns."""
     header = restore(Path(file), store)
-    click.echo(f"{_named(header)} as of {header.time} is back")
+    say(f"{_named(header)} as of {header.time} is back")
 
 
 def restore_into_server(file: str, server: ServerChoice) -> None:
@@ -55,7 +55,7 @@ def restore_into_server(file: str, server: ServerChoice) -> None:
             )
         with open_client(server) as client:
             client.import_backup(_chunks(backup))
-    click.echo(f"{_named(header)} as of {header.time} is back")
+    say(f"{_named(header)} as of {header.time} is back")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vidscore_cli.output import STDOUT
+from vidscore_cli.output import STDOUT, say
 from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
@@ -56,7 +56,7 @@ def write_template(evaluator: str, title: str, file: str) -> None:
         raise click.BadParameter(f"{file} is there already; name a new file") from None
     except OSError as error:
         raise click.BadParameter(f"{file} cannot be made: {error.strerror}") from None
-    click.echo(f"{file} is written; vidscore benchmark create NAME {file} hosts it", err=True)
+    say(f"{file} is written; vidscore benchmark create NAME {file} hosts it", err=True)
 
 
 def template(evaluator: Evaluator[object], title: str) -> str:

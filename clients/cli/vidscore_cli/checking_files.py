@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from rich.text import Text
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.failures import lines_of
 from vidscore_cli.inputs import check_format_name, check_scale_of_side
-from vidscore_cli.output import STDOUT, deliver, deliver_table
+from vidscore_cli.output import STDOUT, deliver_json, deliver_table
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
 from vidscore_cli.warning_lines import show_warnings
@@ -26,6 +25,7 @@ from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.formats import Pair, read_pair, read_source
 from vidscore_evaluators.formats.source import Source, listed_names
 from vidscore_evaluators.library import scaled
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.plausibility.contents import Spread, contents_of
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.reading import (
@@ -107,7 +107,7 @@ def check_files(typed: FileCheck, *, all_faults: bool) -> ExitCode:
             **({} if checked.source is None else _summary(checked.source, checked)),
             "faults": [dataclasses.asdict(fault) for fault in checked.faults],
         }
-        deliver(json.dumps(document, indent=2, ensure_ascii=False), STDOUT)
+        deliver_json(document, STDOUT)
     elif checked.source is None or checked.faults:
         deliver_table(_refusal(typed.path, checked.faults, all_faults), STDOUT)
     else:
@@ -252,4 +252,4 @@ def _range(spread: dict[str, float]) -> str:
 
 
 def _indented(line: str) -> Padding:
-    return Padding(Text(line), (0, 0, 0, 2), expand=False)
+    return Padding(Text(escape_controls(line)), (0, 0, 0, 2), expand=False)

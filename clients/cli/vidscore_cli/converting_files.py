@@ -21,7 +21,7 @@ from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.writing import Files
 from vidscore_evaluators.library import scaled
-from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.names import escape_controls, name_advice
 
 
 @dataclass(frozen=True)
@@ -132,5 +132,5 @@ def _summary(typed: FileConversion, source: Source, conversion: Conversion) -> G
     ]
     return Group(
         Text(f"{typed.target}: written", style="bold"),
-        *(Padding(Text(line), (0, 0, 0, 2), expand=False) for line in lines),
+        *(Padding(Text(escape_controls(line)), (0, 0, 0, 2), expand=False) for line in lines),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import socket
 import ssl
@@ -10,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-import click
 
 import vidscore_client as sdk
 from vidscore_cli.diagnosis import (
@@ -24,6 +21,7 @@ from vidscore_cli.diagnosis import (
     exit_code_of,
 )
 from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.output import STDOUT, deliver_json, say
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_server.store.contract import StoreError
 from vidscore_server.store.locations import is_address
@@ -320,11 +318,11 @@ def _tell(findings: Sequence[Finding], format_: str) -> ExitCode:
         entries = [{**asdict(finding), "exit_code": None} for finding in findings]
         for entry in entries:
             del entry["exit_code"]
-        click.echo(json.dumps(entries, indent=2, ensure_ascii=False))
+        deliver_json(entries, STDOUT)
     else:
         width = max(len(finding.step) for finding in findings)
         for finding in findings:
-            click.echo(f"{finding.status:<8} {finding.step:<{width}}  {finding.found}")
+            say(f"{finding.status:<8} {finding.step:<{width}}  {finding.found}")
             if finding.advice:
-                click.echo(f"{'':<{width + 9}}  -> {finding.advice}")
+                say(f"{'':<{width + 9}}  -> {finding.advice}")
     return exit_code_of(findings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -13,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from vidscore_cli.output import STDOUT, deliver, deliver_table
+from vidscore_cli.output import STDOUT, deliver_json, deliver_table, say
 from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import UnknownEvaluatorError
@@ -45,7 +44,7 @@ def show(name: str | None, format_: str) -> None:
         return
     classes, broken = load_all(evaluator_names())
     for line in broken:
-        click.echo(f"Warning: {line}", err=True)
+        say(f"Warning: {line}", err=True)
     _write([describe(chosen) for chosen in classes], all_evaluators(classes), format_)
 
 
@@ -223,6 +222,6 @@ def _indented(table: Table) -> Padding:
 
 def _write(document: object, table: ConsoleRenderable, format_: str) -> None:
     if format_ == "json":
-        deliver(json.dumps(document, indent=2, ensure_ascii=False), STDOUT)
+        deliver_json(document, STDOUT)
     else:
         deliver_table(table, STDOUT)

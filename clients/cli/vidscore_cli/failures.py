@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.output import say
 from vidscore_cli.session import Session
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError, fault_lines
 
@@ -96,4 +97,4 @@ def _show_internal(error: Exception, debug: bool) -> None:
 
 
 def _show(text: str) -> None:
-    click.echo(text, err=True)
+    say(text, err=True)

@@ -8,18 +8,22 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.names import short_names, within
-from vidscore_cli.output import check_output, deliver
+from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import Record, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_layout import UNDEFINED
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.truth_files import summary_of
-from vidscore_cli.waiting import benchmark_waits_for, budget_text, has_default_budget, quotas_left
+from vidscore_cli.waiting import (
+    benchmark_waits_for,
+    budget_text,
+    has_default_budget,
+    holdings_left,
+    quotas_left,
+)
 from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
 from vidscore_evaluators.errors import SpecificationError
@@ -98,7 +102,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     definition = _read_definition(file)
     with open_client(server) as client:
         created = client.benchmarks.create(benchmark, definition)
-    click.echo(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
+    say(f"{created.name} is hosted; upload its truth with vidscore benchmark truth")
     _warn(created)
 
 
@@ -107,9 +111,9 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
     definition = _read_definition(file)
     with open_client(server) as client:
         changed = client.benchmarks.update(benchmark, definition, replace=True)
-    click.echo(f"{changed.name} is changed")
+    say(f"{changed.name} is changed")
     if changed.submissions_to_rescore:
-        click.echo(_what_happens(changed, "the new rules"))
+        say(_what_happens(changed, "the new rules"))
     _warn(changed)
 
 
@@ -142,7 +146,7 @@ def delete(server: ServerChoice, benchmark: str, *, force: bool) -> None:
     """Delete a benchmark."""
     with open_client(server) as client:
         client.benchmarks.delete(benchmark, force=force)
-    click.echo(f"{short_names(benchmark)} is deleted")
+    say(f"{short_names(benchmark)} is deleted")
 
 
 def upload_truth(typed: TruthUpload) -> None:
@@ -163,16 +167,16 @@ def upload_truth(typed: TruthUpload) -> None:
         waiting = revision.submissions_to_rescore
         hosted = client.benchmarks.get(typed.benchmark) if waiting or revision.complete else None
     complete = "complete" if revision.complete else "not complete yet"
-    click.echo(
+    say(
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
         f"{revision.frame_count} frames, {complete}"
     )
-    click.echo(f"uploaded: {summary_of(source.annotations)}")
+    say(f"uploaded: {summary_of(source.annotations)}")
     if hosted is not None and waiting:
         hosted = replace(hosted, submissions_to_rescore=waiting)
-        click.echo(_what_happens(hosted, f"revision {revision.revision}"))
+        say(_what_happens(hosted, f"revision {revision.revision}"))
     if hosted is not None and revision.complete:
-        click.echo(f"a team may have {budget_text(hosted)} scored in all")
+        say(f"a team may have {budget_text(hosted)} scored in all")
         _warn(hosted)
 
 
@@ -215,7 +219,7 @@ def publish(wanted: Publishing) -> None:
             wanted.benchmark, validate_only=wanted.check
         )
     if not differences:
-        click.echo("no score on the board changes", err=True)
+        say("no score on the board changes", err=True)
     lines = [asdict(difference) for difference in differences]
     write_records(lines, DIFFERENCE_COLUMNS, wanted.format_, wanted.output)
 
@@ -240,7 +244,7 @@ def show_board(typed: BoardQuery) -> None:
     ]
     write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
     for line in _about_board(board):
-        click.echo(line, err=True)
+        say(line, err=True)
 
 
 def _about_board(board: Leaderboard) -> Iterator[str]:
@@ -265,7 +269,7 @@ def _about_board(board: Leaderboard) -> Iterator[str]:
 def _warn(benchmark: Benchmark) -> None:
     """Tell on standard error what the policy gives away."""
     for text in benchmark.warnings:
-        click.echo(f"Warning: {text}", err=True)
+        say(f"Warning: {escape_controls(text)}", err=True)
 
 
 def _counted(count: int, noun: str) -> str:
@@ -321,6 +325,7 @@ def _all_about(found: Benchmark, format_: str) -> Record:
             "definition": found.definition,
         }
     facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
+    facts["room_left"] = holdings_left(found)
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
     sequences = definition.pop("sequences", [])

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-import click
-
 from vidscore_cli.failures import NotScoredError
 from vidscore_cli.names import short_names
-from vidscore_cli.output import check_output
+from vidscore_cli.output import check_output, say
 from vidscore_cli.records import time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_reports
 from vidscore_cli.report_layout import format_number
@@ -24,6 +22,7 @@ from vidscore_client import (
     SubmissionState,
     SubmissionUpdate,
 )
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import row_block
 
@@ -62,14 +61,21 @@ def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> 
     """Seal a submission."""
     with open_client(server) as client:
         sealed = client.submissions.seal(submission, expected_frames)
-    click.echo(_summary(sealed))
+    say(_summary(sealed))
 
 
 def cancel(server: ServerChoice, submission: str) -> None:
     """Give a submission up."""
     with open_client(server) as client:
         cancelled = client.submissions.cancel(submission)
-    click.echo(_summary(cancelled))
+    say(_summary(cancelled))
+
+
+def retry(server: ServerChoice, submission: str) -> None:
+    """Have a failed submission scored again."""
+    with open_client(server) as client:
+        sealed = client.submissions.retry(submission)
+    say(_summary(sealed))
 
 
 def watch(server: ServerChoice, submission: str) -> None:
@@ -84,7 +90,7 @@ def watch(server: ServerChoice, submission: str) -> None:
         for update in client.submissions.watch(submission):
             last = update.submission
             parts = [_summary(last), *_ranking_scores(update, ranking)]
-            click.echo(f"{time_text(last.state_time)}  {', '.join(parts)}")
+            say(f"{time_text(last.state_time)}  {', '.join(parts)}")
     if last is not None:
         refuse_unscored(last)
 
@@ -134,9 +140,9 @@ def standing(client: Client, submission: Submission) -> list[str]:
 def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
     """Write scores; say on standard error what a reader should know of them."""
     if not outcome.scores:
-        click.echo(f"{_summary(outcome.submission)}: no scores are shown", err=True)
+        say(f"{_summary(outcome.submission)}: no scores are shown", err=True)
     if any(score.partial for score in outcome.scores):
-        click.echo("the truth was not complete: frames without truth are left out", err=True)
+        say("the truth was not complete: frames without truth are left out", err=True)
     if outcome.scores:
         reports = to_reports(score.report for score in outcome.scores)
         if wanted.format == "table":
@@ -179,7 +185,7 @@ def tell_warnings(submission: Submission, told: Sequence[str] = ()) -> None:
     """
     for text in submission.warnings:
         if text not in told:
-            click.echo(f"Warning: {text}", err=True)
+            say(f"Warning: {escape_controls(text)}", err=True)
 
 
 def refuse_unscored(submission: Submission) -> None:
@@ -193,7 +199,7 @@ def refuse_unscored(submission: Submission) -> None:
 
 
 def _summary(submission: Submission) -> str:
-    why = submission.state_message or submission.state_reason.replace("_", " ")
+    why = escape_controls(submission.state_message) or submission.state_reason.replace("_", " ")
     reason = f" ({why})" if why and why != submission.state else ""
     state = submission.state.replace("_", " ")
     return f"{short_names(submission.name)} is {state}{reason}, {submission.frame_count} frames"

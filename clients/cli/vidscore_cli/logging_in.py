@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import DEFAULT_ADDRESS, ServerChoice
@@ -93,7 +94,7 @@ def forget_site(name: str | None) -> None:
         raise click.UsageError("there is no default site; name one with --site")
     sites.named(chosen)
     write_sites(sites.without(chosen))
-    click.echo(f"site {chosen} is forgotten; its token holds until it is revoked")
+    say(f"site {chosen} is forgotten; its token holds until it is revoked")
 
 
 def _site(typed: Login, known: Site | None) -> Site:
@@ -137,4 +138,4 @@ def _absolute(file: str | None) -> str:
 def _keep(sites: Sites, name: str) -> None:
     write_sites(sites)
     default = ", the default one" if sites.default == name else ""
-    click.echo(f"site {name}{default}, is kept in {sites_file()}: {sites.by_name[name].server}")
+    say(f"site {name}{default}, is kept in {sites_file()}: {sites.by_name[name].server}")

@@ -12,6 +12,7 @@ import click
 from vidscore_cli.command_tree import CommandTree
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.session import Session
+from vidscore_evaluators.names import escape_controls
 
 SECTIONS = {
     "Getting started": {
@@ -73,6 +74,7 @@ class _Root(CommandTree):
         except click.Abort:
             code = ExitCode.INTERRUPTED
         except click.ClickException as error:
+            error.message = escape_controls(error.message, but="\n")  # it may quote anybody
             error.show()
             code = error.exit_code
         except Exception as error:  # noqa: BLE001 - the last resort: users get no traceback

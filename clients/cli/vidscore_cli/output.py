@@ -2,20 +2,71 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import os
 import secrets
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
 import click
 from rich.console import Console, RenderableType
 
+from vidscore_evaluators.names import escape_controls, is_formula
+
 STDOUT = "-"
 
 UNBOUNDED_WIDTH = 10_000
 """Columns of a console that is no terminal: lines are then as long as they are."""
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Write lines for people; what a terminal would obey in place of showing it is escaped.
+
+    Args:
+        text: One or more lines.
+        err: Whether they go to standard error.
+    """
+    click.echo(escape_controls(text, but="\n"), err=err)
+
+
+def deliver_json(document: object, output: str) -> None:
+    """Write a document as JSON, in which every character that a terminal would obey is escaped.
+
+    Args:
+        document: Dictionaries, lists, texts and finite numbers.
+        output: Path of the file, or "-".
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # Below 32 JSON escapes by itself; the ends of lines are those between its entries.
+    deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
+
+    A text that would be a formula, or already begins with apostrophes before one, gets an
+    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
+
+    Args:
+        header: Names of the columns.
+        rows: Cells of each line.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(_cell, header))
+    writer.writerows(map(_cell, row) for row in rows)
+    return text.getvalue()
+
+
+def _cell(value: object) -> object:
+    if value is None or isinstance(value, int | float):
+        return value
+    text = escape_controls(str(value))
+    return f"'{text}" if is_formula(text.lstrip("'")) else text
 
 
 def deliver(text: str, output: str) -> None:

@@ -10,6 +10,7 @@ from typing import Self, TextIO
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from vidscore_cli.output import console_on
+from vidscore_evaluators.names import escape_controls
 
 PATIENCE_S = 1.0
 """Seconds of work without a bar."""
@@ -69,7 +70,8 @@ class ProgressBar:
 
     def say(self, text: str) -> None:
         """Say something that stays, above the bar where it is shown."""
-        self._bar.console.print(text, soft_wrap=True, markup=False, highlight=False)
+        shown = escape_controls(text)
+        self._bar.console.print(shown, soft_wrap=True, markup=False, highlight=False)
 
     def advance(self, done: int, total: int) -> None:
         """Say how far the stage has come."""

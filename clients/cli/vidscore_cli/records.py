@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-import click
-
 from vidscore_cli.names import short_names
-from vidscore_cli.output import check_output, deliver, deliver_table
+from vidscore_cli.output import check_output, csv_text, deliver, deliver_json, deliver_table, say
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import plain_table
+from vidscore_evaluators.names import escape_controls
 
 Record = Mapping[str, Any]
 """Values by the names of their columns; scores are under the names of their measures."""
@@ -44,12 +40,13 @@ def write_records(
     """
     check_output(output)
     if not records:
-        click.echo(empty, err=True)
+        say(empty, err=True)
     if format_ == "json":
         entries = [{name: _plain(record[name]) for name in columns} for record in records]
-        deliver(json.dumps(entries, indent=2, ensure_ascii=False, allow_nan=False), output)
+        deliver_json(entries, output)
     elif format_ == "csv":
-        deliver(_to_csv(records, columns), output)
+        rows = ([_plain(record[name]) for name in columns] for record in records)
+        deliver(csv_text(columns, rows), output)
     elif records or output != "-":
         table = plain_table(*columns)
         for record in records:
@@ -68,7 +65,7 @@ def write_record(record: Record, format_: str, output: str) -> None:
     check_output(output)
     if format_ == "json":
         document = {name: _plain(value) for name, value in record.items()}
-        deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), output)
+        deliver_json(document, output)
         return
     table = plain_table("", "")
     table.show_header = False
@@ -83,14 +80,6 @@ def time_text(time: datetime | None) -> str:
     return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _to_csv(records: Sequence[Record], columns: Sequence[str]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_plain(record[name]) for name in columns] for record in records)
-    return text.getvalue()
-
-
 def _plain(value: Any) -> Any:
     """A value as CSV and JSON have it; times in ISO 8601."""
     if isinstance(value, datetime):
@@ -103,7 +92,7 @@ def _plain(value: Any) -> Any:
 
 
 def _in_table(column: str, value: Any) -> str:
-    text = _for_people(value)
+    text = escape_controls(_for_people(value))
     return short_names(text) if column in NAMES else text
 
 

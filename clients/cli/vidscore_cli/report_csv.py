@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 
+from vidscore_cli.output import csv_text
 from vidscore_evaluators.report import Report
 
 COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
@@ -13,8 +12,5 @@ COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
 
 def reports_to_csv(reports: Sequence[Report]) -> str:
     """CSV text of reports; an absent dimension is an empty cell, figures read back exactly."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows((report.evaluator, *row) for report in reports for row in report.rows())
-    return text.getvalue()
+    rows = ((report.evaluator, *row) for report in reports for row in report.rows())
+    return csv_text(COLUMNS, rows)

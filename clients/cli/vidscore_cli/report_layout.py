@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Number, Report, Row
 
 Key = tuple[str | None, str | None, str | None]
@@ -148,7 +149,7 @@ def _occurs(scores: Mapping[str, Number]) -> bool:
 
 
 def _named(name: str | None) -> str:
-    return ALL if name is None else name or NO_NAME
+    return ALL if name is None else escape_controls(name) or NO_NAME
 
 
 def _cell(scores: Mapping[str, Number], name: str) -> str:

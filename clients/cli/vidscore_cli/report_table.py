@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.report_layout import UNDEFINED, Grid, detail_grids, format_number, overall_grid
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Curve, Report
 
 HEADING_WIDTH = 13
@@ -159,7 +160,7 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
 
 def _parameter(name: str, value: object) -> str:
     shown = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-    return f"{name} = {shown or 'none'}"
+    return f"{name} = {escape_controls(shown) or 'none'}"
 
 
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[ConsoleRenderable]:
@@ -171,7 +172,7 @@ def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Console
         yield Text(f"{whose}{count} not shown: {names}", style="dim")
         yield Text("--curves shows their points, --format json has them", style="dim")
     for curve in curves if view.curves else ():
-        place = [part for part in (curve.domain, curve.class_) if part is not None]
+        place = [escape_controls(part) for part in (curve.domain, curve.class_) if part is not None]
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
         yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vidscore_cli.output import deliver, deliver_table
+from vidscore_cli.output import deliver, deliver_json, deliver_table
 from vidscore_cli.report_csv import reports_to_csv
 from vidscore_cli.report_table import View, report_renderables
 from vidscore_cli.warning_lines import Locate, refuse_warnings, show_warnings_of
@@ -47,7 +46,7 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     if wanted.format == "json":
         documents = [report_to_dict(report) for report in reports]
         document = documents[0] if len(documents) == 1 else documents
-        deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), wanted.output)
+        deliver_json(document, wanted.output)
     elif wanted.format == "csv":
         deliver(reports_to_csv(reports), wanted.output)
     else:

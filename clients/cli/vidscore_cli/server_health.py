@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
 from vidscore_cli.failures import ServerUnreachableError
+from vidscore_cli.output import say
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import Health
@@ -24,4 +23,4 @@ def check_health(server: ServerChoice, timeout_s: float) -> None:
         health = client.health()
     if health is not Health.SERVING:
         raise ServerUnreachableError(f"the server at {server.address} does not serve: {health}")
-    click.echo(f"{server.address} serves")
+    say(f"{server.address} serves")

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from vidscore_cli.output import say
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
 from vidscore_server.settings import ListenAddress, Settings, SettingsError, load_settings
 
@@ -49,7 +50,7 @@ def run_server(config: str | None, typed: Mapping[str, Any]) -> None:
 
 def _announce(address: ListenAddress) -> None:
     reach = "this machine only" if address.is_loopback else "other machines can reach it"
-    click.echo(f"vidscore serves at {address} ({reach})")
+    say(f"vidscore serves at {address} ({reach})")
 
 
 def _option(description: ParameterDescription) -> click.Option:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
 
-import click
-
+from vidscore_cli.output import say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import write_records
 from vidscore_server.store.copying import copy_store
-from vidscore_server.store.locations import is_address, shown_location
+from vidscore_server.store.locations import shown_location
 from vidscore_server.store.opening import open_store
 
 COLUMNS = ("table", "rows", "digest")
@@ -20,13 +18,11 @@ def copy_site(source: str, target: str) -> None:
     """Copy a site, and list what each table holds.
 
     Raises:
-        click.UsageError: If there is no store to copy.
-        VidscoreError: If a store cannot be opened, the target is not empty, or the copy differs.
+        VidscoreError: If there is no store to copy, one cannot be opened, the target is not
+            empty, or the copy differs.
     """
-    if not is_address(source) and not Path(source).is_file():
-        raise click.UsageError(f"there is no store {source}")
     with (
-        closing(open_store(source)) as opened,
+        closing(open_store(source, must_exist=True)) as opened,
         closing(open_store(target)) as copied,
         ProgressBar() as bar,
     ):
@@ -45,4 +41,4 @@ def copy_site(source: str, target: str) -> None:
         for table, digest in digests.items()
     ]
     write_records(records, COLUMNS, "table", "-")
-    click.echo(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)
+    say(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 
 from vidscore_cli.failures import InputRefusedError
@@ -19,7 +18,7 @@ from vidscore_cli.hosted_submissions import (
 )
 from vidscore_cli.inputs import check_format_name, refuse_image_names
 from vidscore_cli.names import short_names, within
-from vidscore_cli.output import check_output
+from vidscore_cli.output import check_output, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.report_table import View
@@ -48,6 +47,7 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.library import scaled
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.pairing import frame_keys
 from vidscore_evaluators.specification_reading import spec_from_dict
 
@@ -110,7 +110,7 @@ def submit_files(typed: FileSubmission) -> None:
         tell_warnings(submission)
         if not (typed.seal and typed.wait):
             name = short_names(submission.name)
-            click.echo(f"{name}: {submission.frame_count} frames are safe")
+            say(f"{name}: {submission.frame_count} frames are safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = _wait(client, submission, bar)
@@ -119,7 +119,7 @@ def submit_files(typed: FileSubmission) -> None:
     view = View(sequences=typed.sequences, curves=typed.curves)
     write_outcome(outcome, Presentation(typed.format_, typed.output, view))
     for line in lines:
-        click.echo(line, err=True)
+        say(line, err=True)
 
 
 def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
@@ -205,7 +205,7 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
         error.add_note("Nothing was submitted.")
         raise
     for warning in checked.warnings:
-        click.echo(f"Warning: {warning}", err=True)
+        say(f"Warning: {escape_controls(warning)}", err=True)
     if typed.strict:
         refuse_count(len(checked.warnings), "submitted")
     return checked
@@ -215,18 +215,18 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
     """Ask whether detections would be taken, and say so."""
     checked = _checked(client, typed, detections)
     found = client.benchmarks.get(typed.benchmark)
-    click.echo(
+    say(
         f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
         f"{detections.object_count} detections; nothing was submitted"
     )
-    _say(f"submissions left: {quotas_left(found)}", found.quotas)
+    _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
 
 
 def _say(text: str, wanted: object) -> None:
     """Say something on standard error, if there is something to say."""
     if wanted:
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 def _in_order(detections: Annotations) -> Annotations:

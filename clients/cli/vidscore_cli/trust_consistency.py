@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 
-from vidscore_cli.output import check_output, deliver
+from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
 from vidscore_cli.trust_tables import deliver_tables
@@ -52,7 +51,7 @@ def search_consistency(typed: ConsistencySearch) -> None:
             evaluator, measure, set_count=typed.sets, seed=typed.seed, progress=bar.advance
         )
     if typed.format_ == "json":
-        deliver(json.dumps(asdict(found), indent=2, allow_nan=False), typed.output)
+        deliver_json(asdict(found), typed.output)
         return
     notes = [
         f"{found.pairs} pairs of sets, of which {found.undefined} have no defined dissimilarity.",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 
 import click
 
-from vidscore_cli.output import check_output, deliver
+from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
 from vidscore_cli.server_choice import ServerChoice
@@ -64,7 +63,7 @@ def _deliver(document: Document, typed: CriterionTest) -> None:
     rows, of_parameters = document["errors"], document["indicators"]
     if typed.format_ == "json":
         chosen = of_parameters if typed.indicators else rows
-        deliver(json.dumps(chosen, indent=2, allow_nan=False), typed.output)
+        deliver_json(chosen, typed.output)
         return
     test = SANITY_TESTS[typed.test]
     tables = error_tables(test.title, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from vidscore_cli.inputs import InputChoice, read_data, read_specification
-from vidscore_cli.output import check_output, deliver, write_atomically
+from vidscore_cli.output import check_output, deliver_json, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import Settings, create_evaluators, select_evaluators
 from vidscore_cli.server_choice import ServerChoice
@@ -149,7 +148,7 @@ def _deliver(document: Document, typed: RankingExamination) -> None:
         for name, picture in ranking_pictures(document):
             write_atomically(Path(typed.pictures) / name, picture.encode())
     if typed.format_ == "json":
-        deliver(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False), typed.output)
+        deliver_json(document, typed.output)
         return
     drawn = any(one["bootstrap"] is not None for one in document["rankings"])
     deliver_tables(ranking_tables(document), [ALIKE, *NOTES] if drawn else NOTES, typed.output)

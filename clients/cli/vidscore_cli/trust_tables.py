@@ -11,6 +11,7 @@ from rich.text import Text
 from vidscore_cli.output import deliver_table
 from vidscore_cli.report_layout import Grid
 from vidscore_cli.report_table import GridView
+from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.trust.tables import TextTable
 
 
@@ -28,8 +29,10 @@ def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: st
 def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
     for table in tables:
         yield Text(table.title, style="bold")
-        grid = Grid(table.title, table.headings, table.leading, table.lines)
+        lines = [tuple(map(escape_controls, line)) for line in table.lines]
+        headings = tuple(map(escape_controls, table.headings))
+        grid = Grid(table.title, headings, table.leading, lines)
         yield Padding(GridView(grid), (0, 0, 0, 2), expand=False)
         yield Text("")
     for note in notes:
-        yield Text(note, style="dim")
+        yield Text(escape_controls(note), style="dim")

@@ -27,6 +27,12 @@ FROM_TRUTH = -1
 
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
 
+_HELD = {
+    "maximum_team_open_submissions": "open at a time",
+    "maximum_team_mebibytes": "MiB of detections",
+}
+"""What bounds count that are no quotas of submissions."""
+
 
 def submission_waits_for(submission: Submission) -> str:
     """What moves a submission on, and what happens otherwise; empty where nothing is waited for."""
@@ -65,10 +71,15 @@ def has_default_budget(benchmark: Benchmark) -> bool:
 
 def quotas_left(benchmark: Benchmark) -> str:
     """How many submissions a team has left; empty where there is no limit."""
-    return ", ".join(map(_left, benchmark.quotas))
+    return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name not in _HELD)
+
+
+def holdings_left(benchmark: Benchmark) -> str:
+    """How much more a team may hold at a time; empty for whoever is in none."""
+    return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name in _HELD)
 
 
 def _left(quota: Quota) -> str:
-    span = _SPANS.get(quota.name, quota.name)
+    span = {**_SPANS, **_HELD}.get(quota.name, quota.name)
     until = f" (until {time_text(quota.renew_time)} UTC)" if quota.renew_time else ""
     return f"{quota.left} of {quota.maximum} {span}{until}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import click
 
 from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.output import say
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.plausibility.reading import doubts_of_side
@@ -30,7 +31,7 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = Non
         locate: Says where the frames stand that they name.
     """
     for warning in dict.fromkeys(warnings):
-        click.echo(_line(warning, locate), err=True)
+        say(_line(warning, locate), err=True)
 
 
 def show_source_warnings(source: Source, side: Side) -> tuple[ReportWarning, ...]:
@@ -53,7 +54,7 @@ def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) ->
             whose.setdefault(warning, []).append(report.evaluator)
     for warning, names in whose.items():
         of = f" ({', '.join(names)})" if len(names) < len(reports) else ""
-        click.echo(_line(warning, locate) + of, err=True)
+        say(_line(warning, locate) + of, err=True)
 
 
 def refuse_warnings(warnings: Sequence[ReportWarning]) -> None:

@@ -24,6 +24,7 @@ from vidscore_client._submission_operations import (
     get_submission,
     list_scores,
     list_submissions,
+    retry_submission,
     seal_submission,
 )
 from vidscore_client._watching import Watched, call_s, not_ended
@@ -94,6 +95,10 @@ class AsyncSubmissions:
     async def cancel(self, submission: str) -> Submission:
         """Give a submission up; see `vidscore_client.Submissions.cancel`."""
         return await self._run(cancel_submission(submission))
+
+    async def retry(self, submission: str) -> Submission:
+        """Have a failed submission scored again; see `vidscore_client.Submissions.retry`."""
+        return await self._run(retry_submission(submission))
 
     async def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY

@@ -106,6 +106,18 @@ def cancel_submission(submission: str) -> Operation[Submission]:
     return decode_submission(response.submission)
 
 
+def retry_submission(submission: str) -> Operation[Submission]:
+    """Have a failed submission scored again."""
+    response = yield UnaryRequest(
+        _SUBMISSIONS + "RetrySubmission",
+        submission_service_pb2.RetrySubmissionRequest(
+            name=submission_name(submission), request_id=str(uuid.uuid4())
+        ),
+        submission_service_pb2.RetrySubmissionResponse,
+    )
+    return decode_submission(response.submission)
+
+
 def list_scores(submission: str) -> Operation[list[SubmissionScore]]:
     """Every score that may be seen."""
     pages = yield from list_pages(

@@ -17,9 +17,10 @@ class Quota:
     """A limit on a team's submissions.
 
     Attributes:
-        name: Key of the policy that sets it, such as ``submissions_per_day``.
-        maximum: Most submissions.
-        left: Submissions that the team may still have.
+        name: Key of the policy, or setting of the server, that sets it: ``submissions_per_day``,
+            ``maximum_team_open_submissions``, ``maximum_team_mebibytes``.
+        maximum: Most submissions; of the last one, mebibytes of detections.
+        left: What the team may still have.
         renew_time: When it is whole again; None for never.
     """
 

@@ -22,6 +22,7 @@ from vidscore_client._submission_operations import (
     get_submission,
     list_scores,
     list_submissions,
+    retry_submission,
     seal_submission,
 )
 from vidscore_client._watching import Watched, call_s, not_ended
@@ -149,6 +150,15 @@ class Submissions:
             VidscoreError: If the call fails.
         """
         return self._run(cancel_submission(submission))
+
+    def retry(self, submission: str) -> Submission:
+        """Have a failed submission scored again; it takes no further place in a quota.
+
+        Raises:
+            ConflictError: If it has not failed, with reason ``NOT_FAILED``.
+            VidscoreError: If the call fails.
+        """
+        return self._run(retry_submission(submission))
 
     def watch(
         self, submission: str, *, timeout_s: float | None = None, retry: Retry = DEFAULT_RETRY

@@ -36,10 +36,14 @@ from vidscore_evaluators.formats.writing import (
     file_name,
 )
 from vidscore_evaluators.formats.writing_numbers import frame_keys
+from vidscore_evaluators.names import is_formula
+
+_NO_FORMULA = "a name that no spreadsheet takes for a formula, as one that begins with =, +, - or @"
 
 
 def _write_generic(annotations: Annotations, side: Side, numbers: Numbers) -> Files:
     del numbers
+    _refuse_formulas(annotations)
     names = COORDINATES[annotations.arity]
     extra = sorted(annotations.columns)
     header = ["domain", "sequence", "frame", "class", *names, "confidence", "track_id", "flags"]
@@ -99,6 +103,7 @@ def _flag_words(bits: int) -> str:
 
 def _write_neovision2(annotations: Annotations, side: Side, numbers: Numbers) -> Files:
     del numbers
+    _refuse_formulas(annotations)
     rows: dict[int, list[Sequence[object]]] = {}
     objects = _neovision2_objects(annotations, side)
     starts = annotations.frame_starts.tolist()
@@ -177,6 +182,23 @@ def _sequence_id(name: str) -> int:
     if number is None or str(number) != name:
         raise InputError([Fault(repr(name), "a whole number", field="sequence")])
     return number
+
+
+def _refuse_formulas(annotations: Annotations) -> None:
+    """Refuse names that a spreadsheet would run: a reader has to get back what was written."""
+    names = [
+        *(("domain", key.domain) for key in annotations.sequences),
+        *(("sequence", key.sequence) for key in annotations.sequences),
+        *(("class", label) for label in annotations.labels),
+        *(("column", name) for name in annotations.columns),
+    ]
+    faults = dict.fromkeys(
+        Fault(repr(name)[:80], _NO_FORMULA, field=field, advice="write a JSON format in its place")
+        for field, name in names
+        if is_formula(name)
+    )
+    if faults:
+        raise InputError(list(faults))
 
 
 def _require_name(sequence: str) -> None:

@@ -48,6 +48,7 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.SubmissionService/CheckDetections": TEAMS,
     "/vidscore.v1.SubmissionService/SealSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/CancelSubmission": TEAMS,
+    "/vidscore.v1.SubmissionService/RetrySubmission": TEAMS,
     "/vidscore.v1.SubmissionService/WatchSubmission": TEAMS,
     "/vidscore.v1.SubmissionService/ListScores": TEAMS,
     "/vidscore.v1.AccessService/CreateToken": ORGANISERS,

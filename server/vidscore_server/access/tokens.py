@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import ORGANISERS_TEAM
+from vidscore_server.hosting.texts import text_faults
 from vidscore_server.store.records import Role, TokenRecord
 
 SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
 SECRET_BYTES = 32
-MAXIMUM_COMMENT_LENGTH = 1000
 
 _TEAM = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _SECRET = re.compile(SECRET_PREFIX + r"([0-9a-f]{16})_([0-9a-f]{64})")
@@ -51,7 +51,7 @@ def new_token(
     Raises:
         InputError: With every fault.
     """
-    faults = [*_team_faults(role, team), *_comment_faults(comment)]
+    faults = [*_team_faults(role, team), *text_faults(comment, "comment")]
     expire_time = None
     if lifetime is not None:
         if lifetime <= timedelta(0):
@@ -101,10 +101,3 @@ def _team_faults(role: Role | None, team: str) -> list[Fault]:
         expected = f"1 to 63 lower-case letters, digits and hyphens, not {ORGANISERS_TEAM}"
         return [Fault(repr(team)[:80], expected, field="team")]
     return []
-
-
-def _comment_faults(comment: str) -> list[Fault]:
-    if len(comment) <= MAXIMUM_COMMENT_LENGTH and "\0" not in comment:
-        return []
-    expected = f"at most {MAXIMUM_COMMENT_LENGTH} characters, none of them 0"
-    return [Fault(f"{len(comment)} characters", expected, field="comment")]

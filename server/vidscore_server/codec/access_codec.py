@@ -7,7 +7,7 @@ from datetime import timedelta
 from vidscore.v1 import access_service_pb2 as pb
 from vidscore_server.codec.times import read_seconds, read_time, write_time
 from vidscore_server.hosting.names import read_benchmark
-from vidscore_server.hosting.requests import checked_text
+from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
 
 _ROLES = {

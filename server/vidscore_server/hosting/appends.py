@@ -28,11 +28,13 @@ from vidscore_server.errors import (
 )
 from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.drafts import is_draft
+from vidscore_server.hosting.holdings import refuse_more_bytes
 from vidscore_server.hosting.known_names import NameCheck, check_names
 from vidscore_server.hosting.names import StreamName
 from vidscore_server.hosting.payloads import data_of, frame_numbers, pack_data
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submission_warnings import with_warnings
+from vidscore_server.hosting.texts import name_faults
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameNumbers, Transaction
 from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
@@ -203,7 +205,8 @@ def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameChec
         for evaluator in rules.definition.evaluators
         for fault in evaluator.input_faults(Side.DETECTIONS, batch)
     )
-    return NameCheck((*names.faults, *faults), names.warnings)
+    controls = name_faults(batch, source)
+    return NameCheck((*controls, *names.faults, *faults), names.warnings)
 
 
 Outcome = int | Exception
@@ -220,7 +223,7 @@ Admit = Callable[[Transaction, SubmissionRecord], None]
 
 def append_command(
     appends: Sequence[tuple[Append, str | None]],
-    maximum_frames: int,
+    settings: Settings,
     now: datetime,
     admit: Admit | None = None,
 ) -> Callable[[Transaction], list[Outcome]]:
@@ -232,7 +235,7 @@ def append_command(
     Args:
         appends: The batches, in order, each with the team of its caller; None for one that sees
             all.
-        maximum_frames: Most frames of a submission.
+        settings: The server's limits.
         now: The time.
         admit: Asked where these are the submission's first frames; without it the command raises
             `FirstFramesError` there, and appends none of them.
@@ -240,7 +243,7 @@ def append_command(
 
     def command(transaction: Transaction) -> list[Outcome]:
         streams = dict.fromkeys(append.stream.stream for append, _ in appends)
-        desk = _Desk(transaction, streams, maximum_frames, now, admit)
+        desk = _Desk(transaction, streams, settings, now, admit)
         outcomes = [desk.append(append, team) for append, team in appends]
         desk.close()
         return outcomes
@@ -254,7 +257,7 @@ class _Desk:
     Args:
         transaction: Where.
         streams: Names of the streams that the batches are for.
-        maximum_frames: Most frames of a submission.
+        settings: The server's limits.
         now: The time.
         admit: Lets the submission in with its first frames; None where that is not allowed.
     """
@@ -263,14 +266,14 @@ class _Desk:
         self,
         transaction: Transaction,
         streams: Collection[str],
-        maximum_frames: int,
+        settings: Settings,
         now: datetime,
         admit: Admit | None,
     ) -> None:
         """Take in nothing yet."""
         self._transaction = transaction
         self._streams = streams
-        self._maximum_frames = maximum_frames
+        self._settings = settings
         self._now = now
         self._admit = admit
         self._points: tuple[SubmissionRecord, dict[str, StreamRecord]] | None = None
@@ -300,7 +303,7 @@ class _Desk:
         Raises:
             AlreadyExistsError: If a frame of it is stored already.
             FirstFramesError: If these are the first frames, and nobody may admit them.
-            VidscoreError: If the submission is not admitted.
+            VidscoreError: If the submission is not admitted, or its team holds too much.
         """
         if not self._taken:
             return
@@ -316,10 +319,13 @@ class _Desk:
         received = replace(
             received,
             frame_count=total,
+            byte_count=received.byte_count + sum(len(batch.payload) for batch, _ in batches),
             activity_time=self._now,
             warnings=with_warnings(received.warnings, doubts),
         )
         self._transaction.update_submission(received)
+        most = self._settings.maximum_team_mebibytes
+        refuse_more_bytes(self._transaction, submission, received, most)
         if is_draft(submission) and self._admit is not None:
             self._admit(self._transaction, received)
         self._points = None  # the store knows them better now
@@ -335,9 +341,9 @@ class _Desk:
             )
         taken = self._taken_count + append.batch.frame_count
         total = submission.frame_count + taken
-        if total > self._maximum_frames:
+        if total > self._settings.maximum_frames:
             found = f"a submission of {total} frames"
-            raise LimitError(found, "maximum_frames", self._maximum_frames)
+            raise LimitError(found, "maximum_frames", self._settings.maximum_frames)
         self._taken.append(append)
         self._taken_count = taken
         end += append.batch.frame_count

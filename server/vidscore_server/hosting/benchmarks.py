@@ -19,6 +19,7 @@ from vidscore_server.hosting.release import releases_differ
 from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.scores import publish_anew
 from vidscore_server.hosting.site import Site
+from vidscore_server.hosting.texts import refuse_control_characters
 from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord
 
@@ -57,7 +58,9 @@ class Benchmarks:
 
         Raises:
             NameTakenError: If the name is taken.
+            SpecificationError: If a title or name holds control characters.
         """
+        refuse_control_characters(definition)
         record = BenchmarkRecord(
             benchmark=benchmark,
             definition=to_json(definition),
@@ -93,7 +96,9 @@ class Benchmarks:
 
         Raises:
             NotFoundError: If there is no such benchmark.
+            SpecificationError: If a title or name holds control characters.
         """
+        refuse_control_characters(definition)
 
         def command(transaction: Transaction) -> tuple[BenchmarkRecord, int]:
             present = required_benchmark(transaction, record.benchmark)

@@ -214,18 +214,18 @@ class Intake:
     ) -> Sequence[Outcome] | None:
         """What became of batches; None where a frame of one of several is stored already."""
         appends = [(append, ticket.line.team) for ticket, append in checked]
-        maximum_frames, now = self._site.settings.maximum_frames, self._site.clock()
+        settings, now = self._site.settings, self._site.clock()
 
         def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:
             admit(transaction, self._benchmarks, record, now)
 
         try:
             try:
-                command = append_command(appends, maximum_frames, now)
+                command = append_command(appends, settings, now)
                 return await self._site.write(command, about=[name])
             except FirstFramesError:
                 # They take a place in the team's quota, which other submissions of it take, too.
-                command = append_command(appends, maximum_frames, now, admit_now)
+                command = append_command(appends, settings, now, admit_now)
                 return await self._site.write(command)
         except AlreadyExistsError:
             return [await self._frame_exists(name, checked[0][1])] if len(checked) == 1 else None

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import RequestReusedError
+from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.contract import Transaction
 from vidscore_server.store.records import AuditRecord
 
@@ -16,7 +16,6 @@ SERVER = "server"
 """Who acts where no token does."""
 
 MAXIMUM_REQUEST_ID_LENGTH = 200
-MAXIMUM_TEXT_LENGTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +73,3 @@ def audit_server(
 ) -> None:
     """Add what the server did on its own to the record of who did what."""
     transaction.append_audit(AuditRecord(time, SERVER, action, resource, detail))
-
-
-def checked_text(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
-    """A text for people that a client has sent.
-
-    Raises:
-        InputError: If it is too long, or holds the character 0.
-    """
-    if len(text) > most or "\0" in text:
-        expected = f"at most {most} characters, none of them 0"
-        raise InputError([Fault(f"{len(text)} characters", expected, field=field)])
-    return text

@@ -76,7 +76,10 @@ INTERRUPTED_MESSAGE = (
     "after all others. No frame is lost."
 )
 
-FAILED_MESSAGE = "The server could not score it; the organiser finds more in the server's log."
+FAILED_MESSAGE = (
+    "The server could not score it; the organiser finds more in the server's log. No frame is "
+    "lost: `vidscore submission retry` has it scored again."
+)
 
 
 @dataclass(frozen=True)
@@ -450,8 +453,11 @@ class Scheduler:
             left = self._site.settings.scoring_attempts - self._failures[name]
             places = places_of(error)
             log(logging.ERROR, "scoring failed", submission=str(name), places=places, left=left)
-            end = partial(self._fail, name, Event.SCORING_FAILED)
-            await self._leases.write(partial(self._hand_back, name) if left > 0 else end)
+            if left > 0:
+                await self._leases.write(partial(self._hand_back, name))
+            else:
+                del self._failures[name]  # whoever has it scored again has all attempts again
+                await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED))
         else:
             failpoint("before_score_commit")
             await self._leases.write(lambda transaction: self._keep(transaction, name, results))

@@ -28,6 +28,7 @@ class Event(StrEnum):
     SCORED_WITHOUT_ALL_TRUTH = "scored_without_all_truth"
     SCORING_FAILED = "scoring_failed"
     SCORING_TIMED_OUT = "scoring_timed_out"
+    SCORING_RETRIED = "scoring_retried"
     TRUTH_NEVER_CAME = "truth_never_came"
     CANCELLED_BY_TEAM = "cancelled_by_team"
     CANCELLED_BY_ORGANISER = "cancelled_by_organiser"
@@ -41,7 +42,7 @@ TAKES_FRAMES = frozenset({_S.OPEN, _S.RECEIVING})
 """States in which frames may be appended."""
 
 ENDED = frozenset({_S.SCORED, _S.FAILED, _S.CANCELLED})
-"""States that nothing leads out of; a re-score adds scores and moves no state."""
+"""States that nothing leads out of by itself; a re-score adds scores and moves no state."""
 
 _HAS_FRAMES = frozenset({_S.RECEIVING})
 """What time ends, and a team seals; a draft is neither, see `vidscore_server.hosting.drafts`."""
@@ -63,6 +64,7 @@ _TRANSITIONS: dict[Event, tuple[frozenset[SubmissionState], SubmissionState]] = 
     Event.SCORED_WITHOUT_ALL_TRUTH: (frozenset({_S.SCORING}), _S.SCORED),
     Event.SCORING_FAILED: (frozenset({_S.SCORING}), _S.FAILED),
     Event.SCORING_TIMED_OUT: (frozenset({_S.SCORING}), _S.FAILED),
+    Event.SCORING_RETRIED: (frozenset({_S.FAILED}), _S.SEALED),
     Event.TRUTH_NEVER_CAME: (frozenset({_S.WAITING_FOR_TRUTH}), _S.FAILED),
     Event.CANCELLED_BY_TEAM: (_CANCELLABLE, _S.CANCELLED),
     Event.CANCELLED_BY_ORGANISER: (_CANCELLABLE | {_S.SCORING}, _S.CANCELLED),

@@ -11,6 +11,7 @@ from vidscore_server.access.caller import Caller
 from vidscore_server.errors import (
     FrameCountError,
     NameTakenError,
+    NotFailedError,
     NotFoundError,
     SubmissionEndedError,
 )
@@ -18,11 +19,13 @@ from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.drafts import is_draft, refuse_closed, refuse_draft
 from vidscore_server.hosting.due import Due, due
 from vidscore_server.hosting.heartbeat import Heartbeat
+from vidscore_server.hosting.holdings import refuse_further_open
 from vidscore_server.hosting.names import StreamName, SubmissionName
 from vidscore_server.hosting.quotas import refuse_over_quota
-from vidscore_server.hosting.requests import Request, checked_text
+from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
+from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -33,6 +36,18 @@ from vidscore_server.store.records import (
 
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 """States in which a submission without frames makes way for another one of its name and team."""
+
+_SOON = "it goes on by itself; watch it"
+_ADVICE = {
+    SubmissionState.OPEN: "append frames and seal it",
+    SubmissionState.RECEIVING: "seal it",
+    SubmissionState.SEALED: _SOON,
+    SubmissionState.WAITING_FOR_TRUTH: _SOON,
+    SubmissionState.SCORING: _SOON,
+    SubmissionState.SCORED: "an organiser scores a whole benchmark again",
+    SubmissionState.CANCELLED: "submit the detections again",
+}
+"""What to do with a submission that has not failed, in place of scoring it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +200,37 @@ class Submissions:
 
         return await self._change(request, name, change)
 
+    async def retry(self, request: Request, name: SubmissionName) -> SubmissionView:
+        """Have a failed submission scored again, as if its scoring had never begun.
+
+        It takes the place in its team's quota that its sealing took, and no other.
+
+        Raises:
+            NotFoundError: If the caller knows no such submission.
+            NotFailedError: If it has not failed.
+        """
+
+        def begin(transaction: Transaction) -> str:
+            record = visible(transaction, name, request.caller)
+            if record.state is not SubmissionState.FAILED:
+                raise NotFailedError(
+                    f"the submission is {record.state}; only one that has failed is scored again "
+                    f"({_ADVICE[record.state]})",
+                    state=record.state.value,
+                )
+            again = move(record, Event.SCORING_RETRIED, request.time)
+            transaction.update_submission(replace(again, attempts=0))
+            request.audit(transaction, str(name), again.state_reason)
+            return str(name)
+
+        def command(transaction: Transaction) -> SubmissionView:
+            request.once(transaction, lambda: begin(transaction))
+            return self.view(transaction, name, request.caller)
+
+        found = await self._site.write(command)
+        self._site.changes.tell(name)
+        return found
+
     def sealed(
         self, transaction: Transaction, record: SubmissionRecord, event: Event, request: Request
     ) -> SubmissionRecord:
@@ -205,6 +251,7 @@ class Submissions:
         refuse_closed(parent, request.time)
         definition = self._benchmarks.definition(parent)
         team = request.caller.submits_for
+        refuse_further_open(reader, parent.benchmark, team, self._site.settings)
         refuse_over_quota(reader, parent.benchmark, team, definition, request.time, more=1)
 
     def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from vidscore_server.access.caller import Caller
 from vidscore_server.errors import QuotaError
@@ -22,6 +23,12 @@ RESPONSES_KEPT = timedelta(days=7)
 """Time in which a request that comes again, by its `request_id`, gets the same answer."""
 
 PURGE_INTERVAL = timedelta(minutes=10)
+
+FREED_BATCHES = 64
+"""Batches of cancelled submissions that one command deletes: others write in between."""
+
+FREEING_STEPS = 50
+"""Commands of that kind between two looks at what is due."""
 
 
 class Sweeper:
@@ -59,6 +66,15 @@ class Sweeper:
                 )
             if changed:
                 self._site.changes.tell(name)
+        await self._free()
+
+    async def _free(self) -> None:
+        """Free some of what cancelled submissions hold; their records stay."""
+        for _ in range(FREEING_STEPS):
+            found = await self._site.read(lambda reader: reader.cancelled_with_bytes(1))
+            if not found:
+                return
+            await self._site.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
     async def _purge(self, now: datetime) -> None:
         """Forget now and then what nobody will ask for any more."""
@@ -108,3 +124,9 @@ class Sweeper:
         transaction.update_submission(move(record, Event.CANCELLED_BY_QUOTA, now))
         audit_server(transaction, now, Event.CANCELLED_BY_QUOTA.value, str(name))
         return True
+
+
+def _free_some(name: SubmissionName, transaction: Transaction) -> None:
+    record = transaction.submission(*name)  # it may be deleted, or made anew, meanwhile
+    if record is not None and record.state is SubmissionState.CANCELLED:
+        transaction.free_frames(*name, FREED_BATCHES)

@@ -32,10 +32,11 @@ from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.leased_operations import LeasedOperations
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
-from vidscore_server.hosting.requests import Request, audit_server, checked_text
+from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.rescoring import required_operation, scored_submissions
 from vidscore_server.hosting.scoring import Scorer
 from vidscore_server.hosting.site import Site
+from vidscore_server.hosting.texts import checked_text
 from vidscore_server.hosting.trust_plans import (
     CRITERION,
     KINDS,

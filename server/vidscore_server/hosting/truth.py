@@ -37,8 +37,9 @@ from vidscore_server.hosting.payloads import (
     repeated_frames,
     unpacked,
 )
-from vidscore_server.hosting.requests import Request, checked_text
+from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.site import Site
+from vidscore_server.hosting.texts import checked_text, name_faults
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameName, Reader, StoreDamagedError, Transaction
 from vidscore_server.store.records import TruthRevisionRecord
@@ -193,7 +194,11 @@ class TruthUpload:
         arity = self._arity or self._arity_of(message)
         batch = read_batch(message, FIELD, BatchRules(arity, self._settings))
         names = frame_names(batch)
-        faults = [*self._rule_faults(batch), *repeated_frames(names, self._frames, FIELD)]
+        faults = [
+            *name_faults(batch, FIELD),
+            *self._rule_faults(batch),
+            *repeated_frames(names, self._frames, FIELD),
+        ]
         if faults:
             raise InputError(faults)
         restrict(self._definition.specification, batch)  # refuses frames outside a video

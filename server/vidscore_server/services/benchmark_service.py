@@ -33,6 +33,7 @@ from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.board_parts import refuse_unknown_part
 from vidscore_server.hosting.boards import Board, ranked_entries
 from vidscore_server.hosting.definition import Definition
+from vidscore_server.hosting.holdings import holdings_of
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.leaderboards import APART, RankedEntry
 from vidscore_server.hosting.names import (
@@ -91,8 +92,10 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
             record = required_benchmark(reader, name)
             definition = self._hosting.benchmarks.definition(record)
-            now = self._site.clock()
-            return record, quotas_of(reader, name, team, definition, now) if team else []
+            if not team:
+                return record, []
+            quotas = quotas_of(reader, name, team, definition, self._site.clock())
+            return record, quotas + holdings_of(reader, name, team, self._site.settings)
 
         record, quotas = await self._site.read(read)
         return pb.GetBenchmarkResponse(

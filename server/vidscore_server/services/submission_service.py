@@ -174,6 +174,16 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         found = await self._hosting.submissions.cancel(made, read_submission(request.name))
         return pb.CancelSubmissionResponse(submission=_written(found))
 
+    async def RetrySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
+        self, request: pb.RetrySubmissionRequest, responses: Responses[Any]
+    ) -> pb.RetrySubmissionResponse:
+        """Have a failed submission scored again."""
+        del responses
+        made = request_of(request, "RetrySubmission", self._site)
+        found = await self._hosting.submissions.retry(made, read_submission(request.name))
+        self._hosting.wake()
+        return pb.RetrySubmissionResponse(submission=_written(found))
+
     async def WatchSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: pb.WatchSubmissionRequest,

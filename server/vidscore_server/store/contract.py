@@ -44,6 +44,7 @@ from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    Holdings,
     LeaseRecord,
     OperationRecord,
     ReleaseRecord,
@@ -103,6 +104,23 @@ class StoreInUseError(StoreError):
     """Another process owns the store."""
 
     reason: ClassVar[str] = "STORE_IN_USE"
+
+
+class StoreMissingError(StoreError):
+    """There is no store where one was expected."""
+
+    reason: ClassVar[str] = "STORE_MISSING"
+
+    def __init__(self, location: str) -> None:
+        """Say where, and what to do.
+
+        Args:
+            location: The store's place, as it may be shown.
+        """
+        super().__init__(
+            f"there is no store at {location}: correct the place, or make a store there, with the "
+            f"first organiser's token: vidscore init --store {location}"
+        )
 
 
 class StoreLostError(StoreError):
@@ -190,6 +208,14 @@ class Reader(ABC):
         And those of which a score was shown before they ended, whatever became of them. One that
         is sealed counts from its sealing on, one that is not since it receives or was ended.
         """
+
+    @abstractmethod
+    def holdings(self, benchmark: str, team: str) -> Holdings:
+        """What a team has in a benchmark."""
+
+    @abstractmethod
+    def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
+        """Submissions that are cancelled and whose frames are stored."""
 
     @abstractmethod
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
@@ -348,6 +374,21 @@ class Transaction(Reader):
     @abstractmethod
     def delete_submission(self, benchmark: str, submission: str) -> None:
         """Delete a submission with all that belongs to it; its name is free again."""
+
+    @abstractmethod
+    def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
+        """Delete some of a submission's batches, then its frames; its record and streams stay.
+
+        The submission's `byte_count` is 0 once nothing is left.
+
+        Args:
+            benchmark: The benchmark.
+            submission: The submission.
+            batches: Batches to delete at most; of frames it is a multiple.
+
+        Returns:
+            Whether something is left.
+        """
 
     @abstractmethod
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:

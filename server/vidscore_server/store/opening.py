@@ -11,18 +11,22 @@ from vidscore_server.store.sql.sqlite import open_sqlite_beside, open_sqlite_sto
 MAXIMUM_CONNECTIONS = 10
 
 
-def open_store(location: str, maximum_connections: int = MAXIMUM_CONNECTIONS) -> Store:
+def open_store(
+    location: str, maximum_connections: int = MAXIMUM_CONNECTIONS, *, must_exist: bool = False
+) -> Store:
     """Open a store, made where it is not there, and bring its schema up to date.
 
     Args:
         location: A file, or the address of a PostgreSQL database.
         maximum_connections: Connections to a database at most, one of them for writing.
+        must_exist: Whether one that was never made is refused, and nothing made.
 
     Raises:
+        StoreMissingError: If it was to exist and does not.
         StoreError: If it cannot be opened.
     """
     if not is_address(location):
-        return open_sqlite_store(Path(location))
+        return open_sqlite_store(Path(location), must_exist=must_exist)
     try:
         from vidscore_server.store.sql.postgresql import (  # noqa: PLC0415 - an extra
             open_postgresql_store,
@@ -31,7 +35,7 @@ def open_store(location: str, maximum_connections: int = MAXIMUM_CONNECTIONS) ->
         raise StoreError(
             "a store in PostgreSQL needs psycopg: install vidscore[postgresql]"
         ) from None
-    return open_postgresql_store(location, maximum_connections)
+    return open_postgresql_store(location, maximum_connections, must_exist=must_exist)
 
 
 def open_store_beside(location: str) -> Store:

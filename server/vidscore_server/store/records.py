@@ -117,6 +117,7 @@ class SubmissionRecord:
         warnings: What is doubtful about it, in the JSON form of the hosting layer; empty for
             nothing.
         score_shown: Whether its team was shown a score of it while it received.
+        byte_count: Bytes of its frames as they are stored; 0 again once they were freed.
     """
 
     benchmark: str
@@ -135,6 +136,20 @@ class SubmissionRecord:
     attempts: int = 0
     warnings: str = ""
     score_shown: bool = False
+    byte_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What a team has in a benchmark.
+
+    Attributes:
+        open_count: Submissions that take frames, drafts too.
+        byte_count: Bytes of the frames of all its submissions.
+    """
+
+    open_count: int
+    byte_count: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,3 +105,16 @@ def test_confidences_are_written_on_the_scale_that_was_typed(tmp_path: Path) -> 
     options = ("--to", "generic-csv", "--side", "detections", "--confidence-scale=-10,10")
     assert run("convert", str(path), str(target), *options).exit_code == 0
     assert ",0.25," in target.read_text(encoding="utf-8").splitlines()[1]
+
+
+@pytest.mark.parametrize("place", ["domain", "sequence", "class"])
+def test_a_name_that_a_spreadsheet_would_run_is_not_written_as_csv(
+    tmp_path: Path, place: str
+) -> None:
+    row = {"domain": "", "sequence": "a", "frame": "1", "class": "car", "x": "1", "y": "2"}
+    source = tmp_path / "points.csv"
+    source.write_text(",".join(row) + "\n" + ",".join({**row, place: "=1+1"}.values()) + "\n")
+    result = run("convert", str(source), str(tmp_path / "new.csv"), "--to", "generic-csv")
+    assert result.exit_code == 1
+    assert f"{place}: found '=1+1', expected a name that no spreadsheet" in result.stderr
+    assert not (tmp_path / "new.csv").exists()

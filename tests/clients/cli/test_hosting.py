@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+import zlib
 from pathlib import Path
 
 import click
@@ -33,6 +34,7 @@ def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: 
         if path.split()[0] in SECTIONS["Hosted benchmarks"] or "--benchmark" in example
         if "postgresql://" not in example  # somebody else's database
         if path.split()[0] not in {"login", "logout"}  # at a server of its own: see test_sites
+        if path != "submission retry"  # nothing has failed: see below
     }
 
     def examples(*beginnings: str) -> None:
@@ -169,6 +171,23 @@ def test_a_cancelled_submission_has_an_exit_code_of_its_own(
     result = falcon(*again, *arguments)
     assert result.exit_code == ExitCode.NOT_SCORED
     assert "is cancelled" in result.stderr
+
+
+def test_a_submission_that_has_failed_is_scored_again_on_demand(
+    request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """It fails because no truth comes within a second, and is scored once there is truth."""
+    name = f"b{zlib.crc32(request.node.name.encode())}"
+    (folder / "benchmark.toml").write_text(f"{BENCHMARK}truth_timeout_s = 1\n")
+    well(organiser("benchmark", "create", name, "benchmark.toml"))
+    sent = ("submit", name, "--detections", "detections.json", "--name", "falcon")
+    assert falcon(*sent).exit_code == ExitCode.NOT_SCORED
+    well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))
+    assert "falcon is sealed" in well(falcon("submission", "retry", f"{name}/falcon"))
+    assert "is scored" in well(falcon("submission", "watch", f"{name}/falcon"))
+    late = falcon("submission", "retry", f"{name}/falcon")
+    assert late.exit_code == ExitCode.INPUT
+    assert "only one that has failed is scored again" in late.stderr
 
 
 def test_scores_that_are_not_there_are_said_to_be_so(hosted: str, falcon: Call) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import stat
 from dataclasses import replace
@@ -11,10 +13,19 @@ import click
 import pytest
 from tests.clients.cli.helpers import example_report
 
-from vidscore_cli.output import check_output, deliver, deliver_table, write_atomically
+from vidscore_cli.output import (
+    check_output,
+    console_on,
+    csv_text,
+    deliver,
+    deliver_json,
+    deliver_table,
+    write_atomically,
+)
 from vidscore_cli.report_csv import reports_to_csv
 from vidscore_cli.report_layout import format_number
 from vidscore_cli.report_table import View, fold_heading, report_renderables
+from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
 
 TABLE = """\
@@ -223,3 +234,33 @@ def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
     assert "car" in text
     assert "bus" not in text
     assert "1 line without any score not shown" in text
+
+
+def test_no_cell_of_csv_is_a_formula_and_each_can_be_read_back() -> None:
+    """Texts get an apostrophe, also those that have one before a formula; numbers none."""
+    cells = ["=1+1", "-x", "@a", "'=1", "'a", "-1.5", "it's"]
+    assert csv_text(["+a", "b"], [[cell, -2.5] for cell in [*cells, None, -1]]) == (
+        "'+a,b\n'=1+1,-2.5\n'-x,-2.5\n'@a,-2.5\n''=1,-2.5\n'a,-2.5\n-1.5,-2.5\nit's,-2.5\n,-2.5\n"
+        "-1,-2.5\n"
+    )
+
+
+def test_json_for_a_terminal_says_the_same_without_controls(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    document = {"title": "a\x1b[31m\x9b31m\u202e\u2028\n\x7f é"}
+    deliver_json(document, "-")
+    text = capsysbinary.readouterr().out.decode()
+    assert json.loads(text) == document
+    assert not holds_controls(text.replace("\n", ""))
+    assert "é" in text
+
+
+def test_names_of_a_report_are_shown_without_controls() -> None:
+    block = Block({"f1": (0.5,)}, domains=("d\x1b[2J",), classes=("c\nd",), sequences=("s\x9b",))
+    report = replace(example_report(), scores=Scores(blocks=(block,)))
+    text = io.StringIO()
+    console_on(text).print(report_renderables([report], View(sequences=True)))
+    assert r"d\x1b[2J" in text.getvalue()
+    assert r"c\x0ad" in text.getvalue()
+    assert not holds_controls(text.getvalue().replace("\n", ""))

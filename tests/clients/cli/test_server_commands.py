@@ -137,6 +137,16 @@ def test_wrong_settings_are_refused_where_they_stand(
     assert reason in result.stderr
 
 
+def test_a_server_makes_no_store_where_none_is(tmp_path: Path) -> None:
+    """An empty site, which knows no token, would hide that a path is wrong or a file has gone."""
+    store = tmp_path / "site.db"
+    result = run_binary("serve", "--listen", "127.0.0.1:0", "--store", str(store))
+    assert result.returncode == 1
+    assert f"there is no store at {store}" in result.stderr
+    assert f"vidscore init --store {store}" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_port_that_is_taken_is_an_error_that_says_so(server: str) -> None:
     done = run_binary("serve", "--listen", server, "--workers", "1")
     assert (done.returncode, done.stdout) == (1, "")

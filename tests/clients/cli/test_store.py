@@ -42,5 +42,6 @@ def test_a_store_in_which_there_is_something_is_not_copied_over(tmp_path: Path) 
 
 def test_a_store_that_is_not_there_is_not_made_to_be_copied(tmp_path: Path) -> None:
     refused = run("store", "copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
-    assert refused.exit_code == ExitCode.USAGE
+    assert refused.exit_code == ExitCode.INPUT
+    assert f"there is no store at {tmp_path / 'none.db'}" in refused.stderr
     assert list(tmp_path.iterdir()) == []

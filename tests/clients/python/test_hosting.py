@@ -306,6 +306,23 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
             red.submissions.wait(f"{name}/second", 0.2)
 
 
+def test_a_submission_that_has_failed_is_scored_again_on_demand(
+    site: Site, organiser: Client, connecting: Connecting, name: str
+) -> None:
+    """It fails because no truth comes within a second."""
+    organiser.benchmarks.create(name, {**SKY, "policy": {"truth_timeout_s": 1}})
+    begin(site, organiser, f"{name}/first", points("1"))
+    with connecting(organiser.tokens.create("performer", team="red").secret) as red:
+        with pytest.raises(ConflictError) as caught:
+            red.submissions.retry(f"{name}/first")
+        assert caught.value.reason == "NOT_FAILED"
+        red.submissions.seal(f"{name}/first")
+        assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.FAILED
+        organiser.benchmarks.upload_truth(name, [points("1")], complete=True)
+        assert red.submissions.retry(f"{name}/first").state_reason == "scoring_retried"
+        assert red.submissions.wait(f"{name}/first", WAIT_S).state is SubmissionState.SCORED
+
+
 def test_tokens_are_created_listed_and_revoked(
     organiser: Client, connecting: Connecting, name: str
 ) -> None:

@@ -64,6 +64,7 @@ PERFORMERS_MAY = {
     "SubmissionService/CheckDetections",
     "SubmissionService/SealSubmission",
     "SubmissionService/CancelSubmission",
+    "SubmissionService/RetrySubmission",
     "SubmissionService/WatchSubmission",
     "SubmissionService/ListScores",
 }

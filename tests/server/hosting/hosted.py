@@ -166,6 +166,15 @@ class Client:
         answer = await self.submissions.CancelSubmission(request, metadata=self.metadata)
         return answer.submission
 
+    async def retry(
+        self, name: str = "one", request_id: str = ""
+    ) -> submission_service_pb2.Submission:
+        request = submission_service_pb2.RetrySubmissionRequest(
+            name=f"{BENCHMARK}/submissions/{name}", request_id=request_id
+        )
+        answer = await self.submissions.RetrySubmission(request, metadata=self.metadata)
+        return answer.submission
+
     async def listed(self) -> list[str]:
         """Names of the submissions that are listed, without what they have in common."""
         request = submission_service_pb2.ListSubmissionsRequest(benchmark=BENCHMARK)

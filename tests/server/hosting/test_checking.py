@@ -101,16 +101,22 @@ async def test_a_benchmark_says_what_is_left_to_the_team_that_asks(hosted: Hoste
     await hosted.red.submission("draft")
     quotas = (await _benchmark(hosted.red)).quotas
     found = [(quota.name, quota.maximum, quota.left) for quota in quotas]
-    assert found == [("submissions_per_day", 2, 1), ("submissions_in_all", 5, 4)]
+    assert found == [
+        ("submissions_per_day", 2, 1),
+        ("submissions_in_all", 5, 4),
+        ("maximum_team_open_submissions", 100, 98),
+        ("maximum_team_mebibytes", 65_536, 65_535),
+    ]
     assert quotas[0].renew_time.ToDatetime(UTC) == datetime(2026, 5, 2, tzinfo=UTC)
     assert not quotas[1].HasField("renew_time")
-    assert [quota.left for quota in (await _benchmark(hosted.blue)).quotas] == [2, 5]
+    assert [quota.left for quota in (await _benchmark(hosted.blue)).quotas[:2]] == [2, 5]
     assert list((await _benchmark(hosted.viewer)).quotas) == []
 
 
-async def test_a_benchmark_without_limits_has_no_quotas(hosted: Hosted) -> None:
+async def test_a_benchmark_without_quotas_has_the_bounds_of_every_team(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
-    assert list((await _benchmark(hosted.red)).quotas) == []
+    names = [quota.name for quota in (await _benchmark(hosted.red)).quotas]
+    assert names == ["maximum_team_open_submissions", "maximum_team_mebibytes"]
 
 
 # --- what is waited for -------------------------------------------------------------------------

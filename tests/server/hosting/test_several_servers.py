@@ -215,6 +215,23 @@ async def test_a_server_that_hangs_while_it_scores_is_relieved_and_its_late_resu
     await _check_score(clients)
 
 
+async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
+    clients: tuple[Client, Client, Client],
+) -> None:
+    """It fails for want of truth; this comes at another server, and a third one is asked."""
+    first, second, third = clients
+    gone = benchmark_service_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    await first.benchmarks.DeleteBenchmark(gone, metadata=first.metadata)
+    await first.create_benchmark(truth_timeout=Duration(seconds=1))
+    await _submit(first)
+    await first.seal()
+    assert (await third.ended()).submission.state_reason == "truth_never_came"
+    await second.upload(truth(FRAME_COUNT))
+    assert (await third.retry()).state_reason == "scoring_retried"
+    assert (await first.ended()).submission.state_reason == "scored"
+    await _check_score(clients)
+
+
 async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:

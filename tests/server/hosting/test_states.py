@@ -42,6 +42,7 @@ LEADS_TO = {
     (S.SCORING, Event.SCORED_WITHOUT_ALL_TRUTH): S.SCORED,
     (S.SCORING, Event.SCORING_FAILED): S.FAILED,
     (S.SCORING, Event.SCORING_TIMED_OUT): S.FAILED,
+    (S.FAILED, Event.SCORING_RETRIED): S.SEALED,
     (S.SCORING, Event.CANCELLED_BY_ORGANISER): S.CANCELLED,
     (S.SCORING, Event.CANCELLED_WITHOUT_FRAMES): S.CANCELLED,
 }
@@ -85,6 +86,8 @@ def test_each_start_of_scoring_counts_as_an_attempt() -> None:
     assert (scoring.attempts, again.attempts) == (1, 2)
 
 
-def test_nothing_leads_out_of_an_end() -> None:
-    assert {state for state, _ in LEADS_TO} == set(S) - ENDED
+def test_nothing_leads_out_of_an_end_but_a_retry_of_what_has_failed() -> None:
+    out_of_an_end = {(state, event) for state, event in LEADS_TO if state in ENDED}
+    assert out_of_an_end == {(S.FAILED, Event.SCORING_RETRIED)}
+    assert {state for state, _ in LEADS_TO} >= set(S) - ENDED
     assert {S.OPEN, S.RECEIVING} == TAKES_FRAMES

@@ -10,6 +10,7 @@ from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
 from vidscore_server.store.contract import AlreadyExistsError, NotFoundError, Store, Transaction
+from vidscore_server.store.records import Holdings, SubmissionState
 
 
 class AppendContract:
@@ -151,3 +152,37 @@ class AppendContract:
             last = [payload for payload, _ in reader.detection_payloads("b", "s", 3)]
         assert found == [b"a 0", b"a 1", b"default 0", b"default 1"]
         assert (middle, last) == ([b"a 1", b"default 0"], [b"default 1"])
+
+    def test_frames_are_freed_in_steps_and_the_record_and_its_streams_stay(
+        self, store: Store
+    ) -> None:
+        """Three batches, two at a time; then their frames; then nothing is left."""
+        put(store, populate, append(0, 1), append(1, 2), append(2, 3))
+        given_up = replace(
+            r.submission(state=SubmissionState.CANCELLED, frame_count=3), byte_count=21
+        )
+        put(store, lambda t: t.update_submission(given_up))
+        with store.read() as reader:
+            assert reader.cancelled_with_bytes(9) == [("b", "s")]
+            assert reader.holdings("b", "red") == Holdings(0, 21)
+        steps = [store.submit(lambda t: t.free_frames("b", "s", 2)) for _ in range(4)]
+        left = [step.result(60) for step in steps]
+        assert left == [True, True, True, False]
+        with store.read() as reader:
+            assert list(reader.detection_payloads("b", "s")) == []
+            assert reader.frame_counts("b", "s") == {}
+            assert [stream.next_offset for stream in reader.streams("b", "s")] == [3]
+            assert reader.submission("b", "s") == replace(given_up, byte_count=0)
+            assert reader.cancelled_with_bytes(9) == []
+            assert reader.holdings("b", "red") == Holdings(0, 0)
+
+    def test_holdings_count_what_takes_frames_and_the_bytes_of_all(self, store: Store) -> None:
+        scored = replace(r.submission("scored", state=SubmissionState.SCORED), byte_count=5)
+        begun = replace(r.submission("begun", state=SubmissionState.RECEIVING), byte_count=7)
+        theirs = replace(r.submission("theirs", team="blue"), byte_count=100)
+        put(store, populate)
+        for record in (scored, begun, theirs):
+            put(store, lambda t, record=record: t.insert_submission(record))  # type: ignore[misc]
+        with store.read() as reader:
+            assert reader.holdings("b", "red") == Holdings(2, 12)
+            assert reader.holdings("b", "nobody") == Holdings(0, 0)

@@ -20,7 +20,7 @@ from vidscore_server.store.opening import open_store
 from vidscore_server.store.sql.migrating import migration_config, upgrade
 from vidscore_server.store.sql.tables import metadata
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision but the newest; a new one adds the one before it."""
 
 FIRST_ROWS = (
@@ -85,6 +85,7 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
         assert point is not None
         assert (point[0].frame_count, point[0].revision, point[0].warnings) == (2, 4, "")
         assert not point[0].score_shown
+        assert point[0].byte_count == len(b"payload")
         stream = point[1]["default"]
         assert (stream.epoch, stream.next_offset) == (2, 2)
         assert list(reader.truth_payloads("b", 1)) == [b"payload"]

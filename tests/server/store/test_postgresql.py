@@ -20,7 +20,7 @@ from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
-from vidscore_server.store.contract import Store, StoreError, Transaction
+from vidscore_server.store.contract import Store, StoreError, StoreMissingError, Transaction
 from vidscore_server.store.opening import open_store
 from vidscore_server.store.sql import postgresql
 
@@ -276,6 +276,18 @@ def test_a_machine_without_psycopg_is_told_what_to_install(
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(StoreError, match=r"install vidscore\[postgresql\]"):
         open_store("postgresql://localhost/site")
+
+
+def test_a_database_without_a_store_is_refused_where_one_is_expected_and_left_as_it_is(
+    database: str,
+) -> None:
+    with pytest.raises(StoreMissingError, match="vidscore init --store postgresql://"):
+        open_store(database, must_exist=True)
+    with psycopg.connect(database) as connection:
+        made = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+        assert made.fetchone() == (0,)
+    open_store(database).close()
+    open_store(database, must_exist=True).close()
 
 
 def test_a_postgresql_that_is_too_old_is_refused(

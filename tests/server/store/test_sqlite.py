@@ -19,7 +19,13 @@ from tests.server.store.commands import populate, put
 from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
-from vidscore_server.store.contract import Store, StoreError, StoreInUseError, Transaction
+from vidscore_server.store.contract import (
+    Store,
+    StoreError,
+    StoreInUseError,
+    StoreMissingError,
+    Transaction,
+)
 from vidscore_server.store.records import ServingRecord
 from vidscore_server.store.sql.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
 
@@ -71,6 +77,23 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> 
         assert reader.submission("b", "s") == r.submission()
         assert reader.secret() == secret
     second.close()
+
+
+def test_a_store_that_is_expected_and_not_there_is_refused_and_nothing_is_made(
+    path: Path,
+) -> None:
+    """A typing mistake, or a file that was moved away with its lock, must not look like a site."""
+    with pytest.raises(StoreMissingError, match=f"vidscore init --store {path}"):
+        open_sqlite_store(path, must_exist=True)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_file_without_tables_is_no_store_where_one_is_expected(path: Path) -> None:
+    path.touch()
+    with pytest.raises(StoreMissingError):
+        open_sqlite_store(path, must_exist=True)
+    open_sqlite_store(path).close()
+    open_sqlite_store(path, must_exist=True).close()
 
 
 def test_a_second_process_is_refused(store: Store, path: Path) -> None:

@@ -201,6 +201,8 @@ def _submission() -> Iterator[Call]:
     yield call("WatchSubmission", watch, last_only=True)
     yield call("ListSubmissions", submissions.ListSubmissionsRequest(benchmark=BENCHMARK))
     yield call("ListScores", submissions.ListScoresRequest(submission=SUBMISSION))
+    again = submissions.RetrySubmissionRequest(name=SUBMISSION, request_id="again")
+    yield call("RetrySubmission", again)
     yield from _submission_of_another_team()
     board = benchmarks.GetLeaderboardRequest(benchmark=BENCHMARK)
     yield _hosted("GetLeaderboard", board, caller="viewer")

@@ -23,13 +23,14 @@ SECTIONS = {
         "watch": f"{HERE}:watch",
         "seal": f"{HERE}:seal",
         "cancel": f"{HERE}:cancel",
+        "retry": f"{HERE}:retry",
     },
 }
 
 
 @click.group("submission", cls=CommandTree, sections=SECTIONS)
 def submission() -> None:
-    """Follow, seal and give up submissions; SUBMISSION is BENCHMARK/NAME."""
+    """Follow, seal, retry and give up submissions; SUBMISSION is BENCHMARK/NAME."""
 
 
 @command("list", examples=("vidscore submission list sky",))
@@ -110,3 +111,13 @@ def cancel(server: ServerChoice, submission: str) -> None:
     from vidscore_cli import hosted_submissions
 
     hosted_submissions.cancel(server, submission)
+
+
+@command("retry", examples=("vidscore submission retry sky/falcon",))
+@click.argument("submission", metavar="SUBMISSION")
+@server_options()
+def retry(server: ServerChoice, submission: str) -> None:
+    """Have a failed submission scored again; it takes no further place in a quota."""
+    from vidscore_cli import hosted_submissions
+
+    hosted_submissions.retry(server, submission)

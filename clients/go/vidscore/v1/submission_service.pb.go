@@ -1344,6 +1344,107 @@ func (x *CancelSubmissionResponse) GetSubmission() *Submission {
 	return nil
 }
 
+// RetrySubmissionRequest has a failed submission scored again.
+type RetrySubmissionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Resource name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Chosen by the client: the same request again gets the same answer and begins nothing.
+	RequestId     string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrySubmissionRequest) Reset() {
+	*x = RetrySubmissionRequest{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrySubmissionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrySubmissionRequest) ProtoMessage() {}
+
+func (x *RetrySubmissionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrySubmissionRequest.ProtoReflect.Descriptor instead.
+func (*RetrySubmissionRequest) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RetrySubmissionRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RetrySubmissionRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// RetrySubmissionResponse is the submission, sealed.
+type RetrySubmissionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The submission.
+	Submission    *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrySubmissionResponse) Reset() {
+	*x = RetrySubmissionResponse{}
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrySubmissionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrySubmissionResponse) ProtoMessage() {}
+
+func (x *RetrySubmissionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrySubmissionResponse.ProtoReflect.Descriptor instead.
+func (*RetrySubmissionResponse) Descriptor() ([]byte, []int) {
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RetrySubmissionResponse) GetSubmission() *Submission {
+	if x != nil {
+		return x.Submission
+	}
+	return nil
+}
+
 // WatchSubmissionRequest follows a submission.
 type WatchSubmissionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1357,7 +1458,7 @@ type WatchSubmissionRequest struct {
 
 func (x *WatchSubmissionRequest) Reset() {
 	*x = WatchSubmissionRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1369,7 +1470,7 @@ func (x *WatchSubmissionRequest) String() string {
 func (*WatchSubmissionRequest) ProtoMessage() {}
 
 func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[21]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1382,7 +1483,7 @@ func (x *WatchSubmissionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionRequest.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{21}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchSubmissionRequest) GetName() string {
@@ -1412,7 +1513,7 @@ type WatchSubmissionResponse struct {
 
 func (x *WatchSubmissionResponse) Reset() {
 	*x = WatchSubmissionResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1424,7 +1525,7 @@ func (x *WatchSubmissionResponse) String() string {
 func (*WatchSubmissionResponse) ProtoMessage() {}
 
 func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[22]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1437,7 +1538,7 @@ func (x *WatchSubmissionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchSubmissionResponse.ProtoReflect.Descriptor instead.
 func (*WatchSubmissionResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{22}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WatchSubmissionResponse) GetSubmission() *Submission {
@@ -1476,7 +1577,7 @@ type SubmissionScore struct {
 
 func (x *SubmissionScore) Reset() {
 	*x = SubmissionScore{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1488,7 +1589,7 @@ func (x *SubmissionScore) String() string {
 func (*SubmissionScore) ProtoMessage() {}
 
 func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[23]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1501,7 +1602,7 @@ func (x *SubmissionScore) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionScore.ProtoReflect.Descriptor instead.
 func (*SubmissionScore) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{23}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SubmissionScore) GetName() string {
@@ -1561,7 +1662,7 @@ type ListScoresRequest struct {
 
 func (x *ListScoresRequest) Reset() {
 	*x = ListScoresRequest{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1573,7 +1674,7 @@ func (x *ListScoresRequest) String() string {
 func (*ListScoresRequest) ProtoMessage() {}
 
 func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[24]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1586,7 +1687,7 @@ func (x *ListScoresRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresRequest.ProtoReflect.Descriptor instead.
 func (*ListScoresRequest) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{24}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListScoresRequest) GetSubmission() string {
@@ -1623,7 +1724,7 @@ type ListScoresResponse struct {
 
 func (x *ListScoresResponse) Reset() {
 	*x = ListScoresResponse{}
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1736,7 @@ func (x *ListScoresResponse) String() string {
 func (*ListScoresResponse) ProtoMessage() {}
 
 func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_vidscore_v1_submission_service_proto_msgTypes[25]
+	mi := &file_vidscore_v1_submission_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1749,7 @@ func (x *ListScoresResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListScoresResponse.ProtoReflect.Descriptor instead.
 func (*ListScoresResponse) Descriptor() ([]byte, []int) {
-	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{25}
+	return file_vidscore_v1_submission_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListScoresResponse) GetScores() []*SubmissionScore {
@@ -1770,6 +1871,14 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18CancelSubmissionResponse\x127\n" +
 	"\n" +
 	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
+	"submission\"K\n" +
+	"\x16RetrySubmissionRequest\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tR\trequestId\"R\n" +
+	"\x17RetrySubmissionResponse\x127\n" +
+	"\n" +
+	"submission\x18\x01 \x01(\v2\x17.vidscore.v1.SubmissionR\n" +
 	"submission\"Q\n" +
 	"\x16WatchSubmissionRequest\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12#\n" +
@@ -1806,7 +1915,7 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\x18SUBMISSION_STATE_SCORING\x10\x05\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_SCORED\x10\x06\x12\x1b\n" +
 	"\x17SUBMISSION_STATE_FAILED\x10\a\x12\x1e\n" +
-	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xed\a\n" +
+	"\x1aSUBMISSION_STATE_CANCELLED\x10\b2\xcb\b\n" +
 	"\x11SubmissionService\x12_\n" +
 	"\x10CreateSubmission\x12$.vidscore.v1.CreateSubmissionRequest\x1a%.vidscore.v1.CreateSubmissionResponse\x12V\n" +
 	"\rGetSubmission\x12!.vidscore.v1.GetSubmissionRequest\x1a\".vidscore.v1.GetSubmissionResponse\x12\\\n" +
@@ -1817,7 +1926,8 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\vAppendBatch\x12\x1f.vidscore.v1.AppendBatchRequest\x1a .vidscore.v1.AppendBatchResponse\x12\\\n" +
 	"\x0fCheckDetections\x12#.vidscore.v1.CheckDetectionsRequest\x1a$.vidscore.v1.CheckDetectionsResponse\x12Y\n" +
 	"\x0eSealSubmission\x12\".vidscore.v1.SealSubmissionRequest\x1a#.vidscore.v1.SealSubmissionResponse\x12_\n" +
-	"\x10CancelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12^\n" +
+	"\x10CancelSubmission\x12$.vidscore.v1.CancelSubmissionRequest\x1a%.vidscore.v1.CancelSubmissionResponse\x12\\\n" +
+	"\x0fRetrySubmission\x12#.vidscore.v1.RetrySubmissionRequest\x1a$.vidscore.v1.RetrySubmissionResponse\x12^\n" +
 	"\x0fWatchSubmission\x12#.vidscore.v1.WatchSubmissionRequest\x1a$.vidscore.v1.WatchSubmissionResponse0\x01\x12M\n" +
 	"\n" +
 	"ListScores\x12\x1e.vidscore.v1.ListScoresRequest\x1a\x1f.vidscore.v1.ListScoresResponseBq\n" +
@@ -1836,7 +1946,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),             // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),               // 1: vidscore.v1.Submission
@@ -1860,64 +1970,69 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*SealSubmissionResponse)(nil),   // 19: vidscore.v1.SealSubmissionResponse
 	(*CancelSubmissionRequest)(nil),  // 20: vidscore.v1.CancelSubmissionRequest
 	(*CancelSubmissionResponse)(nil), // 21: vidscore.v1.CancelSubmissionResponse
-	(*WatchSubmissionRequest)(nil),   // 22: vidscore.v1.WatchSubmissionRequest
-	(*WatchSubmissionResponse)(nil),  // 23: vidscore.v1.WatchSubmissionResponse
-	(*SubmissionScore)(nil),          // 24: vidscore.v1.SubmissionScore
-	(*ListScoresRequest)(nil),        // 25: vidscore.v1.ListScoresRequest
-	(*ListScoresResponse)(nil),       // 26: vidscore.v1.ListScoresResponse
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),          // 28: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                   // 29: vidscore.v1.Report
+	(*RetrySubmissionRequest)(nil),   // 22: vidscore.v1.RetrySubmissionRequest
+	(*RetrySubmissionResponse)(nil),  // 23: vidscore.v1.RetrySubmissionResponse
+	(*WatchSubmissionRequest)(nil),   // 24: vidscore.v1.WatchSubmissionRequest
+	(*WatchSubmissionResponse)(nil),  // 25: vidscore.v1.WatchSubmissionResponse
+	(*SubmissionScore)(nil),          // 26: vidscore.v1.SubmissionScore
+	(*ListScoresRequest)(nil),        // 27: vidscore.v1.ListScoresRequest
+	(*ListScoresResponse)(nil),       // 28: vidscore.v1.ListScoresResponse
+	(*timestamppb.Timestamp)(nil),    // 29: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),          // 30: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                   // 31: vidscore.v1.Report
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	27, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	27, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	27, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	29, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	29, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	29, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	2,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	27, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	29, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	1,  // 6: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 7: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 8: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	2,  // 9: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	28, // 10: vidscore.v1.Append.detections:type_name -> vidscore.v1.AnnotationBatch
+	30, // 10: vidscore.v1.Append.detections:type_name -> vidscore.v1.AnnotationBatch
 	11, // 11: vidscore.v1.AppendFramesRequest.append:type_name -> vidscore.v1.Append
 	11, // 12: vidscore.v1.AppendBatchRequest.append:type_name -> vidscore.v1.Append
-	28, // 13: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	30, // 13: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
 	1,  // 14: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 15: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 16: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	24, // 17: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	27, // 18: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	29, // 19: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	24, // 20: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	3,  // 21: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	5,  // 22: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	7,  // 23: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	9,  // 24: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 25: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendFramesRequest
-	14, // 26: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendBatchRequest
-	16, // 27: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	18, // 28: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	20, // 29: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	22, // 30: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	25, // 31: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	4,  // 32: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	6,  // 33: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	8,  // 34: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	10, // 35: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 36: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendFramesResponse
-	15, // 37: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendBatchResponse
-	17, // 38: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	19, // 39: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	21, // 40: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	23, // 41: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	26, // 42: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	32, // [32:43] is the sub-list for method output_type
-	21, // [21:32] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	1,  // 16: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 17: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	26, // 18: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	29, // 19: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	31, // 20: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	26, // 21: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	3,  // 22: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	5,  // 23: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	7,  // 24: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	9,  // 25: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 26: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendFramesRequest
+	14, // 27: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendBatchRequest
+	16, // 28: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	18, // 29: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	20, // 30: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	22, // 31: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	24, // 32: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	27, // 33: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	4,  // 34: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	6,  // 35: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	8,  // 36: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	10, // 37: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 38: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendFramesResponse
+	15, // 39: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendBatchResponse
+	17, // 40: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	19, // 41: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	21, // 42: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	23, // 43: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	25, // 44: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	28, // 45: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	34, // [34:46] is the sub-list for method output_type
+	22, // [22:34] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -1935,7 +2050,7 @@ func file_vidscore_v1_submission_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   26,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -31,6 +31,7 @@ const (
 	SubmissionService_CheckDetections_FullMethodName  = "/vidscore.v1.SubmissionService/CheckDetections"
 	SubmissionService_SealSubmission_FullMethodName   = "/vidscore.v1.SubmissionService/SealSubmission"
 	SubmissionService_CancelSubmission_FullMethodName = "/vidscore.v1.SubmissionService/CancelSubmission"
+	SubmissionService_RetrySubmission_FullMethodName  = "/vidscore.v1.SubmissionService/RetrySubmission"
 	SubmissionService_WatchSubmission_FullMethodName  = "/vidscore.v1.SubmissionService/WatchSubmission"
 	SubmissionService_ListScores_FullMethodName       = "/vidscore.v1.SubmissionService/ListScores"
 )
@@ -65,6 +66,10 @@ type SubmissionServiceClient interface {
 	SealSubmission(ctx context.Context, in *SealSubmissionRequest, opts ...grpc.CallOption) (*SealSubmissionResponse, error)
 	// CancelSubmission gives a submission up.
 	CancelSubmission(ctx context.Context, in *CancelSubmissionRequest, opts ...grpc.CallOption) (*CancelSubmissionResponse, error)
+	// RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+	// takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+	// where it stands elsewhere.
+	RetrySubmission(ctx context.Context, in *RetrySubmissionRequest, opts ...grpc.CallOption) (*RetrySubmissionResponse, error)
 	// WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
 	WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error)
 	// ListScores lists what the caller may see of a submission's scores, newest first.
@@ -172,6 +177,16 @@ func (c *submissionServiceClient) CancelSubmission(ctx context.Context, in *Canc
 	return out, nil
 }
 
+func (c *submissionServiceClient) RetrySubmission(ctx context.Context, in *RetrySubmissionRequest, opts ...grpc.CallOption) (*RetrySubmissionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetrySubmissionResponse)
+	err := c.cc.Invoke(ctx, SubmissionService_RetrySubmission_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *submissionServiceClient) WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	stream, err := c.cc.NewStream(ctx, &SubmissionService_ServiceDesc.Streams[1], SubmissionService_WatchSubmission_FullMethodName, cOpts...)
@@ -231,6 +246,10 @@ type SubmissionServiceServer interface {
 	SealSubmission(context.Context, *SealSubmissionRequest) (*SealSubmissionResponse, error)
 	// CancelSubmission gives a submission up.
 	CancelSubmission(context.Context, *CancelSubmissionRequest) (*CancelSubmissionResponse, error)
+	// RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+	// takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+	// where it stands elsewhere.
+	RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error)
 	// WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
 	WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error
 	// ListScores lists what the caller may see of a submission's scores, newest first.
@@ -271,6 +290,9 @@ func (UnimplementedSubmissionServiceServer) SealSubmission(context.Context, *Sea
 }
 func (UnimplementedSubmissionServiceServer) CancelSubmission(context.Context, *CancelSubmissionRequest) (*CancelSubmissionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelSubmission not implemented")
+}
+func (UnimplementedSubmissionServiceServer) RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetrySubmission not implemented")
 }
 func (UnimplementedSubmissionServiceServer) WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchSubmission not implemented")
@@ -450,6 +472,24 @@ func _SubmissionService_CancelSubmission_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SubmissionService_RetrySubmission_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetrySubmissionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SubmissionServiceServer).RetrySubmission(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SubmissionService_RetrySubmission_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SubmissionServiceServer).RetrySubmission(ctx, req.(*RetrySubmissionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SubmissionService_WatchSubmission_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchSubmissionRequest)
 	if err := stream.RecvMsg(m); err != nil {
@@ -517,6 +557,10 @@ var SubmissionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelSubmission",
 			Handler:    _SubmissionService_CancelSubmission_Handler,
+		},
+		{
+			MethodName: "RetrySubmission",
+			Handler:    _SubmissionService_RetrySubmission_Handler,
 		},
 		{
 			MethodName: "ListScores",

@@ -219,6 +219,20 @@ class CancelSubmissionResponse(_message.Message):
     submission: Submission
     def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
 
+class RetrySubmissionRequest(_message.Message):
+    __slots__ = ("name", "request_id")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class RetrySubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
 class WatchSubmissionRequest(_message.Message):
     __slots__ = ("name", "from_revision")
     NAME_FIELD_NUMBER: _ClassVar[int]

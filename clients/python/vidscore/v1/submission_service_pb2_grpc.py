@@ -80,6 +80,11 @@ class SubmissionServiceStub(object):
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionRequest.SerializeToString,
                 response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionResponse.FromString,
                 _registered_method=True)
+        self.RetrySubmission = channel.unary_unary(
+                '/vidscore.v1.SubmissionService/RetrySubmission',
+                request_serializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.SerializeToString,
+                response_deserializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.FromString,
+                _registered_method=True)
         self.WatchSubmission = channel.unary_stream(
                 '/vidscore.v1.SubmissionService/WatchSubmission',
                 request_serializer=vidscore_dot_v1_dot_submission__service__pb2.WatchSubmissionRequest.SerializeToString,
@@ -165,6 +170,15 @@ class SubmissionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RetrySubmission(self, request, context):
+        """RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+        takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+        where it stands elsewhere.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def WatchSubmission(self, request, context):
         """WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
         """
@@ -226,6 +240,11 @@ def add_SubmissionServiceServicer_to_server(servicer, server):
                     servicer.CancelSubmission,
                     request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionRequest.FromString,
                     response_serializer=vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionResponse.SerializeToString,
+            ),
+            'RetrySubmission': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetrySubmission,
+                    request_deserializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.FromString,
+                    response_serializer=vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.SerializeToString,
             ),
             'WatchSubmission': grpc.unary_stream_rpc_method_handler(
                     servicer.WatchSubmission,
@@ -482,6 +501,33 @@ class SubmissionService(object):
             '/vidscore.v1.SubmissionService/CancelSubmission',
             vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionRequest.SerializeToString,
             vidscore_dot_v1_dot_submission__service__pb2.CancelSubmissionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetrySubmission(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/vidscore.v1.SubmissionService/RetrySubmission',
+            vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionRequest.SerializeToString,
+            vidscore_dot_v1_dot_submission__service__pb2.RetrySubmissionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -64,6 +64,11 @@ class SubmissionServiceStub:
     """
     CancelSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]
     """CancelSubmission gives a submission up."""
+    RetrySubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.RetrySubmissionRequest, _submission_service_pb2.RetrySubmissionResponse]
+    """RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+    takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+    where it stands elsewhere.
+    """
     WatchSubmission: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]
     """WatchSubmission sends the submission as it is and whenever it changes, until it has ended."""
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
@@ -103,6 +108,11 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     """
     CancelSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.CancelSubmissionRequest, _submission_service_pb2.CancelSubmissionResponse]  # type: ignore[assignment]
     """CancelSubmission gives a submission up."""
+    RetrySubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.RetrySubmissionRequest, _submission_service_pb2.RetrySubmissionResponse]  # type: ignore[assignment]
+    """RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+    takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+    where it stands elsewhere.
+    """
     WatchSubmission: _aio.UnaryStreamMultiCallable[_submission_service_pb2.WatchSubmissionRequest, _submission_service_pb2.WatchSubmissionResponse]  # type: ignore[assignment]
     """WatchSubmission sends the submission as it is and whenever it changes, until it has ended."""
     ListScores: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]  # type: ignore[assignment]
@@ -193,6 +203,17 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.CancelSubmissionResponse, _abc.Awaitable[_submission_service_pb2.CancelSubmissionResponse]]:
         """CancelSubmission gives a submission up."""
+
+    @_abc_1.abstractmethod
+    def RetrySubmission(
+        self,
+        request: _submission_service_pb2.RetrySubmissionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_submission_service_pb2.RetrySubmissionResponse, _abc.Awaitable[_submission_service_pb2.RetrySubmissionResponse]]:
+        """RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+        takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+        where it stands elsewhere.
+        """
 
     @_abc_1.abstractmethod
     def WatchSubmission(

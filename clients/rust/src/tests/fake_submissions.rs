@@ -297,6 +297,13 @@ impl SubmissionService for Fake {
         })
     }
 
+    async fn retry_submission(
+        &self,
+        _: Request<wire::RetrySubmissionRequest>,
+    ) -> Result<Response<wire::RetrySubmissionResponse>, Status> {
+        Err(Status::unimplemented("retry_submission"))
+    }
+
     async fn watch_submission(
         &self,
         request: Request<wire::WatchSubmissionRequest>,

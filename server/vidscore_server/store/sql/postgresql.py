@@ -19,9 +19,9 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from vidscore_server.store.contract import StoreError, SubmissionKey
+from vidscore_server.store.contract import StoreError, StoreMissingError, SubmissionKey
 from vidscore_server.store.locations import shown_location
-from vidscore_server.store.sql.migrating import upgrade
+from vidscore_server.store.sql.migrating import schema_of, upgrade
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.store import Lock, Sharing, SqlStore
 
@@ -63,14 +63,18 @@ _LOCK_SUBMISSIONS = text(
 )
 
 
-def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
+def open_postgresql_store(
+    address: str, maximum_connections: int, *, must_exist: bool = False
+) -> SqlStore:
     """Open a store in a database, and bring its schema up to date.
 
     Args:
         address: The database's address.
         maximum_connections: Connections at most, one of them for writing.
+        must_exist: Whether a database that holds no store is refused, and left as it is.
 
     Raises:
+        StoreMissingError: If it was to hold a store and does not.
         StoreError: If the address is none, the database cannot be reached or is too old, or its
             role may not make tables.
     """
@@ -79,6 +83,8 @@ def open_postgresql_store(address: str, maximum_connections: int) -> SqlStore:
     try:
         with engine.begin() as connection:
             connection.execute(_LOCK_SITE, {"site": _OPENING_KEY})
+            if must_exist and schema_of(connection) is None:
+                raise StoreMissingError(shown_location(address))
             upgrade(connection)
             secret = SqlReader(connection).secret()
     except (SQLAlchemyError, psycopg.Error) as error:

@@ -17,6 +17,7 @@ from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    Holdings,
     LeaseRecord,
     OperationRecord,
     ReleaseRecord,
@@ -46,6 +47,7 @@ PAYLOADS_AT_ONCE = 4
 
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 _HAS_FRAMES = t.submissions.c.frame_count > 0
+OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
 
@@ -178,6 +180,34 @@ class SqlReader(Reader):
             counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
             query = query.where(counted >= to_microseconds(since))
         return int(self._connection.execute(query).scalar_one())
+
+    def holdings(self, benchmark: str, team: str) -> Holdings:
+        """See the contract."""
+        is_open = t.submissions.c.state.in_(OPEN_STATES)
+        query = (
+            select(
+                func.count().filter(is_open), func.coalesce(func.sum(t.submissions.c.byte_count), 0)
+            )
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.team == team)
+        )
+        open_count, byte_count = self._connection.execute(query).one()
+        return Holdings(int(open_count), int(byte_count))
+
+    def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
+        """See the contract."""
+        query = (
+            select(t.benchmarks.c.benchmark, t.submissions.c.submission)
+            .join(t.benchmarks)
+            .where(
+                t.submissions.c.state == SubmissionState.CANCELLED.value,
+                t.submissions.c.byte_count > 0,
+            )
+            .order_by(t.submissions.c.id)
+            .limit(limit)
+        )
+        found = self._connection.execute(query)
+        return [(benchmark, submission) for benchmark, submission in found]
 
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
         """See the contract."""

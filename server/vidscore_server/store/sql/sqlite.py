@@ -20,8 +20,13 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
-from vidscore_server.store.contract import StoreError, StoreInUseError, StoreLostError
-from vidscore_server.store.sql.migrating import refuse_other_schema, upgrade
+from vidscore_server.store.contract import (
+    StoreError,
+    StoreInUseError,
+    StoreLostError,
+    StoreMissingError,
+)
+from vidscore_server.store.sql.migrating import refuse_other_schema, schema_of, upgrade
 from vidscore_server.store.sql.store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
 from vidscore_server.store.sql.tables import leases
 
@@ -50,23 +55,29 @@ _PRAGMAS = (
 )
 
 
-def open_sqlite_store(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
+def open_sqlite_store(
+    path: Path, mounts: Path = Path("/proc/mounts"), *, must_exist: bool = False
+) -> SqlStore:
     """Open a store in a file, made where it is not there, and bring its schema up to date.
 
     Args:
         path: The file; its folder must be there.
         mounts: The system's table of mounted file systems.
+        must_exist: Whether a file that is not there, or holds no store, is refused.
 
     Raises:
+        StoreMissingError: If it was to exist and does not.
         StoreInUseError: If another process owns the store.
         StoreError: If the folder is missing or on a network file system, or the file cannot be
             opened: it is no database, or the disk is full.
     """
+    if must_exist and not path.exists():
+        raise StoreMissingError(str(path))
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
     _refuse_network(path, mounts)
     try:
-        return _open(path)
+        return _open(path, must_exist=must_exist)
     except (DBAPIError, OSError) as error:
         raise _cannot_open(path, error) from error
 
@@ -95,7 +106,7 @@ def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSt
     return _store(engine)
 
 
-def _open(path: Path) -> SqlStore:
+def _open(path: Path, *, must_exist: bool) -> SqlStore:
     release = _lock(path)
     try:
         # Made before SQLite does, so that nobody else can read it at any time.
@@ -103,6 +114,8 @@ def _open(path: Path) -> SqlStore:
         engine = _engine(path)
         try:
             with _writing(engine).begin() as connection:
+                if must_exist and schema_of(connection) is None:
+                    raise StoreMissingError(str(path))
                 upgrade(connection)
                 # Nobody else works here any more: what is leased is to be taken up again.
                 connection.execute(delete(leases))

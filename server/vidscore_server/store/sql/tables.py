@@ -110,6 +110,7 @@ submissions = Table(
     Column("attempts", Integer, nullable=False),
     Column("warnings", Text, nullable=False, server_default=""),
     Column("score_shown", Boolean, nullable=False, server_default=false()),
+    Column("byte_count", BigInteger, nullable=False, server_default="0"),
     UniqueConstraint("benchmark_id", "submission"),
     Index(None, "benchmark_id", "create_time"),
 )

@@ -40,6 +40,7 @@ from vidscore_server.store.sql.appending import (
     update_submission,
 )
 from vidscore_server.store.sql.dumping import load_rows
+from vidscore_server.store.sql.freeing import free_some
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.rows import from_row, to_microseconds, to_row
 
@@ -111,6 +112,15 @@ class SqlTransaction(SqlReader, Transaction):
         what = f"submission {submission}"
         self._delete(t.submissions, t.submissions.c.id == number, what)
         self._ids.pop((benchmark, submission), None)
+
+    def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
+        """See the contract."""
+        number = self._submission_id(benchmark, submission)
+        if free_some(self._connection, number, batches):
+            return True
+        freed = update(t.submissions).where(t.submissions.c.id == number).values(byte_count=0)
+        self._connection.execute(freed)
+        return False
 
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
         """See the contract."""

@@ -294,6 +294,37 @@ public final class SubmissionServiceGrpc {
     return getCancelSubmissionMethod;
   }
 
+  private static volatile io.grpc.MethodDescriptor<io.github.vidscore.v1.RetrySubmissionRequest,
+      io.github.vidscore.v1.RetrySubmissionResponse> getRetrySubmissionMethod;
+
+  @io.grpc.stub.annotations.RpcMethod(
+      fullMethodName = SERVICE_NAME + '/' + "RetrySubmission",
+      requestType = io.github.vidscore.v1.RetrySubmissionRequest.class,
+      responseType = io.github.vidscore.v1.RetrySubmissionResponse.class,
+      methodType = io.grpc.MethodDescriptor.MethodType.UNARY)
+  public static io.grpc.MethodDescriptor<io.github.vidscore.v1.RetrySubmissionRequest,
+      io.github.vidscore.v1.RetrySubmissionResponse> getRetrySubmissionMethod() {
+    io.grpc.MethodDescriptor<io.github.vidscore.v1.RetrySubmissionRequest, io.github.vidscore.v1.RetrySubmissionResponse> getRetrySubmissionMethod;
+    if ((getRetrySubmissionMethod = SubmissionServiceGrpc.getRetrySubmissionMethod) == null) {
+      synchronized (SubmissionServiceGrpc.class) {
+        if ((getRetrySubmissionMethod = SubmissionServiceGrpc.getRetrySubmissionMethod) == null) {
+          SubmissionServiceGrpc.getRetrySubmissionMethod = getRetrySubmissionMethod =
+              io.grpc.MethodDescriptor.<io.github.vidscore.v1.RetrySubmissionRequest, io.github.vidscore.v1.RetrySubmissionResponse>newBuilder()
+              .setType(io.grpc.MethodDescriptor.MethodType.UNARY)
+              .setFullMethodName(generateFullMethodName(SERVICE_NAME, "RetrySubmission"))
+              .setSampledToLocalTracing(true)
+              .setRequestMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.RetrySubmissionRequest.getDefaultInstance()))
+              .setResponseMarshaller(io.grpc.protobuf.ProtoUtils.marshaller(
+                  io.github.vidscore.v1.RetrySubmissionResponse.getDefaultInstance()))
+              .setSchemaDescriptor(new SubmissionServiceMethodDescriptorSupplier("RetrySubmission"))
+              .build();
+        }
+      }
+    }
+    return getRetrySubmissionMethod;
+  }
+
   private static volatile io.grpc.MethodDescriptor<io.github.vidscore.v1.WatchSubmissionRequest,
       io.github.vidscore.v1.WatchSubmissionResponse> getWatchSubmissionMethod;
 
@@ -520,6 +551,18 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
+     * RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+     * takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+     * where it stands elsewhere.
+     * </pre>
+     */
+    default void retrySubmission(io.github.vidscore.v1.RetrySubmissionRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.RetrySubmissionResponse> responseObserver) {
+      io.grpc.stub.ServerCalls.asyncUnimplementedUnaryCall(getRetrySubmissionMethod(), responseObserver);
+    }
+
+    /**
+     * <pre>
      * WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
      * </pre>
      */
@@ -679,6 +722,19 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
+     * RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+     * takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+     * where it stands elsewhere.
+     * </pre>
+     */
+    public void retrySubmission(io.github.vidscore.v1.RetrySubmissionRequest request,
+        io.grpc.stub.StreamObserver<io.github.vidscore.v1.RetrySubmissionResponse> responseObserver) {
+      io.grpc.stub.ClientCalls.asyncUnaryCall(
+          getChannel().newCall(getRetrySubmissionMethod(), getCallOptions()), request, responseObserver);
+    }
+
+    /**
+     * <pre>
      * WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
      * </pre>
      */
@@ -819,6 +875,18 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
+     * RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+     * takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+     * where it stands elsewhere.
+     * </pre>
+     */
+    public io.github.vidscore.v1.RetrySubmissionResponse retrySubmission(io.github.vidscore.v1.RetrySubmissionRequest request) throws io.grpc.StatusException {
+      return io.grpc.stub.ClientCalls.blockingV2UnaryCall(
+          getChannel(), getRetrySubmissionMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
      * WatchSubmission sends the submission as it is and whenever it changes, until it has ended.
      * </pre>
      */
@@ -942,6 +1010,18 @@ public final class SubmissionServiceGrpc {
     public io.github.vidscore.v1.CancelSubmissionResponse cancelSubmission(io.github.vidscore.v1.CancelSubmissionRequest request) {
       return io.grpc.stub.ClientCalls.blockingUnaryCall(
           getChannel(), getCancelSubmissionMethod(), getCallOptions(), request);
+    }
+
+    /**
+     * <pre>
+     * RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+     * takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+     * where it stands elsewhere.
+     * </pre>
+     */
+    public io.github.vidscore.v1.RetrySubmissionResponse retrySubmission(io.github.vidscore.v1.RetrySubmissionRequest request) {
+      return io.grpc.stub.ClientCalls.blockingUnaryCall(
+          getChannel(), getRetrySubmissionMethod(), getCallOptions(), request);
     }
 
     /**
@@ -1080,6 +1160,19 @@ public final class SubmissionServiceGrpc {
 
     /**
      * <pre>
+     * RetrySubmission scores a submission again that has failed; it is sealed then, as it was, and
+     * takes no further place in the team's quota. FAILED_PRECONDITION with the reason NOT_FAILED
+     * where it stands elsewhere.
+     * </pre>
+     */
+    public com.google.common.util.concurrent.ListenableFuture<io.github.vidscore.v1.RetrySubmissionResponse> retrySubmission(
+        io.github.vidscore.v1.RetrySubmissionRequest request) {
+      return io.grpc.stub.ClientCalls.futureUnaryCall(
+          getChannel().newCall(getRetrySubmissionMethod(), getCallOptions()), request);
+    }
+
+    /**
+     * <pre>
      * ListScores lists what the caller may see of a submission's scores, newest first.
      * </pre>
      */
@@ -1098,9 +1191,10 @@ public final class SubmissionServiceGrpc {
   private static final int METHODID_CHECK_DETECTIONS = 5;
   private static final int METHODID_SEAL_SUBMISSION = 6;
   private static final int METHODID_CANCEL_SUBMISSION = 7;
-  private static final int METHODID_WATCH_SUBMISSION = 8;
-  private static final int METHODID_LIST_SCORES = 9;
-  private static final int METHODID_APPEND_FRAMES = 10;
+  private static final int METHODID_RETRY_SUBMISSION = 8;
+  private static final int METHODID_WATCH_SUBMISSION = 9;
+  private static final int METHODID_LIST_SCORES = 10;
+  private static final int METHODID_APPEND_FRAMES = 11;
 
   private static final class MethodHandlers<Req, Resp> implements
       io.grpc.stub.ServerCalls.UnaryMethod<Req, Resp>,
@@ -1150,6 +1244,10 @@ public final class SubmissionServiceGrpc {
         case METHODID_CANCEL_SUBMISSION:
           serviceImpl.cancelSubmission((io.github.vidscore.v1.CancelSubmissionRequest) request,
               (io.grpc.stub.StreamObserver<io.github.vidscore.v1.CancelSubmissionResponse>) responseObserver);
+          break;
+        case METHODID_RETRY_SUBMISSION:
+          serviceImpl.retrySubmission((io.github.vidscore.v1.RetrySubmissionRequest) request,
+              (io.grpc.stub.StreamObserver<io.github.vidscore.v1.RetrySubmissionResponse>) responseObserver);
           break;
         case METHODID_WATCH_SUBMISSION:
           serviceImpl.watchSubmission((io.github.vidscore.v1.WatchSubmissionRequest) request,
@@ -1244,6 +1342,13 @@ public final class SubmissionServiceGrpc {
               io.github.vidscore.v1.CancelSubmissionResponse>(
                 service, METHODID_CANCEL_SUBMISSION)))
         .addMethod(
+          getRetrySubmissionMethod(),
+          io.grpc.stub.ServerCalls.asyncUnaryCall(
+            new MethodHandlers<
+              io.github.vidscore.v1.RetrySubmissionRequest,
+              io.github.vidscore.v1.RetrySubmissionResponse>(
+                service, METHODID_RETRY_SUBMISSION)))
+        .addMethod(
           getWatchSubmissionMethod(),
           io.grpc.stub.ServerCalls.asyncServerStreamingCall(
             new MethodHandlers<
@@ -1314,6 +1419,7 @@ public final class SubmissionServiceGrpc {
               .addMethod(getCheckDetectionsMethod())
               .addMethod(getSealSubmissionMethod())
               .addMethod(getCancelSubmissionMethod())
+              .addMethod(getRetrySubmissionMethod())
               .addMethod(getWatchSubmissionMethod())
               .addMethod(getListScoresMethod())
               .build();

@@ -37,6 +37,7 @@ from vidscore_server.errors import (
     ListenError,
     NameTakenError,
     NoFramesError,
+    NoPlaceError,
     NotFoundError,
     NotOpenError,
     NotReleasedError,
@@ -154,7 +155,9 @@ def refusal_of(error: BaseException) -> Refusal:
         message=_summary(faults) if isinstance(first, InputError) else str(first),
         faults=faults,
         metadata=_metadata(first, faults),
-        retry_delay_s=first.retry_delay_s if isinstance(first, StoreError) else None,
+        retry_delay_s=(
+            first.retry_delay_s if isinstance(first, StoreError | NoPlaceError) else None
+        ),
     )
 
 

@@ -44,7 +44,8 @@ from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.access_service import AccessService
 from vidscore_server.services.benchmark_service import BenchmarkService
 from vidscore_server.services.evaluator_service import EvaluatorService
-from vidscore_server.services.guard import HARD_LIMIT_FACTOR, Guard
+from vidscore_server.services.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
+from vidscore_server.services.open_calls import OpenCalls
 from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.ranking_service import RankingService
 from vidscore_server.services.scoring_service import ScoringService
@@ -73,11 +74,11 @@ HOSTED_SERVICES = (
     operations_pb2.DESCRIPTOR.services_by_name["Operations"].full_name,
 )
 
-SPARE_CALLS = 100
-"""Calls beside the scoring streams: health checks, lists, and streams that are refused."""
-
 SHORTEST_PING_INTERVAL_MS = 5_000
 """How often a client may ask over a quiet connection whether it is still there."""
+
+HANDSHAKE_TIMEOUT_S = 20
+"""Time that a new connection has to say what it is."""
 
 GARBAGE_THRESHOLD = 20_000
 """Objects after which cyclic garbage is looked for: a thousand batches that wait are more than
@@ -114,7 +115,7 @@ class ScoringServer:
         clock: Clock | None = None,
     ) -> None:
         """Put the services together; call it where the event loop runs."""
-        self.sessions = Sessions(settings.maximum_streams)
+        self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
         self._settings = settings
         self._clock = clock
         self._metrics = Metrics()
@@ -123,9 +124,11 @@ class ScoringServer:
         self._shown_metrics: MetricsEndpoint | None = None
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
-            interceptors=[Guard(settings, self.sessions, self._gate, self._metrics.calls)],
+            interceptors=[
+                Guard(settings, self.sessions, self._gate, self._metrics.calls),
+                OpenCalls(settings, GUARDED_PREFIXES),
+            ],
             options=_options(settings),
-            maximum_concurrent_rpcs=settings.maximum_streams + SPARE_CALLS,
         )
         evaluator_service_pb2_grpc.add_EvaluatorServiceServicer_to_server(
             EvaluatorService(), self._server
@@ -166,7 +169,7 @@ class ScoringServer:
             BenchmarkService(hosting, self.sessions), self._server
         )
         submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
-            SubmissionService(hosting, self.sessions, self._gate), self._server
+            SubmissionService(hosting, self.sessions), self._server
         )
         trust_service_pb2_grpc.add_TrustServiceServicer_to_server(
             TrustService(hosting), self._server
@@ -197,7 +200,10 @@ class ScoringServer:
         self._show_metrics()
         await self._server.start()
         await self._tell_health(True)
-        self._loading = asyncio.create_task(_load_evaluators())
+        self._own_work = [
+            asyncio.create_task(_load_evaluators()),
+            asyncio.create_task(self._gate.running.keep_looking()),
+        ]
         if self.hosting is not None:
             await self.hosting.start(self._tell_health)
         return address._replace(port=port)
@@ -220,7 +226,8 @@ class ScoringServer:
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
         await self._server.stop(CLOSE_GRACE_S)
-        self._loading.cancel()
+        for task in self._own_work:
+            task.cancel()
         if self.hosting is not None:
             await self.hosting.stop()
         if self._shown_metrics is not None:
@@ -318,6 +325,8 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         ("grpc.max_receive_message_length", largest),
         # Two servers on one port would share its calls without anybody noticing.
         ("grpc.so_reuseport", 0),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_TIMEOUT_S * 1000),
+        ("grpc.max_connection_idle_ms", settings.idle_timeout_s * 1000),
         # Clients ask over a quiet connection whether it is still there; gRPC would shut them out.
         ("grpc.http2.min_ping_interval_without_data_ms", SHORTEST_PING_INTERVAL_MS),
         ("grpc.keepalive_permit_without_calls", 1),

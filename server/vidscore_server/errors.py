@@ -25,6 +25,12 @@ class IdleError(LimitError):
     reason: ClassVar[str] = "STREAM_IDLE"
 
 
+class NoPlaceError(LimitError):
+    """No place is free for a stream that goes on later: there will be one."""
+
+    retry_delay_s: ClassVar[float] = 2.0
+
+
 class DrainingError(VidscoreError):
     """The server is about to stop."""
 

@@ -117,7 +117,31 @@ class Settings:
         32, "Further columns of one batch.", minimum=0, maximum=1_000
     )
     maximum_streams: int = parameter(
-        100, "Scoring streams that are open at once.", minimum=1, maximum=100_000
+        100,
+        "Streams that are open at once: those that score, append, watch, upload or back up. Teams "
+        "share them.",
+        minimum=1,
+        maximum=100_000,
+    )
+    maximum_calls: int = parameter(
+        200,
+        "Calls that are no streams and that one team has open at once, or all callers without a "
+        "token together.",
+        minimum=1,
+        maximum=100_000,
+    )
+    maximum_health_watches: int = parameter(
+        32,
+        "Health checks that are open as streams at once; a quarter of them for one host. Plain "
+        "health checks are always answered.",
+        minimum=1,
+        maximum=100_000,
+    )
+    maximum_reflection_streams: int = parameter(
+        16,
+        "Reflection streams that are open at once; a quarter of them for one host.",
+        minimum=1,
+        maximum=100_000,
     )
     maximum_evaluators: int = parameter(16, "Evaluators of one stream.", minimum=1, maximum=1_000)
     maximum_frames: int = parameter(

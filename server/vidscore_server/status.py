@@ -38,6 +38,7 @@ from vidscore_server.errors import (
     ListenError,
     NameTakenError,
     NoFramesError,
+    NoPlaceError,
     NotFailedError,
     NotFoundError,
     NotOpenError,
@@ -158,7 +159,9 @@ def refusal_of(error: BaseException) -> Refusal:
         message=_summary(faults) if isinstance(first, InputError) else str(first),
         faults=faults,
         metadata=_metadata(first, faults),
-        retry_delay_s=first.retry_delay_s if isinstance(first, StoreError) else None,
+        retry_delay_s=(
+            first.retry_delay_s if isinstance(first, StoreError | NoPlaceError) else None
+        ),
     )
 
 

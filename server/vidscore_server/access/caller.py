@@ -36,6 +36,11 @@ class Caller:
         return ORGANISERS_TEAM if self.is_organiser else self.team
 
     @property
+    def shares_as(self) -> str:
+        """Whose share of what is scarce it takes: its team's, or that of all without a token."""
+        return self.submits_for or f"tokens/{self.token}"
+
+    @property
     def actor(self) -> str:
         """What the audit record calls it."""
         return f"tokens/{self.token}" if self.token else "anonymous"

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 
 from vidscore_server.access.caller import ANONYMOUS, Caller
 from vidscore_server.access.roles import ROLES_BY_RPC, Roles
+from vidscore_server.access.running_tokens import RunningTokens
 from vidscore_server.access.tokens import hash_of, holds, is_valid, token_of
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.store.contract import Store
 from vidscore_server.store.records import Role, TokenRecord
 
-KEEP_S = 1.0
+KEEP_S = 0.4
 """Time for which a token's record is not looked up again; ending one here counts at once."""
 
 MAXIMUM_KEPT = 10_000
@@ -32,6 +33,9 @@ class Gate:
         store: Where tokens are kept; None where there are no hosted benchmarks and no tokens.
         open_to_anyone: Whether callers without a token may use what needs no role.
         clock: The time.
+
+    Attributes:
+        running: The calls that run under tokens.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Gate:
         self._open_to_anyone = open_to_anyone
         self._clock = clock
         self._kept: dict[str, tuple[float, TokenRecord | None]] = {}
+        self.running = RunningTokens(self._ended)
 
     async def admit(self, method: str, metadata: Metadata) -> Caller:
         """Find out who calls, and let the call through.
@@ -65,24 +70,14 @@ class Gate:
             raise PermissionDeniedError(_who_may(caller, method, allowed))
         return caller
 
-    async def refuse_ended(self, caller: Caller) -> None:
-        """Refuse to go on with a long call whose token has ended meanwhile.
-
-        Raises:
-            UnauthenticatedError: If it has.
-        """
-        if caller.token:
-            record = await self._record(caller.token)
-            if record is None or not is_valid(record, self._clock()):
-                raise UnauthenticatedError("the token has ended")
-
     async def token_of(self, caller: Caller) -> TokenRecord | None:
         """The token that a caller has shown; None for one without."""
         return await self._record(caller.token) if caller.token else None
 
-    def forget(self, token: str) -> None:
-        """Look a token up again the next time, because it has changed."""
+    def revoked(self, token: str) -> None:
+        """Let nobody in with a token any more, and end the calls that run under it."""
         self._kept.pop(token, None)
+        self.running.end(token)
 
     async def _caller(self, metadata: Metadata) -> Caller:
         values = [value for key, value in metadata if key == "authorization"]
@@ -100,21 +95,31 @@ class Gate:
             raise UnauthenticatedError("the token is unknown, has ended or was revoked")
         return Caller(record.token, record.role, record.team)
 
+    async def _ended(self, tokens: Collection[str]) -> list[str]:
+        """Those of some tokens that hold no longer."""
+        now = self._clock()
+        records = await asyncio.to_thread(self._look_up, tokens)
+        return [
+            token
+            for token, record in records.items()
+            if record is None or not is_valid(record, now)
+        ]
+
     async def _record(self, token: str) -> TokenRecord | None:
         kept = self._kept.get(token)
         if kept is not None and time.monotonic() - kept[0] < KEEP_S:
             return kept[1]
-        record = await asyncio.to_thread(self._look_up, token)
+        record = (await asyncio.to_thread(self._look_up, (token,)))[token]
         if len(self._kept) >= MAXIMUM_KEPT:
             self._kept.clear()
         self._kept[token] = (time.monotonic(), record)
         return record
 
-    def _look_up(self, token: str) -> TokenRecord | None:
+    def _look_up(self, tokens: Collection[str]) -> dict[str, TokenRecord | None]:
         if self._store is None:
-            return None
+            return dict.fromkeys(tokens)
         with self._store.read() as reader:
-            return reader.token(token)
+            return {token: reader.token(token) for token in tokens}
 
 
 def _who_may(caller: Caller, method: str, allowed: Roles) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vidscore_server.access.caller import Caller
-from vidscore_server.errors import RequestReusedError
+from vidscore_server.access.tokens import is_valid
+from vidscore_server.errors import RequestReusedError, UnauthenticatedError
 from vidscore_server.hosting.texts import checked_text
 from vidscore_server.store.contract import Transaction
 from vidscore_server.store.records import AuditRecord
@@ -37,7 +38,15 @@ class Request:
     digest: str = ""
 
     def audit(self, transaction: Transaction, resource: str, detail: str = "") -> None:
-        """Add to the record of who did what."""
+        """Add to the record of who did what; nothing is done for a token that has ended.
+
+        Raises:
+            UnauthenticatedError: If the caller's token has ended since the call was let in.
+        """
+        if self.caller.token:
+            token = transaction.token(self.caller.token)
+            if token is None or not is_valid(token, self.time):
+                raise UnauthenticatedError("the token has ended")
         record = AuditRecord(self.time, self.caller.actor, self.action, resource, detail)
         transaction.append_audit(record)
 

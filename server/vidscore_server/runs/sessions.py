@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from vidscore_evaluators.errors import LimitError
+from vidscore_server.access.caller import current_caller
 from vidscore_server.errors import DrainingError
+from vidscore_server.running_call import current_running_call
+from vidscore_server.runs.places import Place, Places, Use
 
 EXPIRY_TIMEOUT_S = 5.0
 """Time that streams have to send their status once they have been ended."""
@@ -18,12 +20,12 @@ class Sessions:
 
     Args:
         maximum: Runs that may be open at once.
+        shared: Whether there are teams that share them.
     """
 
-    def __init__(self, maximum: int) -> None:
+    def __init__(self, maximum: int, *, shared: bool = False) -> None:
         """Start with none."""
-        self._maximum = maximum
-        self._open_count = 0
+        self._places = Places(maximum, shared=shared)
         self._draining = False
         self._stopping = asyncio.Event()
         self._expired = asyncio.Event()
@@ -33,7 +35,7 @@ class Sessions:
     @property
     def open_count(self) -> int:
         """Runs that are open."""
-        return self._open_count
+        return self._places.held_count
 
     @property
     def draining(self) -> bool:
@@ -50,25 +52,27 @@ class Sessions:
             raise DrainingError("the server is about to stop; try again, here or elsewhere")
 
     @contextmanager
-    def open(self) -> Iterator[None]:
-        """Hold a place for one run.
+    def open(self, use: Use) -> Iterator[None]:
+        """Hold a place for the present call.
+
+        Args:
+            use: What it is for.
 
         Raises:
             DrainingError: If the server drains.
             LimitError: If there is no place.
         """
         self.refuse_while_draining()
-        if self._open_count >= self._maximum:
-            raise LimitError(
-                f"{self._open_count} streams are open", "maximum_streams", self._maximum
-            )
-        self._open_count += 1
+        caller, call = current_caller(), current_running_call()
+        end = None if call is None else call.end
+        place = Place(caller.shares_as, use, caller.is_organiser, end)
+        self._places.take(place)
         self._none_open.clear()
         try:
             yield
         finally:
-            self._open_count -= 1
-            if self._open_count == 0:
+            self._places.give_back(place)
+            if self.open_count == 0:
                 self._none_open.set()
 
     async def until_expired(self) -> None:
@@ -97,7 +101,7 @@ class Sessions:
             DrainingError: If the server drains.
             LimitError: If there is no place.
         """
-        with self.open():
+        with self.open(Use.HOSTED):
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self.until_draining())
                 yield

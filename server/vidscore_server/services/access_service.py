@@ -98,12 +98,12 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
             if record.revoke_time is not None:
                 return record
             revoked = replace(record, revoke_time=made.time)
+            made.audit(transaction, f"tokens/{name}")  # before: it may be the caller's own
             transaction.update_token(revoked)
-            made.audit(transaction, f"tokens/{name}")
             return revoked
 
         revoked = await self._site.write(command)
-        self._gate.forget(name)
+        self._gate.revoked(name)
         return pb.RevokeTokenResponse(token=write_token(revoked))
 
     async def ListAuditRecords(  # type: ignore[override]  # noqa: N802 - gRPC's name

@@ -16,13 +16,14 @@ from enum import StrEnum
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.access.caller import Caller
-from vidscore_server.access.gate import Gate
 from vidscore_server.hosting.appends import Arrival
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.intake import Line
 from vidscore_server.hosting.names import StreamName, read_stream
 from vidscore_server.hosting.submissions import team_seen, visible
+from vidscore_server.runs.writers import TakeOver
 from vidscore_server.services.exchange import Requests, Responses
+from vidscore_server.store.contract import Reader
 
 
 class AppendState(StrEnum):
@@ -50,18 +51,19 @@ class Appender:
     Args:
         hosting: The server's hosted benchmarks.
         caller: Who calls.
-        gate: Asked before each batch whether the caller's token still holds.
+        take_over: Makes the call the one that appends to its stream; None where it is over with
+            one batch.
 
     Attributes:
         state: Where the call stands.
     """
 
-    def __init__(self, hosting: Hosting, caller: Caller, gate: Gate) -> None:
+    def __init__(self, hosting: Hosting, caller: Caller, take_over: TakeOver | None = None) -> None:
         """Open no stream yet."""
         self.state = AppendState.OPENING
         self._hosting = hosting
         self._caller = caller
-        self._gate = gate
+        self._take_over = take_over
         self._opened: _Opened | None = None
 
     async def run(
@@ -122,7 +124,6 @@ class Appender:
 
     async def _append(self, message: pb.Append) -> asyncio.Future[int]:
         """Put a batch in its line, behind those that came before, once there is room for it."""
-        await self._gate.refuse_ended(self._caller)
         opened = self._opened
         if opened is None or (message.stream, message.epoch) != (opened.text, opened.epoch):
             opened = await self._open(message)
@@ -140,7 +141,15 @@ class Appender:
             found = f"{stream} under epoch {message.epoch}"
             raise InputError([Fault(found, expected, field="append.stream")])
         name, caller = stream.of_submission, self._caller
-        await self._hosting.site.read(lambda reader: visible(reader, name, caller))
+
+        def look(reader: Reader) -> bool:
+            visible(reader, name, caller)
+            epochs = {entry.stream: entry.epoch for entry in reader.streams(*name)}
+            return epochs.get(stream.stream) == message.epoch
+
+        is_newest = await self._hosting.site.read(look)
+        if is_newest and self._take_over is not None:  # an older writer shuts nobody out
+            self._take_over(stream)
         line = Line(await self._hosting.rules.of(stream.benchmark), team_seen(caller))
         self._opened = _Opened(message.stream, stream, message.epoch, line)
         return self._opened

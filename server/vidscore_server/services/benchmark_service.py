@@ -47,6 +47,7 @@ from vidscore_server.hosting.policy_warnings import policy_warnings
 from vidscore_server.hosting.quotas import Quota, quotas_of
 from vidscore_server.hosting.release import public_definition, sees_board, sees_parts
 from vidscore_server.hosting.truth import TruthUpload, UploadPlan
+from vidscore_server.runs.places import Use
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
@@ -155,7 +156,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> pb.UploadTruthResponse:
         """Make a revision of the truth."""
         del responses
-        with self._sessions.open():
+        with self._sessions.open(Use.HOSTED):
             header = await _header_of(requests)
             name = read_benchmark(header.benchmark, "header.benchmark")
             record = await self._site.read(lambda reader: required_benchmark(reader, name))

@@ -17,7 +17,10 @@ import grpc
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.errors import IdleError
+from vidscore_server.logs import current_call
 from vidscore_server.metrics.calls import CallMeter
+from vidscore_server.status import STATUS_KEY, Refusal, status_of
+from vidscore_server.version import SERVER_KEY, server_version
 
 SETTLE_TIMEOUT_S = 2.0
 """Longest wait of a status for responses that are on their way."""
@@ -238,3 +241,19 @@ def readable(request: Request | VidscoreError) -> Request:
     if isinstance(request, VidscoreError):
         raise request
     return request
+
+
+async def refuse(context: Context, refusal: Refusal, given: object = None) -> None:
+    """End a call with an error.
+
+    Args:
+        context: gRPC's side of the call.
+        refusal: What the client is told.
+        given: What the call was given; where these are `Requests`, it is told how many came.
+    """
+    extra = {"call_id": current_call()}
+    if isinstance(given, Requests):
+        extra["requests_received"] = str(given.received)
+    status = status_of(refusal, extra)
+    metadata = ((STATUS_KEY, status.SerializeToString()), (SERVER_KEY, server_version()))
+    await context.abort(refusal.code, status.message, metadata)

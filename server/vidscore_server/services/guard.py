@@ -1,7 +1,8 @@
-"""What all calls have in common: size limits, errors as statuses, a log line each.
+"""What all calls have in common: who may make them, limits, errors as statuses, a log line each.
 
-The services raise domain errors and know nothing of statuses; a message that is too large or
-cannot be read is raised by the guard in their place.
+A call is let in, or refused, before its first message is read: nobody spends the server's memory
+without leave. The services raise domain errors and know nothing of statuses; a message that is
+too large or cannot be read is raised by the guard in their place.
 """
 
 from __future__ import annotations
@@ -15,15 +16,24 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
-from vidscore_server.access.caller import set_caller
-from vidscore_server.access.gate import Gate
+from vidscore_server.access.caller import current_caller, set_caller
+from vidscore_server.access.gate import Gate, Metadata
 from vidscore_server.codec.checksums import CHECKED_METHODS, damage_of
-from vidscore_server.logs import begin_call, current_call, log
+from vidscore_server.logs import begin_call, log
 from vidscore_server.metrics.calls import CallMeter, CallMetrics
+from vidscore_server.running_call import RunningCall
+from vidscore_server.runs.plain_calls import PlainCalls
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.exchange import Context, Request, Requests, Responses, readable
+from vidscore_server.services.exchange import (
+    Context,
+    Request,
+    Requests,
+    Responses,
+    readable,
+    refuse,
+)
 from vidscore_server.settings import Settings
-from vidscore_server.status import STATUS_KEY, Refusal, refusal_of, status_of
+from vidscore_server.status import refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
 
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
@@ -60,6 +70,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._metrics = metrics
         self._settings = settings
         self._sessions = sessions
+        self._plain_calls = PlainCalls(settings.maximum_calls)
 
     async def intercept_service(
         self,
@@ -72,28 +83,34 @@ class Guard(grpc.aio.ServerInterceptor):
         if handler is None or not method.startswith(GUARDED_PREFIXES):
             return cast("Handler | None", handler)
         kind = _KINDS[handler.request_streaming, handler.response_streaming]
-        behaviour = getattr(handler, kind)
-        make_handler = getattr(grpc, f"{kind}_rpc_method_handler")
+        refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
+        # A refused call is taken for a stream: of those gRPC reads nothing before it is asked to.
+        taken_for = "stream_stream" if refused else kind
+        make_handler = getattr(grpc, f"{taken_for}_rpc_method_handler")
         guarded: Handler = make_handler(
-            self._guarded(behaviour, method, kind),
+            self._guarded(getattr(handler, kind), method, kind, refused),
             request_deserializer=self._reader(method, handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
         return guarded
 
     def _guarded(
-        self, behaviour: Behaviour, method: str, kind: str
+        self, behaviour: Behaviour, method: str, kind: str, refused: Exception | None
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         async def call(request: Any, context: Context) -> Any:
             begin_call()
+            context.set_trailing_metadata(((SERVER_KEY, server_version()),))
             meter = self._metrics.begin(method, kind)
-            given = self._requests(request, kind, meter)
+            given = None if refused else self._requests(request, kind, meter)
             responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s, meter)
             code, reason = "CANCELLED", ""
             try:
-                await self._admit(method, context)
-                response = await behaviour(readable(given), responses)
-                await responses.finish()
+                if refused is not None:
+                    raise refused
+                async with RunningCall() as running:
+                    with self._gate.running.using(current_caller(), running):
+                        response = await behaviour(readable(given), responses)
+                        await responses.finish()
                 code = "OK"
             except Exception as error:
                 if context.cancelled():
@@ -101,7 +118,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 refusal = refusal_of(error)
                 code, reason = refusal.code.name, refusal.reason
                 await responses.settle()
-                await _refuse(context, refusal, given)
+                await refuse(context, refusal, given)
             else:
                 if response is not None:
                     meter.sent()
@@ -121,16 +138,21 @@ class Guard(grpc.aio.ServerInterceptor):
         meter.received(request)
         return request
 
-    async def _admit(self, method: str, context: Context) -> None:
-        """Let a call in, or raise why not; either way the client learns the server's version."""
-        context.set_trailing_metadata(((SERVER_KEY, server_version()),))
-        metadata = _metadata_of(context)
-        if method not in ALWAYS_ANSWERED:
-            self._sessions.refuse_while_draining()
-            for key, value in metadata:
-                if key == CLIENT_KEY:
-                    check_client(value, server_version())
-        set_caller(await self._gate.admit(method, metadata))
+    async def _refused(self, method: str, kind: str, metadata: Metadata) -> Exception | None:
+        """Let a call in, or say why not."""
+        try:
+            if method not in ALWAYS_ANSWERED:
+                self._sessions.refuse_while_draining()
+                for key, value in metadata:
+                    if key == CLIENT_KEY:
+                        check_client(value, server_version())
+            caller = await self._gate.admit(method, metadata)
+            set_caller(caller)
+            if kind == "unary_unary":  # streams have places
+                self._plain_calls.begin(caller.shares_as)
+        except Exception as error:  # noqa: BLE001 - the call's status tells it
+            return error
+        return None
 
     def _reader(
         self, method: str, read: Callable[[bytes], Request]
@@ -153,25 +175,12 @@ class Guard(grpc.aio.ServerInterceptor):
         return read_or_refuse
 
 
-def _metadata_of(context: Context) -> list[tuple[str, str | bytes]]:
-    return [(key, value) for key, value in context.invocation_metadata() or ()]
-
-
 _KINDS = {
     (False, False): "unary_unary",
     (False, True): "unary_stream",
     (True, False): "stream_unary",
     (True, True): "stream_stream",
 }
-
-
-async def _refuse(context: Context, refusal: Refusal, given: Any) -> None:
-    extra = {"call_id": current_call()}
-    if isinstance(given, Requests):
-        extra["requests_received"] = str(given.received)
-    status = status_of(refusal, extra)
-    metadata = ((STATUS_KEY, status.SerializeToString()), (SERVER_KEY, server_version()))
-    await context.abort(refusal.code, status.message, metadata)
 
 
 def _log_call(method: str, code: str, reason: str, duration_s: float, context: Context) -> None:

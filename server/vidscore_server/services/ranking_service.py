@@ -17,6 +17,7 @@ from vidscore_server.errors import message_order
 from vidscore_server.runs.configuration import PATH
 from vidscore_server.runs.examination import UploadedContest, read_examination
 from vidscore_server.runs.newest import Newest
+from vidscore_server.runs.places import Use
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.settings import Settings
@@ -45,7 +46,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         responses: Responses[pb.ExamineUploadResponse],
     ) -> None:
         """Examine the ranking of systems that are uploaded."""
-        with self._sessions.open(), self._place():
+        with self._sessions.open(Use.SCORING), self._place():
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())
                 analysis = await self._receive(requests)

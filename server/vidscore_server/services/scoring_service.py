@@ -16,6 +16,7 @@ from vidscore_server.codec.report_codec import write_coverage, write_reports
 from vidscore_server.errors import message_order
 from vidscore_server.runs.configuration import PATH, RunConfiguration
 from vidscore_server.runs.newest import Newest
+from vidscore_server.runs.places import Use
 from vidscore_server.runs.scoring_session import Live, ScoringSession
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
@@ -89,7 +90,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         self, *, with_live: bool
     ) -> AsyncIterator[tuple[ScoringSession, asyncio.TaskGroup]]:
         """A session with a place of its own, and the tasks that end with it."""
-        with self._sessions.open():
+        with self._sessions.open(Use.SCORING):
             session = ScoringSession(self._settings, self._workers, with_live=with_live)
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())

@@ -7,7 +7,6 @@ from typing import Any
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore.v1 import submission_service_pb2_grpc
 from vidscore_server.access.caller import current_caller
-from vidscore_server.access.gate import Gate
 from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.submission_codec import write_stream, write_submission
@@ -23,7 +22,9 @@ from vidscore_server.hosting.names import (
     read_submission,
 )
 from vidscore_server.hosting.submissions import SubmissionView, team_seen, visible
+from vidscore_server.runs.places import Use
 from vidscore_server.runs.sessions import Sessions
+from vidscore_server.runs.writers import Writers
 from vidscore_server.services.appending import Appender
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
@@ -45,15 +46,14 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     Args:
         hosting: The server's hosted benchmarks.
         sessions: The streams that are open.
-        gate: Who lets callers in; long calls ask it again.
     """
 
-    def __init__(self, hosting: Hosting, sessions: Sessions, gate: Gate) -> None:
+    def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
         """Serve nothing yet."""
         self._hosting = hosting
         self._site = hosting.site
         self._sessions = sessions
-        self._gate = gate
+        self._writers = Writers()
         self._scores = ScoreWriter(hosting)
 
     async def CreateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -120,8 +120,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         responses: Responses[pb.AppendFramesResponse],
     ) -> None:
         """Append batches, each acknowledged once it is durable."""
-        with self._sessions.open():
-            appender = Appender(self._hosting, current_caller(), self._gate)
+        with self._sessions.open(Use.HOSTED), self._writers.writing() as take_over:
+            appender = Appender(self._hosting, current_caller(), take_over)
             await appender.run(requests, responses, self._sessions.until_draining)
 
     async def AppendBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -129,7 +129,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     ) -> pb.AppendBatchResponse:
         """Append one batch."""
         del responses
-        appender = Appender(self._hosting, current_caller(), self._gate)
+        appender = Appender(self._hosting, current_caller())
         return pb.AppendBatchResponse(next_offset=await appender.append(request.append))
 
     async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -192,7 +192,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """Send a submission whenever it changes, until it has ended."""
         name = read_submission(request.name)
         async with self._sessions.resumable():
-            watcher = Watcher(self._hosting, self._scores, current_caller(), self._gate)
+            watcher = Watcher(self._hosting, self._scores, current_caller())
             await watcher.run(name, request.from_revision, responses)
 
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name

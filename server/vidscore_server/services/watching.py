@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.access.caller import Caller
-from vidscore_server.access.gate import Gate
 from vidscore_server.codec.submission_codec import write_submission
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.live import LiveScore
@@ -18,7 +17,7 @@ from vidscore_server.services.score_writing import ScoreWriter
 from vidscore_server.store.contract import Reader
 
 LOOK_AGAIN_S = 5.0
-"""Longest time between two looks: whether the token holds, and what nobody told about."""
+"""Longest time between two looks, for what nobody told about."""
 
 
 class Watcher:
@@ -28,15 +27,13 @@ class Watcher:
         hosting: The server's hosted benchmarks.
         scores: Writes scores as far as the caller may see them.
         caller: Who calls.
-        gate: Asked again and again whether the caller's token still holds.
     """
 
-    def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller, gate: Gate) -> None:
+    def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller) -> None:
         """Follow nothing yet."""
         self._hosting = hosting
         self._scores = scores
         self._caller = caller
-        self._gate = gate
 
     async def run(
         self,
@@ -50,7 +47,6 @@ class Watcher:
         sent: LiveScore | None = None
         shortest_s = site.settings.minimum_live_interval_ms / 1000
         while True:
-            await self._gate.refuse_ended(self._caller)
             change = site.changes.waiter(name)
             try:
                 message, ended = await site.read(lambda reader: self._look(reader, name))

@@ -242,9 +242,17 @@ class Hosted:
 
 @asynccontextmanager
 async def hosting(
-    folder: Path, clock: PlayedClock | None = None, *, held: bool = False, **flags: object
+    folder: Path,
+    clock: PlayedClock | None = None,
+    *,
+    held: bool = False,
+    authorities: bytes | None = None,
+    **flags: object,
 ) -> AsyncIterator[Hosted]:
-    """A hosting server over a store in a folder; its workers may be held from the beginning."""
+    """A hosting server over a store in a folder; its workers may be held from the beginning.
+
+    Where it encrypts, `authorities` have signed its certificate, which is for `localhost`.
+    """
     path = folder / "store.db"
     clock = clock or PlayedClock()
     first = initialise(path)
@@ -263,27 +271,39 @@ async def hosting(
     server = ScoringServer(settings, workers, store, clock)
     address = str(await server.start())
     try:
-        async with _callers(server, clock, workers, address, first.secret) as hosted:
-            yield hosted
+        async with _channel(address, authorities) as channel:
+            yield await _callers(server, clock, workers, address, channel, first.secret)
     finally:
         await server.stop(0)
         store.close()
 
 
-@asynccontextmanager
+def _channel(address: str, authorities: bytes | None) -> grpc.aio.Channel:
+    if authorities is None:
+        return grpc.aio.insecure_channel(address)
+    name = (("grpc.ssl_target_name_override", "localhost"),)
+    credentials = grpc.ssl_channel_credentials(authorities)
+    return grpc.aio.secure_channel(address, credentials, options=name)
+
+
 async def _callers(
-    server: ScoringServer, clock: PlayedClock, workers: PlayedWorkers, address: str, secret: str
-) -> AsyncIterator[Hosted]:
-    async with grpc.aio.insecure_channel(address) as channel:
-        organiser = _client(channel, secret)
-        made = []
-        noon, clock.now = clock.now, clock.now - timedelta(microseconds=3)
-        performer, viewer = access_service_pb2.ROLE_PERFORMER, access_service_pb2.ROLE_VIEWER
-        for role, team in ((performer, "red"), (performer, "blue"), (viewer, "")):
-            clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
-            made.append(_client(channel, await create_token(organiser, role, team)))
-        assert clock.now == noon
-        yield Hosted(server, clock, workers, channel, organiser, *made, address)
+    server: ScoringServer,
+    clock: PlayedClock,
+    workers: PlayedWorkers,
+    address: str,
+    channel: grpc.aio.Channel,
+    secret: str,
+) -> Hosted:
+    organiser = _client(channel, secret)
+    made = []
+    noon, clock.now = clock.now, clock.now - timedelta(microseconds=3)
+    performer, viewer = access_service_pb2.ROLE_PERFORMER, access_service_pb2.ROLE_VIEWER
+    for role, team in ((performer, "red"), (performer, "blue"), (viewer, "")):
+        clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
+        made.append(_client(channel, await create_token(organiser, role, team)))
+    assert clock.now == noon
+    red, blue, watching = made
+    return Hosted(server, clock, workers, channel, organiser, red, blue, watching, address)
 
 
 async def create_token(

@@ -15,12 +15,25 @@ import pytest_asyncio
 from google.longrunning import operations_pb2
 from google.protobuf.duration_pb2 import Duration
 from tests.crash.servers import KilledServer, new_site
-from tests.server.hosting.hosted import BENCHMARK, Client, _client, refusal, values
+from tests.server.hosting.hosted import (
+    BENCHMARK,
+    Client,
+    _client,
+    append,
+    create_token,
+    refusal,
+    values,
+)
 from tests.server.hosting.sky import batch, batch_report, detections_of, place, truth, truth_of
 from tests.server.hosting.test_scoring import library_report
 from tests.support.postgresql import Cluster
 
-from vidscore.v1 import benchmark_service_pb2, report_pb2, submission_service_pb2
+from vidscore.v1 import (
+    access_service_pb2,
+    benchmark_service_pb2,
+    report_pb2,
+    submission_service_pb2,
+)
 from vidscore_client import Batching, Delivery, Retry, connect
 
 FRAME_COUNT = 20
@@ -380,3 +393,21 @@ async def _board(client: Client) -> list[bytes]:
     request = benchmark_service_pb2.GetLeaderboardRequest(benchmark=BENCHMARK)
     answer = await client.benchmarks.GetLeaderboard(request, metadata=client.metadata)
     return [row.SerializeToString(deterministic=True) for row in answer.rows]
+
+
+async def test_a_token_that_is_revoked_at_one_server_ends_its_calls_at_another(
+    clients: tuple[Client, Client, Client],
+) -> None:
+    first, second, _ = clients
+    secret = await create_token(first, access_service_pb2.ROLE_PERFORMER, "green")
+    green = _client(second.channel, secret)
+    stream = await green.submission()
+    call = green.submissions.AppendFrames(metadata=green.metadata)
+    await call.write(
+        submission_service_pb2.AppendFramesRequest(append=append(stream, 0, batch(range(3))))
+    )
+    await call.read()
+    revoke = access_service_pb2.RevokeTokenRequest(name=f"tokens/{secret.split('_')[1]}")
+    await first.access.RevokeToken(revoke, metadata=first.metadata)
+    async with asyncio.timeout(TIMEOUT_S):
+        assert await call.code() is grpc.StatusCode.UNAUTHENTICATED

@@ -9,32 +9,37 @@ import pytest
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.errors import DrainingError
+from vidscore_server.runs.places import Use
 from vidscore_server.runs.sessions import Sessions
 
 
 def test_a_place_is_given_back_however_a_run_ends() -> None:
     sessions = Sessions(maximum=1)
-    with sessions.open():
+    with sessions.open(Use.SCORING):
         assert sessions.open_count == 1
-    with suppress(ZeroDivisionError), sessions.open():
+    with suppress(ZeroDivisionError), sessions.open(Use.SCORING):
         raise ZeroDivisionError
     assert sessions.open_count == 0
-    with sessions.open():
+    with sessions.open(Use.SCORING):
         pass
 
 
 def test_without_a_place_the_limit_is_named() -> None:
     sessions = Sessions(maximum=1)
-    with sessions.open(), pytest.raises(LimitError, match="maximum_streams is 1"), sessions.open():
+    with (
+        sessions.open(Use.SCORING),
+        pytest.raises(LimitError, match="maximum_streams is 1"),
+        sessions.open(Use.SCORING),
+    ):
         pass
 
 
 async def test_draining_waits_for_open_runs_and_lets_nothing_begin() -> None:
     sessions = Sessions(maximum=2)
-    with sessions.open():
+    with sessions.open(Use.SCORING):
         draining = asyncio.create_task(sessions.drain(timeout_s=60))
         await asyncio.sleep(0)
-        with pytest.raises(DrainingError), sessions.open():
+        with pytest.raises(DrainingError), sessions.open(Use.SCORING):
             pass
         assert not draining.done()
     await draining
@@ -44,7 +49,7 @@ async def test_runs_that_outlive_the_timeout_are_told_that_the_server_stops() ->
     sessions = Sessions(maximum=1)
 
     async def stubborn() -> None:
-        with sessions.open():
+        with sessions.open(Use.SCORING):
             await sessions.until_expired()
 
     run = asyncio.create_task(stubborn())

@@ -196,7 +196,7 @@ public final class BenchmarkServiceProto {
       " google/protobuf/field_mask.proto\032\037googl" +
       "e/protobuf/timestamp.proto\032\035vidscore/v1/" +
       "annotations.proto\032\037vidscore/v1/specifica" +
-      "tion.proto\"\252\004\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
+      "tion.proto\"\327\004\n\tBenchmark\022\014\n\004name\030\001 \001(\t\0221" +
       "\n\rspecification\030\002 \001(\0132\032.vidscore.v1.Benc" +
       "hmarkSpec\022-\n\016truth_geometry\030\003 \001(\0162\025.vids" +
       "core.v1.Geometry\0221\n\022detection_geometry\030\004" +
@@ -210,138 +210,140 @@ public final class BenchmarkServiceProto {
       "\003\022\024\n\014truth_digest\030\013 \001(\t\022.\n\014public_names\030" +
       "\014 \001(\0132\030.vidscore.v1.PublicNames\022\036\n\026submi" +
       "ssions_to_rescore\030\r \001(\003\022\026\n\016truth_complet" +
-      "e\030\016 \001(\010\"3\n\013PublicNames\022$\n\005kinds\030\001 \003(\0162\025." +
-      "vidscore.v1.NameKind\"\245\004\n\006Policy\022+\n\nvisib" +
-      "ility\030\001 \001(\0162\027.vidscore.v1.Visibility\022\030\n\013" +
-      "ladder_step\030\002 \001(\001H\000\210\001\001\022\031\n\021released_measu" +
-      "res\030\003 \003(\t\022\033\n\016minimum_frames\030\004 \001(\003H\001\210\001\001\0220" +
-      "\n\rquiet_timeout\030\005 \001(\0132\031.google.protobuf." +
-      "Duration\022.\n\014quiet_action\030\006 \001(\0162\030.vidscor" +
-      "e.v1.QuietAction\0220\n\rtruth_timeout\030\007 \001(\0132" +
-      "\031.google.protobuf.Duration\022\033\n\023submission" +
-      "s_per_day\030\010 \001(\005\022\032\n\022submissions_in_all\030\t " +
-      "\001(\005\022\027\n\017ranking_measure\030\n \001(\t\022)\n\tselectio" +
-      "n\030\013 \001(\0162\026.vidscore.v1.Selection\022\025\n\rearli" +
-      "er_first\030\014 \001(\010\022\031\n\014public_board\030\r \001(\010H\002\210\001" +
-      "\001\022%\n\007rescore\030\016 \001(\0162\024.vidscore.v1.Rescore" +
-      "B\016\n\014_ladder_stepB\021\n\017_minimum_framesB\017\n\r_" +
-      "public_board\"m\n\026CreateBenchmarkRequest\022\024" +
-      "\n\014benchmark_id\030\001 \001(\t\022)\n\tbenchmark\030\002 \001(\0132" +
-      "\026.vidscore.v1.Benchmark\022\022\n\nrequest_id\030\003 " +
-      "\001(\t\"D\n\027CreateBenchmarkResponse\022)\n\tbenchm" +
-      "ark\030\001 \001(\0132\026.vidscore.v1.Benchmark\"#\n\023Get" +
-      "BenchmarkRequest\022\014\n\004name\030\001 \001(\t\"e\n\024GetBen" +
-      "chmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vids" +
-      "core.v1.Benchmark\022\"\n\006quotas\030\002 \003(\0132\022.vids" +
-      "core.v1.Quota\"d\n\005Quota\022\014\n\004name\030\001 \001(\t\022\017\n\007" +
-      "maximum\030\002 \001(\005\022\014\n\004left\030\003 \001(\005\022.\n\nrenew_tim" +
-      "e\030\004 \001(\0132\032.google.protobuf.Timestamp\">\n\025L" +
-      "istBenchmarksRequest\022\021\n\tpage_size\030\001 \001(\005\022" +
-      "\022\n\npage_token\030\002 \001(\t\"]\n\026ListBenchmarksRes" +
-      "ponse\022*\n\nbenchmarks\030\001 \003(\0132\026.vidscore.v1." +
-      "Benchmark\022\027\n\017next_page_token\030\002 \001(\t\"t\n\026Up" +
-      "dateBenchmarkRequest\022)\n\tbenchmark\030\001 \001(\0132" +
-      "\026.vidscore.v1.Benchmark\022/\n\013update_mask\030\002" +
-      " \001(\0132\032.google.protobuf.FieldMask\"D\n\027Upda" +
-      "teBenchmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026" +
-      ".vidscore.v1.Benchmark\"5\n\026DeleteBenchmar" +
-      "kRequest\022\014\n\004name\030\001 \001(\t\022\r\n\005force\030\002 \001(\010\"\031\n" +
-      "\027DeleteBenchmarkResponse\"l\n\021UploadTruthH" +
-      "eader\022\021\n\tbenchmark\030\001 \001(\t\022\r\n\005merge\030\002 \001(\010\022" +
-      "\020\n\010complete\030\003 \001(\010\022\017\n\007comment\030\004 \001(\t\022\022\n\nre" +
-      "quest_id\030\005 \001(\t\"\326\001\n\022UploadTruthRequest\0220\n" +
-      "\006header\030\001 \001(\0132\036.vidscore.v1.UploadTruthH" +
-      "eaderH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.Ann" +
-      "otationBatchH\000\022*\n\003end\030\003 \001(\0132\033.vidscore.v" +
-      "1.UploadTruthEndH\000\022\030\n\013truth_crc32\030\004 \001(\007H" +
-      "\001\210\001\001B\t\n\007messageB\016\n\014_truth_crc32\"%\n\016Uploa" +
-      "dTruthEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023Upload" +
-      "TruthResponse\022,\n\010revision\030\001 \001(\0132\032.vidsco" +
-      "re.v1.TruthRevision\"\272\001\n\rTruthRevision\022\020\n" +
-      "\010revision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013creat" +
-      "e_time\030\003 \001(\0132\032.google.protobuf.Timestamp" +
-      "\022\023\n\013frame_count\030\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022" +
-      "\017\n\007comment\030\006 \001(\t\022\036\n\026submissions_to_resco" +
-      "re\030\007 \001(\003\"U\n\031ListTruthRevisionsRequest\022\021\n" +
-      "\tbenchmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\np" +
-      "age_token\030\003 \001(\t\"d\n\032ListTruthRevisionsRes" +
-      "ponse\022-\n\trevisions\030\001 \003(\0132\032.vidscore.v1.T" +
-      "ruthRevision\022\027\n\017next_page_token\030\002 \001(\t\"h\n" +
-      "\031RescoreSubmissionsRequest\022\021\n\tbenchmark\030" +
-      "\001 \001(\t\022\023\n\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 " +
-      "\001(\t\022\022\n\nrequest_id\030\004 \001(\t\"w\n\017RescoreMetada" +
-      "ta\022\032\n\022submissions_in_all\030\001 \001(\003\022\030\n\020submis" +
-      "sions_done\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.g" +
-      "oogle.protobuf.Timestamp\"D\n\017RescoreRespo" +
-      "nse\0221\n\013differences\030\001 \003(\0132\034.vidscore.v1.S" +
-      "coreDifference\"\331\001\n\017ScoreDifference\022\022\n\nsu" +
-      "bmission\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007mea" +
-      "sure\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after" +
-      "\030\005 \001(\001H\001\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n" +
-      "\nrank_after\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_af" +
-      "terB\016\n\014_rank_beforeB\r\n\013_rank_after\"\254\001\n\025G" +
-      "etLeaderboardRequest\022\021\n\tbenchmark\030\001 \001(\t\022" +
-      "\021\n\tevaluator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022" +
-      "\027\n\nclass_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 " +
-      "\001(\005\022\022\n\npage_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_c" +
-      "lass_name\"\331\001\n\026GetLeaderboardResponse\022)\n\004" +
-      "rows\030\001 \003(\0132\033.vidscore.v1.LeaderboardRow\022" +
-      "\017\n\007ranking\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003" +
-      "\022\027\n\017next_page_token\030\004 \001(\t\022\035\n\025newest_trut" +
-      "h_revision\030\005 \001(\003\022\036\n\026submissions_to_resco" +
-      "re\030\006 \001(\003\022\023\n\013publishable\030\007 \001(\010\"\357\001\n\016Leader" +
-      "boardRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\n" +
-      "submission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_" +
-      "time\030\005 \001(\0132\032.google.protobuf.Timestamp\022-" +
-      "\n\006scores\030\006 \003(\0132\035.vidscore.v1.Leaderboard" +
-      "Score\022\026\n\016truth_revision\030\007 \001(\003\022\031\n\021evaluat" +
-      "or_version\030\010 \001(\t\022\r\n\005apart\030\t \001(\010\"A\n\020Leade" +
-      "rboardScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030\002 " +
-      "\001(\001H\000\210\001\001B\010\n\006_value\"E\n\031PublishLeaderboard" +
-      "Request\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rvalidate_o" +
-      "nly\030\002 \001(\010\"g\n\032PublishLeaderboardResponse\022" +
+      "e\030\016 \001(\010\022\031\n\021submission_budget\030\017 \001(\005\022\020\n\010wa" +
+      "rnings\030\020 \003(\t\"3\n\013PublicNames\022$\n\005kinds\030\001 \003" +
+      "(\0162\025.vidscore.v1.NameKind\"\304\004\n\006Policy\022+\n\n" +
+      "visibility\030\001 \001(\0162\027.vidscore.v1.Visibilit" +
+      "y\022\030\n\013ladder_step\030\002 \001(\001H\000\210\001\001\022\031\n\021released_" +
+      "measures\030\003 \003(\t\022\033\n\016minimum_frames\030\004 \001(\003H\001" +
+      "\210\001\001\0220\n\rquiet_timeout\030\005 \001(\0132\031.google.prot" +
+      "obuf.Duration\022.\n\014quiet_action\030\006 \001(\0162\030.vi" +
+      "dscore.v1.QuietAction\0220\n\rtruth_timeout\030\007" +
+      " \001(\0132\031.google.protobuf.Duration\022\033\n\023submi" +
+      "ssions_per_day\030\010 \001(\005\022\032\n\022submissions_in_a" +
+      "ll\030\t \001(\005\022\027\n\017ranking_measure\030\n \001(\t\022)\n\tsel" +
+      "ection\030\013 \001(\0162\026.vidscore.v1.Selection\022\025\n\r" +
+      "earlier_first\030\014 \001(\010\022\031\n\014public_board\030\r \001(" +
+      "\010H\002\210\001\001\022%\n\007rescore\030\016 \001(\0162\024.vidscore.v1.Re" +
+      "score\022\035\n\025unlimited_submissions\030\017 \001(\010B\016\n\014" +
+      "_ladder_stepB\021\n\017_minimum_framesB\017\n\r_publ" +
+      "ic_board\"m\n\026CreateBenchmarkRequest\022\024\n\014be" +
+      "nchmark_id\030\001 \001(\t\022)\n\tbenchmark\030\002 \001(\0132\026.vi" +
+      "dscore.v1.Benchmark\022\022\n\nrequest_id\030\003 \001(\t\"" +
+      "D\n\027CreateBenchmarkResponse\022)\n\tbenchmark\030" +
+      "\001 \001(\0132\026.vidscore.v1.Benchmark\"#\n\023GetBenc" +
+      "hmarkRequest\022\014\n\004name\030\001 \001(\t\"e\n\024GetBenchma" +
+      "rkResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vidscore" +
+      ".v1.Benchmark\022\"\n\006quotas\030\002 \003(\0132\022.vidscore" +
+      ".v1.Quota\"d\n\005Quota\022\014\n\004name\030\001 \001(\t\022\017\n\007maxi" +
+      "mum\030\002 \001(\005\022\014\n\004left\030\003 \001(\005\022.\n\nrenew_time\030\004 " +
+      "\001(\0132\032.google.protobuf.Timestamp\">\n\025ListB" +
+      "enchmarksRequest\022\021\n\tpage_size\030\001 \001(\005\022\022\n\np" +
+      "age_token\030\002 \001(\t\"]\n\026ListBenchmarksRespons" +
+      "e\022*\n\nbenchmarks\030\001 \003(\0132\026.vidscore.v1.Benc" +
+      "hmark\022\027\n\017next_page_token\030\002 \001(\t\"t\n\026Update" +
+      "BenchmarkRequest\022)\n\tbenchmark\030\001 \001(\0132\026.vi" +
+      "dscore.v1.Benchmark\022/\n\013update_mask\030\002 \001(\013" +
+      "2\032.google.protobuf.FieldMask\"D\n\027UpdateBe" +
+      "nchmarkResponse\022)\n\tbenchmark\030\001 \001(\0132\026.vid" +
+      "score.v1.Benchmark\"5\n\026DeleteBenchmarkReq" +
+      "uest\022\014\n\004name\030\001 \001(\t\022\r\n\005force\030\002 \001(\010\"\031\n\027Del" +
+      "eteBenchmarkResponse\"l\n\021UploadTruthHeade" +
+      "r\022\021\n\tbenchmark\030\001 \001(\t\022\r\n\005merge\030\002 \001(\010\022\020\n\010c" +
+      "omplete\030\003 \001(\010\022\017\n\007comment\030\004 \001(\t\022\022\n\nreques" +
+      "t_id\030\005 \001(\t\"\326\001\n\022UploadTruthRequest\0220\n\006hea" +
+      "der\030\001 \001(\0132\036.vidscore.v1.UploadTruthHeade" +
+      "rH\000\022-\n\005truth\030\002 \001(\0132\034.vidscore.v1.Annotat" +
+      "ionBatchH\000\022*\n\003end\030\003 \001(\0132\033.vidscore.v1.Up" +
+      "loadTruthEndH\000\022\030\n\013truth_crc32\030\004 \001(\007H\001\210\001\001" +
+      "B\t\n\007messageB\016\n\014_truth_crc32\"%\n\016UploadTru" +
+      "thEnd\022\023\n\013frame_count\030\001 \001(\003\"C\n\023UploadTrut" +
+      "hResponse\022,\n\010revision\030\001 \001(\0132\032.vidscore.v" +
+      "1.TruthRevision\"\272\001\n\rTruthRevision\022\020\n\010rev" +
+      "ision\030\001 \001(\003\022\016\n\006digest\030\002 \001(\t\022/\n\013create_ti" +
+      "me\030\003 \001(\0132\032.google.protobuf.Timestamp\022\023\n\013" +
+      "frame_count\030\004 \001(\003\022\020\n\010complete\030\005 \001(\010\022\017\n\007c" +
+      "omment\030\006 \001(\t\022\036\n\026submissions_to_rescore\030\007" +
+      " \001(\003\"U\n\031ListTruthRevisionsRequest\022\021\n\tben" +
+      "chmark\030\001 \001(\t\022\021\n\tpage_size\030\002 \001(\005\022\022\n\npage_" +
+      "token\030\003 \001(\t\"d\n\032ListTruthRevisionsRespons" +
+      "e\022-\n\trevisions\030\001 \003(\0132\032.vidscore.v1.Truth" +
+      "Revision\022\027\n\017next_page_token\030\002 \001(\t\"h\n\031Res" +
+      "coreSubmissionsRequest\022\021\n\tbenchmark\030\001 \001(" +
+      "\t\022\023\n\013submissions\030\002 \003(\t\022\017\n\007comment\030\003 \001(\t\022" +
+      "\022\n\nrequest_id\030\004 \001(\t\"w\n\017RescoreMetadata\022\032" +
+      "\n\022submissions_in_all\030\001 \001(\003\022\030\n\020submission" +
+      "s_done\030\002 \001(\003\022.\n\nstart_time\030\003 \001(\0132\032.googl" +
+      "e.protobuf.Timestamp\"D\n\017RescoreResponse\022" +
       "1\n\013differences\030\001 \003(\0132\034.vidscore.v1.Score" +
-      "Difference\022\026\n\016truth_revision\030\002 \001(\003*p\n\010Na" +
-      "meKind\022\031\n\025NAME_KIND_UNSPECIFIED\020\000\022\027\n\023NAM" +
-      "E_KIND_SEQUENCES\020\001\022\024\n\020NAME_KIND_LABELS\020\002" +
-      "\022\032\n\026NAME_KIND_FRAME_COUNTS\020\003*j\n\nVisibili" +
-      "ty\022\032\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBI" +
-      "LITY_LADDER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017V" +
-      "ISIBILITY_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET" +
-      "_ACTION_UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SE" +
-      "AL\020\001\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\tSelecti" +
-      "on\022\031\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016SELECTI" +
-      "ON_BEST\020\001\022\024\n\020SELECTION_LATEST\020\002*M\n\007Resco" +
-      "re\022\027\n\023RESCORE_UNSPECIFIED\020\000\022\025\n\021RESCORE_A" +
-      "UTOMATIC\020\001\022\022\n\016RESCORE_REVIEW\020\0022\336\007\n\020Bench" +
-      "markService\022\\\n\017CreateBenchmark\022#.vidscor" +
-      "e.v1.CreateBenchmarkRequest\032$.vidscore.v" +
-      "1.CreateBenchmarkResponse\022S\n\014GetBenchmar" +
-      "k\022 .vidscore.v1.GetBenchmarkRequest\032!.vi" +
-      "dscore.v1.GetBenchmarkResponse\022Y\n\016ListBe" +
-      "nchmarks\022\".vidscore.v1.ListBenchmarksReq" +
-      "uest\032#.vidscore.v1.ListBenchmarksRespons" +
-      "e\022\\\n\017UpdateBenchmark\022#.vidscore.v1.Updat" +
-      "eBenchmarkRequest\032$.vidscore.v1.UpdateBe" +
-      "nchmarkResponse\022\\\n\017DeleteBenchmark\022#.vid" +
-      "score.v1.DeleteBenchmarkRequest\032$.vidsco" +
-      "re.v1.DeleteBenchmarkResponse\022R\n\013UploadT" +
-      "ruth\022\037.vidscore.v1.UploadTruthRequest\032 ." +
-      "vidscore.v1.UploadTruthResponse(\001\022e\n\022Lis" +
-      "tTruthRevisions\022&.vidscore.v1.ListTruthR" +
-      "evisionsRequest\032\'.vidscore.v1.ListTruthR" +
-      "evisionsResponse\022\202\001\n\022RescoreSubmissions\022" +
-      "&.vidscore.v1.RescoreSubmissionsRequest\032" +
-      "\035.google.longrunning.Operation\"%\312A\"\n\017Res" +
-      "coreResponse\022\017RescoreMetadata\022Y\n\016GetLead" +
-      "erboard\022\".vidscore.v1.GetLeaderboardRequ" +
-      "est\032#.vidscore.v1.GetLeaderboardResponse" +
-      "\022e\n\022PublishLeaderboard\022&.vidscore.v1.Pub" +
-      "lishLeaderboardRequest\032\'.vidscore.v1.Pub" +
-      "lishLeaderboardResponseBp\n\025io.github.vid" +
-      "score.v1B\025BenchmarkServiceProtoP\001Z>githu" +
-      "b.com/vidscore/vidscore/clients/go/vidsc" +
-      "ore/v1;vidscorev1b\006proto3"
+      "Difference\"\331\001\n\017ScoreDifference\022\022\n\nsubmis" +
+      "sion\030\001 \001(\t\022\021\n\tevaluator\030\002 \001(\t\022\017\n\007measure" +
+      "\030\003 \001(\t\022\023\n\006before\030\004 \001(\001H\000\210\001\001\022\022\n\005after\030\005 \001" +
+      "(\001H\001\210\001\001\022\030\n\013rank_before\030\006 \001(\005H\002\210\001\001\022\027\n\nran" +
+      "k_after\030\007 \001(\005H\003\210\001\001B\t\n\007_beforeB\010\n\006_afterB" +
+      "\016\n\014_rank_beforeB\r\n\013_rank_after\"\254\001\n\025GetLe" +
+      "aderboardRequest\022\021\n\tbenchmark\030\001 \001(\t\022\021\n\te" +
+      "valuator\030\002 \001(\t\022\023\n\006domain\030\003 \001(\tH\000\210\001\001\022\027\n\nc" +
+      "lass_name\030\004 \001(\tH\001\210\001\001\022\021\n\tpage_size\030\005 \001(\005\022" +
+      "\022\n\npage_token\030\006 \001(\tB\t\n\007_domainB\r\n\013_class" +
+      "_name\"\331\001\n\026GetLeaderboardResponse\022)\n\004rows" +
+      "\030\001 \003(\0132\033.vidscore.v1.LeaderboardRow\022\017\n\007r" +
+      "anking\030\002 \003(\t\022\026\n\016truth_revision\030\003 \001(\003\022\027\n\017" +
+      "next_page_token\030\004 \001(\t\022\035\n\025newest_truth_re" +
+      "vision\030\005 \001(\003\022\036\n\026submissions_to_rescore\030\006" +
+      " \001(\003\022\023\n\013publishable\030\007 \001(\010\"\357\001\n\016Leaderboar" +
+      "dRow\022\014\n\004rank\030\001 \001(\005\022\014\n\004team\030\002 \001(\t\022\022\n\nsubm" +
+      "ission\030\003 \001(\t\022\r\n\005title\030\004 \001(\t\022-\n\tseal_time" +
+      "\030\005 \001(\0132\032.google.protobuf.Timestamp\022-\n\006sc" +
+      "ores\030\006 \003(\0132\035.vidscore.v1.LeaderboardScor" +
+      "e\022\026\n\016truth_revision\030\007 \001(\003\022\031\n\021evaluator_v" +
+      "ersion\030\010 \001(\t\022\r\n\005apart\030\t \001(\010\"A\n\020Leaderboa" +
+      "rdScore\022\017\n\007measure\030\001 \001(\t\022\022\n\005value\030\002 \001(\001H" +
+      "\000\210\001\001B\010\n\006_value\"E\n\031PublishLeaderboardRequ" +
+      "est\022\021\n\tbenchmark\030\001 \001(\t\022\025\n\rvalidate_only\030" +
+      "\002 \001(\010\"g\n\032PublishLeaderboardResponse\0221\n\013d" +
+      "ifferences\030\001 \003(\0132\034.vidscore.v1.ScoreDiff" +
+      "erence\022\026\n\016truth_revision\030\002 \001(\003*p\n\010NameKi" +
+      "nd\022\031\n\025NAME_KIND_UNSPECIFIED\020\000\022\027\n\023NAME_KI" +
+      "ND_SEQUENCES\020\001\022\024\n\020NAME_KIND_LABELS\020\002\022\032\n\026" +
+      "NAME_KIND_FRAME_COUNTS\020\003*j\n\nVisibility\022\032" +
+      "\n\026VISIBILITY_UNSPECIFIED\020\000\022\025\n\021VISIBILITY" +
+      "_LADDER\020\001\022\024\n\020VISIBILITY_FINAL\020\002\022\023\n\017VISIB" +
+      "ILITY_LIVE\020\003*[\n\013QuietAction\022\034\n\030QUIET_ACT" +
+      "ION_UNSPECIFIED\020\000\022\025\n\021QUIET_ACTION_SEAL\020\001" +
+      "\022\027\n\023QUIET_ACTION_CANCEL\020\002*P\n\tSelection\022\031" +
+      "\n\025SELECTION_UNSPECIFIED\020\000\022\022\n\016SELECTION_B" +
+      "EST\020\001\022\024\n\020SELECTION_LATEST\020\002*M\n\007Rescore\022\027" +
+      "\n\023RESCORE_UNSPECIFIED\020\000\022\025\n\021RESCORE_AUTOM" +
+      "ATIC\020\001\022\022\n\016RESCORE_REVIEW\020\0022\336\007\n\020Benchmark" +
+      "Service\022\\\n\017CreateBenchmark\022#.vidscore.v1" +
+      ".CreateBenchmarkRequest\032$.vidscore.v1.Cr" +
+      "eateBenchmarkResponse\022S\n\014GetBenchmark\022 ." +
+      "vidscore.v1.GetBenchmarkRequest\032!.vidsco" +
+      "re.v1.GetBenchmarkResponse\022Y\n\016ListBenchm" +
+      "arks\022\".vidscore.v1.ListBenchmarksRequest" +
+      "\032#.vidscore.v1.ListBenchmarksResponse\022\\\n" +
+      "\017UpdateBenchmark\022#.vidscore.v1.UpdateBen" +
+      "chmarkRequest\032$.vidscore.v1.UpdateBenchm" +
+      "arkResponse\022\\\n\017DeleteBenchmark\022#.vidscor" +
+      "e.v1.DeleteBenchmarkRequest\032$.vidscore.v" +
+      "1.DeleteBenchmarkResponse\022R\n\013UploadTruth" +
+      "\022\037.vidscore.v1.UploadTruthRequest\032 .vids" +
+      "core.v1.UploadTruthResponse(\001\022e\n\022ListTru" +
+      "thRevisions\022&.vidscore.v1.ListTruthRevis" +
+      "ionsRequest\032\'.vidscore.v1.ListTruthRevis" +
+      "ionsResponse\022\202\001\n\022RescoreSubmissions\022&.vi" +
+      "dscore.v1.RescoreSubmissionsRequest\032\035.go" +
+      "ogle.longrunning.Operation\"%\312A\"\n\017Rescore" +
+      "Response\022\017RescoreMetadata\022Y\n\016GetLeaderbo" +
+      "ard\022\".vidscore.v1.GetLeaderboardRequest\032" +
+      "#.vidscore.v1.GetLeaderboardResponse\022e\n\022" +
+      "PublishLeaderboard\022&.vidscore.v1.Publish" +
+      "LeaderboardRequest\032\'.vidscore.v1.Publish" +
+      "LeaderboardResponseBp\n\025io.github.vidscor" +
+      "e.v1B\025BenchmarkServiceProtoP\001Z>github.co" +
+      "m/vidscore/vidscore/clients/go/vidscore/" +
+      "v1;vidscorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -358,7 +360,7 @@ public final class BenchmarkServiceProto {
     internal_static_vidscore_v1_Benchmark_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Benchmark_descriptor,
-        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", "PublicNames", "SubmissionsToRescore", "TruthComplete", });
+        new java.lang.String[] { "Name", "Specification", "TruthGeometry", "DetectionGeometry", "OpenTime", "CloseTime", "Policy", "CreateTime", "UpdateTime", "TruthRevision", "TruthDigest", "PublicNames", "SubmissionsToRescore", "TruthComplete", "SubmissionBudget", "Warnings", });
     internal_static_vidscore_v1_PublicNames_descriptor =
       getDescriptor().getMessageTypes().get(1);
     internal_static_vidscore_v1_PublicNames_fieldAccessorTable = new
@@ -370,7 +372,7 @@ public final class BenchmarkServiceProto {
     internal_static_vidscore_v1_Policy_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Policy_descriptor,
-        new java.lang.String[] { "Visibility", "LadderStep", "ReleasedMeasures", "MinimumFrames", "QuietTimeout", "QuietAction", "TruthTimeout", "SubmissionsPerDay", "SubmissionsInAll", "RankingMeasure", "Selection", "EarlierFirst", "PublicBoard", "Rescore", });
+        new java.lang.String[] { "Visibility", "LadderStep", "ReleasedMeasures", "MinimumFrames", "QuietTimeout", "QuietAction", "TruthTimeout", "SubmissionsPerDay", "SubmissionsInAll", "RankingMeasure", "Selection", "EarlierFirst", "PublicBoard", "Rescore", "UnlimitedSubmissions", });
     internal_static_vidscore_v1_CreateBenchmarkRequest_descriptor =
       getDescriptor().getMessageTypes().get(3);
     internal_static_vidscore_v1_CreateBenchmarkRequest_fieldAccessorTable = new

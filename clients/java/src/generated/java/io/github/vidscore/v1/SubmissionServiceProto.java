@@ -206,81 +206,82 @@ public final class SubmissionServiceProto {
       "token\030\002 \001(\t\"7\n\021OpenStreamRequest\022\022\n\nsubm" +
       "ission\030\001 \001(\t\022\016\n\006stream\030\002 \001(\t\"=\n\022OpenStre" +
       "amResponse\022\'\n\006stream\030\001 \001(\0132\027.vidscore.v1" +
-      ".StreamInfo\"i\n\006Append\022\016\n\006stream\030\001 \001(\t\022\r\n" +
-      "\005epoch\030\002 \001(\003\022\016\n\006offset\030\003 \001(\003\0220\n\ndetectio" +
-      "ns\030\004 \001(\0132\034.vidscore.v1.AnnotationBatch\":" +
-      "\n\023AppendFramesRequest\022#\n\006append\030\001 \001(\0132\023." +
-      "vidscore.v1.Append\"+\n\024AppendFramesRespon" +
-      "se\022\023\n\013next_offset\030\001 \001(\003\"9\n\022AppendBatchRe" +
-      "quest\022#\n\006append\030\001 \001(\0132\023.vidscore.v1.Appe" +
-      "nd\"*\n\023AppendBatchResponse\022\023\n\013next_offset" +
-      "\030\001 \001(\003\"]\n\026CheckDetectionsRequest\022\021\n\tbenc" +
-      "hmark\030\001 \001(\t\0220\n\ndetections\030\002 \001(\0132\034.vidsco" +
-      "re.v1.AnnotationBatch\"@\n\027CheckDetections" +
-      "Response\022\023\n\013frame_count\030\001 \001(\003\022\020\n\010warning" +
-      "s\030\002 \003(\t\"a\n\025SealSubmissionRequest\022\014\n\004name" +
-      "\030\001 \001(\t\022!\n\024expected_frame_count\030\002 \001(\003H\000\210\001" +
-      "\001B\027\n\025_expected_frame_count\"E\n\026SealSubmis" +
-      "sionResponse\022+\n\nsubmission\030\001 \001(\0132\027.vidsc" +
-      "ore.v1.Submission\"\'\n\027CancelSubmissionReq" +
-      "uest\022\014\n\004name\030\001 \001(\t\"G\n\030CancelSubmissionRe" +
+      ".StreamInfo\"\235\001\n\006Append\022\016\n\006stream\030\001 \001(\t\022\r" +
+      "\n\005epoch\030\002 \001(\003\022\016\n\006offset\030\003 \001(\003\0220\n\ndetecti" +
+      "ons\030\004 \001(\0132\034.vidscore.v1.AnnotationBatch\022" +
+      "\035\n\020detections_crc32\030\005 \001(\007H\000\210\001\001B\023\n\021_detec" +
+      "tions_crc32\":\n\023AppendFramesRequest\022#\n\006ap" +
+      "pend\030\001 \001(\0132\023.vidscore.v1.Append\"+\n\024Appen" +
+      "dFramesResponse\022\023\n\013next_offset\030\001 \001(\003\"9\n\022" +
+      "AppendBatchRequest\022#\n\006append\030\001 \001(\0132\023.vid" +
+      "score.v1.Append\"*\n\023AppendBatchResponse\022\023" +
+      "\n\013next_offset\030\001 \001(\003\"]\n\026CheckDetectionsRe" +
+      "quest\022\021\n\tbenchmark\030\001 \001(\t\0220\n\ndetections\030\002" +
+      " \001(\0132\034.vidscore.v1.AnnotationBatch\"@\n\027Ch" +
+      "eckDetectionsResponse\022\023\n\013frame_count\030\001 \001" +
+      "(\003\022\020\n\010warnings\030\002 \003(\t\"a\n\025SealSubmissionRe" +
+      "quest\022\014\n\004name\030\001 \001(\t\022!\n\024expected_frame_co" +
+      "unt\030\002 \001(\003H\000\210\001\001B\027\n\025_expected_frame_count\"" +
+      "E\n\026SealSubmissionResponse\022+\n\nsubmission\030" +
+      "\001 \001(\0132\027.vidscore.v1.Submission\"\'\n\027Cancel" +
+      "SubmissionRequest\022\014\n\004name\030\001 \001(\t\"G\n\030Cance" +
+      "lSubmissionResponse\022+\n\nsubmission\030\001 \001(\0132" +
+      "\027.vidscore.v1.Submission\":\n\026RetrySubmiss" +
+      "ionRequest\022\014\n\004name\030\001 \001(\t\022\022\n\nrequest_id\030\002" +
+      " \001(\t\"F\n\027RetrySubmissionResponse\022+\n\nsubmi" +
+      "ssion\030\001 \001(\0132\027.vidscore.v1.Submission\"=\n\026" +
+      "WatchSubmissionRequest\022\014\n\004name\030\001 \001(\t\022\025\n\r" +
+      "from_revision\030\002 \001(\003\"t\n\027WatchSubmissionRe" +
       "sponse\022+\n\nsubmission\030\001 \001(\0132\027.vidscore.v1" +
-      ".Submission\":\n\026RetrySubmissionRequest\022\014\n" +
-      "\004name\030\001 \001(\t\022\022\n\nrequest_id\030\002 \001(\t\"F\n\027Retry" +
-      "SubmissionResponse\022+\n\nsubmission\030\001 \001(\0132\027" +
-      ".vidscore.v1.Submission\"=\n\026WatchSubmissi" +
-      "onRequest\022\014\n\004name\030\001 \001(\t\022\025\n\rfrom_revision" +
-      "\030\002 \001(\003\"t\n\027WatchSubmissionResponse\022+\n\nsub" +
-      "mission\030\001 \001(\0132\027.vidscore.v1.Submission\022," +
-      "\n\006scores\030\002 \003(\0132\034.vidscore.v1.SubmissionS" +
-      "core\"\257\001\n\017SubmissionScore\022\014\n\004name\030\001 \001(\t\022/" +
-      "\n\013create_time\030\002 \001(\0132\032.google.protobuf.Ti" +
-      "mestamp\022\026\n\016truth_revision\030\003 \001(\003\022#\n\006repor" +
-      "t\030\004 \001(\0132\023.vidscore.v1.Report\022\017\n\007partial\030" +
-      "\005 \001(\010\022\017\n\007current\030\006 \001(\010\"N\n\021ListScoresRequ" +
-      "est\022\022\n\nsubmission\030\001 \001(\t\022\021\n\tpage_size\030\002 \001" +
-      "(\005\022\022\n\npage_token\030\003 \001(\t\"[\n\022ListScoresResp" +
-      "onse\022,\n\006scores\030\001 \003(\0132\034.vidscore.v1.Submi" +
-      "ssionScore\022\027\n\017next_page_token\030\002 \001(\t*\253\002\n\017" +
-      "SubmissionState\022 \n\034SUBMISSION_STATE_UNSP" +
-      "ECIFIED\020\000\022\031\n\025SUBMISSION_STATE_OPEN\020\001\022\036\n\032" +
-      "SUBMISSION_STATE_RECEIVING\020\002\022\033\n\027SUBMISSI" +
-      "ON_STATE_SEALED\020\003\022&\n\"SUBMISSION_STATE_WA" +
-      "ITING_FOR_TRUTH\020\004\022\034\n\030SUBMISSION_STATE_SC" +
-      "ORING\020\005\022\033\n\027SUBMISSION_STATE_SCORED\020\006\022\033\n\027" +
-      "SUBMISSION_STATE_FAILED\020\007\022\036\n\032SUBMISSION_" +
-      "STATE_CANCELLED\020\0102\313\010\n\021SubmissionService\022" +
-      "_\n\020CreateSubmission\022$.vidscore.v1.Create" +
-      "SubmissionRequest\032%.vidscore.v1.CreateSu" +
-      "bmissionResponse\022V\n\rGetSubmission\022!.vids" +
-      "core.v1.GetSubmissionRequest\032\".vidscore." +
-      "v1.GetSubmissionResponse\022\\\n\017ListSubmissi" +
-      "ons\022#.vidscore.v1.ListSubmissionsRequest" +
-      "\032$.vidscore.v1.ListSubmissionsResponse\022M" +
-      "\n\nOpenStream\022\036.vidscore.v1.OpenStreamReq" +
-      "uest\032\037.vidscore.v1.OpenStreamResponse\022W\n" +
-      "\014AppendFrames\022 .vidscore.v1.AppendFrames" +
-      "Request\032!.vidscore.v1.AppendFramesRespon" +
-      "se(\0010\001\022P\n\013AppendBatch\022\037.vidscore.v1.Appe" +
-      "ndBatchRequest\032 .vidscore.v1.AppendBatch" +
-      "Response\022\\\n\017CheckDetections\022#.vidscore.v" +
-      "1.CheckDetectionsRequest\032$.vidscore.v1.C" +
-      "heckDetectionsResponse\022Y\n\016SealSubmission" +
-      "\022\".vidscore.v1.SealSubmissionRequest\032#.v" +
-      "idscore.v1.SealSubmissionResponse\022_\n\020Can" +
-      "celSubmission\022$.vidscore.v1.CancelSubmis" +
-      "sionRequest\032%.vidscore.v1.CancelSubmissi" +
-      "onResponse\022\\\n\017RetrySubmission\022#.vidscore" +
-      ".v1.RetrySubmissionRequest\032$.vidscore.v1" +
-      ".RetrySubmissionResponse\022^\n\017WatchSubmiss" +
-      "ion\022#.vidscore.v1.WatchSubmissionRequest" +
-      "\032$.vidscore.v1.WatchSubmissionResponse0\001" +
-      "\022M\n\nListScores\022\036.vidscore.v1.ListScoresR" +
-      "equest\032\037.vidscore.v1.ListScoresResponseB" +
-      "q\n\025io.github.vidscore.v1B\026SubmissionServ" +
-      "iceProtoP\001Z>github.com/vidscore/vidscore" +
-      "/clients/go/vidscore/v1;vidscorev1b\006prot" +
-      "o3"
+      ".Submission\022,\n\006scores\030\002 \003(\0132\034.vidscore.v" +
+      "1.SubmissionScore\"\257\001\n\017SubmissionScore\022\014\n" +
+      "\004name\030\001 \001(\t\022/\n\013create_time\030\002 \001(\0132\032.googl" +
+      "e.protobuf.Timestamp\022\026\n\016truth_revision\030\003" +
+      " \001(\003\022#\n\006report\030\004 \001(\0132\023.vidscore.v1.Repor" +
+      "t\022\017\n\007partial\030\005 \001(\010\022\017\n\007current\030\006 \001(\010\"N\n\021L" +
+      "istScoresRequest\022\022\n\nsubmission\030\001 \001(\t\022\021\n\t" +
+      "page_size\030\002 \001(\005\022\022\n\npage_token\030\003 \001(\t\"[\n\022L" +
+      "istScoresResponse\022,\n\006scores\030\001 \003(\0132\034.vids" +
+      "core.v1.SubmissionScore\022\027\n\017next_page_tok" +
+      "en\030\002 \001(\t*\253\002\n\017SubmissionState\022 \n\034SUBMISSI" +
+      "ON_STATE_UNSPECIFIED\020\000\022\031\n\025SUBMISSION_STA" +
+      "TE_OPEN\020\001\022\036\n\032SUBMISSION_STATE_RECEIVING\020" +
+      "\002\022\033\n\027SUBMISSION_STATE_SEALED\020\003\022&\n\"SUBMIS" +
+      "SION_STATE_WAITING_FOR_TRUTH\020\004\022\034\n\030SUBMIS" +
+      "SION_STATE_SCORING\020\005\022\033\n\027SUBMISSION_STATE" +
+      "_SCORED\020\006\022\033\n\027SUBMISSION_STATE_FAILED\020\007\022\036" +
+      "\n\032SUBMISSION_STATE_CANCELLED\020\0102\313\010\n\021Submi" +
+      "ssionService\022_\n\020CreateSubmission\022$.vidsc" +
+      "ore.v1.CreateSubmissionRequest\032%.vidscor" +
+      "e.v1.CreateSubmissionResponse\022V\n\rGetSubm" +
+      "ission\022!.vidscore.v1.GetSubmissionReques" +
+      "t\032\".vidscore.v1.GetSubmissionResponse\022\\\n" +
+      "\017ListSubmissions\022#.vidscore.v1.ListSubmi" +
+      "ssionsRequest\032$.vidscore.v1.ListSubmissi" +
+      "onsResponse\022M\n\nOpenStream\022\036.vidscore.v1." +
+      "OpenStreamRequest\032\037.vidscore.v1.OpenStre" +
+      "amResponse\022W\n\014AppendFrames\022 .vidscore.v1" +
+      ".AppendFramesRequest\032!.vidscore.v1.Appen" +
+      "dFramesResponse(\0010\001\022P\n\013AppendBatch\022\037.vid" +
+      "score.v1.AppendBatchRequest\032 .vidscore.v" +
+      "1.AppendBatchResponse\022\\\n\017CheckDetections" +
+      "\022#.vidscore.v1.CheckDetectionsRequest\032$." +
+      "vidscore.v1.CheckDetectionsResponse\022Y\n\016S" +
+      "ealSubmission\022\".vidscore.v1.SealSubmissi" +
+      "onRequest\032#.vidscore.v1.SealSubmissionRe" +
+      "sponse\022_\n\020CancelSubmission\022$.vidscore.v1" +
+      ".CancelSubmissionRequest\032%.vidscore.v1.C" +
+      "ancelSubmissionResponse\022\\\n\017RetrySubmissi" +
+      "on\022#.vidscore.v1.RetrySubmissionRequest\032" +
+      "$.vidscore.v1.RetrySubmissionResponse\022^\n" +
+      "\017WatchSubmission\022#.vidscore.v1.WatchSubm" +
+      "issionRequest\032$.vidscore.v1.WatchSubmiss" +
+      "ionResponse0\001\022M\n\nListScores\022\036.vidscore.v" +
+      "1.ListScoresRequest\032\037.vidscore.v1.ListSc" +
+      "oresResponseBq\n\025io.github.vidscore.v1B\026S" +
+      "ubmissionServiceProtoP\001Z>github.com/vids" +
+      "core/vidscore/clients/go/vidscore/v1;vid" +
+      "scorev1b\006proto3"
     };
     descriptor = com.google.protobuf.Descriptors.FileDescriptor
       .internalBuildGeneratedFileFrom(descriptorData,
@@ -354,7 +355,7 @@ public final class SubmissionServiceProto {
     internal_static_vidscore_v1_Append_fieldAccessorTable = new
       com.google.protobuf.GeneratedMessage.FieldAccessorTable(
         internal_static_vidscore_v1_Append_descriptor,
-        new java.lang.String[] { "Stream", "Epoch", "Offset", "Detections", });
+        new java.lang.String[] { "Stream", "Epoch", "Offset", "Detections", "DetectionsCrc32", });
     internal_static_vidscore_v1_AppendFramesRequest_descriptor =
       getDescriptor().getMessageTypes().get(11);
     internal_static_vidscore_v1_AppendFramesRequest_fieldAccessorTable = new

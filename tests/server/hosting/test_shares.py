@@ -200,5 +200,5 @@ def _retry_delay_s(error: grpc.aio.AioRpcError) -> float | None:
     delay = RetryInfo()
     for detail in Status.FromString(data).details:
         if detail.Unpack(delay):
-            return delay.retry_delay.ToTimedelta().total_seconds()
+            return float(delay.retry_delay.ToTimedelta().total_seconds())
     return None

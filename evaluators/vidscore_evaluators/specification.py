@@ -133,6 +133,12 @@ class BenchmarkSpec:
     domains: tuple[DomainSpec, ...] = ()
     sequences: tuple[SequenceSpec, ...] = ()
 
+    @property
+    def evaluated_frame_count(self) -> int:
+        """Frames that it says are evaluated, whatever the truth lists."""
+        evaluated = (sequence.evaluated_frames for sequence in self.sequences)
+        return sum(len(frames) for frames in evaluated if frames is not None)
+
     def classes_of(self, domain: str) -> tuple[str, ...] | None:
         """Classes that are scored in a domain; None where the specification does not say."""
         for entry in self.domains:

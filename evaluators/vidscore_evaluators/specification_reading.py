@@ -115,8 +115,7 @@ class _Reader:
 
 
 def _refuse_too_many_frames(reader: _Reader, spec: BenchmarkSpec) -> None:
-    evaluated = [sequence.evaluated_frames or FrameRanges() for sequence in spec.sequences]
-    total = sum(len(frames) for frames in evaluated)
+    total = spec.evaluated_frame_count
     if total > MAXIMUM_FRAMES:
         reader.fault("sequences", f"{total} frames", f"at most {MAXIMUM_FRAMES} frames in all")
     reader.raise_faults()

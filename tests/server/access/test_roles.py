@@ -193,7 +193,7 @@ async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
 
 def _about(method: str, name: str) -> Any:
     """A request of an RPC that is about one submission."""
-    request = message_factory.GetMessageClass(METHODS[method].input_type)()
+    request: Any = message_factory.GetMessageClass(METHODS[method].input_type)()
     submission = f"{BENCHMARK}/submissions/{name}"
     if "append" in METHODS[method].input_type.fields_by_name:
         request.append.CopyFrom(append(f"{submission}/streams/default", 0, points({1: HERE})))

@@ -34,7 +34,7 @@ from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_server.access.roles import ROLES_BY_RPC
+from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.application import HOSTED_SERVICES, SERVICES
 from vidscore_server.hosting.policy import Policy
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
@@ -266,6 +266,19 @@ def _roles(method: str) -> str:
     return ", ".join(role.value for role in Role if role in roles)
 
 
+def role_table() -> str:
+    """Every RPC, and who may call it."""
+    shown = [None, Role.VIEWER, Role.PERFORMER, Role.ORGANISER]
+    rows = []
+    for method, allowed in ROLES_BY_RPC.items():
+        cells = ["yes" if role in allowed else "" for role in shown]
+        if method in OF_SUBMISSIONS:
+            cells[2] = "own team's"
+        rows.append([code(method.strip("/")), *cells])
+    rows.extend([code(method.strip("/")), *["yes"] * len(shown)] for method in OPEN_RPCS)
+    return table(("RPC", "no token", "viewer", "performer", "organiser"), rows)
+
+
 def service(name: str) -> str:
     """What a service says of itself and of each RPC, under headings."""
     [found] = [declared for declared in _declared("service") if declared.name == name]
@@ -351,6 +364,7 @@ TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "parameters": parameters,
         "policy": policy,
         "rpcs": rpcs,
+        "roles": role_table,
         "service": service,
         "setting-spellings": setting_spellings,
         "settings": settings,

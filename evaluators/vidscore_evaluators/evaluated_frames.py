@@ -90,7 +90,8 @@ def unlisted_frames(
         if sequence.evaluated_frames is None:
             continue
         mine = np.array(seen.get(sequence.key, []), dtype=np.int64)
-        missing = np.setdiff1d(sequence.evaluated_frames.numbers(), mine)
+        evaluated = sequence.evaluated_frames.numbers()
+        missing = evaluated[~np.isin(evaluated, mine, assume_unique=True)]
         numbers.append(missing)
         indices.append(np.full(len(missing), index))
     table = tuple(sequence.key for sequence in specification.sequences)

@@ -9,14 +9,14 @@ other. What a specification does to truth is in `vidscore_evaluators.evaluated_f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
-from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, IntArray, expand_runs
 
 MAXIMUM_FRAMES = 10_000_000
 """Frames that one specification may name in all; a larger number is surely a mistake."""
@@ -29,21 +29,25 @@ class FrameRanges:
     ranges: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, ranges: Iterable[tuple[int, int]]) -> FrameRanges:
+    def of(cls, ranges: Sequence[tuple[int, int]] | IntArray) -> FrameRanges:
         """Bring any ranges into the one form.
 
         Raises:
             ValueError: If a range is negative or ends before it starts.
         """
-        merged: list[tuple[int, int]] = []
-        for first, last in sorted(ranges):
-            if not 0 <= first <= last:
-                raise ValueError("frames that are not negative, first before last")
-            if merged and first <= merged[-1][1] + 1:
-                merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-            else:
-                merged.append((first, last))
-        return cls(tuple(merged))
+        wrong = "frames that are not negative, first before last"
+        try:
+            bounds = np.array(ranges, dtype=np.int64).reshape(-1, 2)
+        except OverflowError:
+            raise ValueError(wrong) from None
+        first, last = bounds[np.argsort(bounds[:, 0], kind="stable")].T
+        if ((first < 0) | (first > last)).any():
+            raise ValueError(wrong)
+        last = np.maximum.accumulate(last)
+        begins = np.ones(len(first), dtype=np.bool_)
+        begins[1:] = first[1:] > last[:-1] + 1
+        ends = np.roll(begins, -1)  # the range before one that begins is the end of another
+        return cls(tuple(zip(first[begins].tolist(), last[ends].tolist(), strict=True)))
 
     def __len__(self) -> int:
         """Number of frames."""
@@ -51,8 +55,8 @@ class FrameRanges:
 
     def numbers(self) -> IntArray:
         """Every frame number, ascending."""
-        runs = [np.arange(first, last + 1, dtype=np.int64) for first, last in self.ranges]
-        return np.concatenate(runs) if runs else np.zeros(0, dtype=np.int64)
+        first, last = np.array(self.ranges, dtype=np.int64).reshape(-1, 2).T
+        return expand_runs(first, last - first + 1)
 
     def contains(self, numbers: IntArray) -> BoolArray:
         """Whether each of (F,) frame numbers is in the set."""
@@ -128,6 +132,12 @@ class BenchmarkSpec:
     evaluators: tuple[EvaluatorSpec, ...] = ()
     domains: tuple[DomainSpec, ...] = ()
     sequences: tuple[SequenceSpec, ...] = ()
+
+    @property
+    def evaluated_frame_count(self) -> int:
+        """Frames that it says are evaluated, whatever the truth lists."""
+        evaluated = (sequence.evaluated_frames for sequence in self.sequences)
+        return sum(len(frames) for frames in evaluated if frames is not None)
 
     def classes_of(self, domain: str) -> tuple[str, ...] | None:
         """Classes that are scored in a domain; None where the specification does not say."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import checked_name, name_advice
 from vidscore_evaluators.specification import (
@@ -19,6 +21,11 @@ from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 Converter = Callable[[object], Any]
 
+SHOWN_RANGES = 20
+"""Ranges of which a message shows as much as it has room for."""
+
+_UP_TO = f"frames up to {MAXIMUM_FRAME_NUMBER}"
+
 MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 """The greatest width and height of an image: what 32 bits on the wire hold."""
 
@@ -26,7 +33,7 @@ MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> BenchmarkSpec:
     """Inverse of `vidscore_evaluators.specification.spec_to_dict`.
 
-    A range of frames may also be written as one number.
+    A range of frames may also be written as one number; many may be an array of (N, 2) bounds.
 
     Args:
         document: The specification as dictionaries.
@@ -108,15 +115,15 @@ class _Reader:
 
 
 def _refuse_too_many_frames(reader: _Reader, spec: BenchmarkSpec) -> None:
-    evaluated = [sequence.evaluated_frames or FrameRanges() for sequence in spec.sequences]
-    total = sum(len(frames) for frames in evaluated)
+    total = spec.evaluated_frame_count
     if total > MAXIMUM_FRAMES:
         reader.fault("sequences", f"{total} frames", f"at most {MAXIMUM_FRAMES} frames in all")
     reader.raise_faults()
 
 
 def _shown(value: object) -> str:
-    return repr(value)[:80]
+    shown = value[:SHOWN_RANGES].tolist() if isinstance(value, np.ndarray) else value
+    return repr(shown)[:80]
 
 
 def _name(value: object) -> str:
@@ -151,6 +158,15 @@ def _names(value: object) -> tuple[str, ...]:
 
 
 def _ranges(value: object) -> FrameRanges:
+    """Frames as a file or a message has them: of a message they are an array."""
+    if not isinstance(value, np.ndarray):
+        return FrameRanges.of(_pairs(value))
+    if (value > MAXIMUM_FRAME_NUMBER).any():
+        raise ValueError(_UP_TO)
+    return FrameRanges.of(value)
+
+
+def _pairs(value: object) -> list[tuple[int, int]]:
     pairs = []
     for entry in _list(value):
         pair = [entry, entry] if isinstance(entry, int) else entry
@@ -160,9 +176,9 @@ def _ranges(value: object) -> FrameRanges:
         ):  # fmt: skip
             raise ValueError("frame numbers or [first, last] pairs")
         if pair[1] > MAXIMUM_FRAME_NUMBER:
-            raise ValueError(f"frames up to {MAXIMUM_FRAME_NUMBER}")
+            raise ValueError(_UP_TO)
         pairs.append((pair[0], pair[1]))
-    return FrameRanges.of(pairs)
+    return pairs
 
 
 def _parameters(value: object) -> dict[str, Any]:

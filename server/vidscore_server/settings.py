@@ -314,7 +314,8 @@ class Settings:
     )
     idle_timeout_s: int = parameter(
         300,
-        "Time after which a stream ends whose client sends, or takes, nothing.",
+        "Time after which a stream ends whose client sends, or takes, nothing, and a connection "
+        "without a call.",
         unit="s",
         minimum=1,
         maximum=86_400,

@@ -34,7 +34,7 @@ WANTED = {
         *(f"options {name}" for name in COMMANDS),
     ],
     "docs/hosting.md": ["policy"],
-    "docs/server.md": ["setting-spellings", "settings"],
+    "docs/server.md": ["setting-spellings", "settings", "roles"],
     "docs/wire-protocol.md": ["rpcs", "errors"],
     "docs/wire-messages.md": [f"messages {name}" for name in PROTOS],
     **{

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -98,3 +100,15 @@ def test_unlisted_frames_have_the_arity_asked_for_and_no_objects() -> None:
     assert missing.object_count == 0
     assert (SequenceKey("left", "s2"), 3) not in frame_keys(missing)
     assert (SequenceKey("left", "s2"), 4) in frame_keys(missing)
+
+
+def test_frames_that_nobody_lists_cost_their_columns_and_little_more() -> None:
+    """A specification says in a few bytes that there are a million frames."""
+    specification = BenchmarkSpec(sequences=(SequenceSpec("1", frame_count=1_000_000),))
+    tracemalloc.start()
+    found = unlisted_frames(specification, [(SequenceKey("", "1"), 7)], 2)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.frame_count == 999_999
+    assert 7 not in found.frame_numbers
+    assert peak_bytes < 4 * found.held_bytes

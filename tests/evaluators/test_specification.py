@@ -86,6 +86,7 @@ def test_ranges_of_one_set_are_equal(ranges: list[tuple[int, int]]) -> None:
     frames = FrameRanges.of(ranges)
     assert FrameRanges.of([(number, number) for number in _numbers(ranges)]) == frames
     assert FrameRanges.of(ranges[::-1]) == frames
+    assert FrameRanges.of(np.array(ranges, dtype=np.int64).reshape(-1, 2)) == frames
     for (_, last), (first, _) in zip(frames.ranges, frames.ranges[1:], strict=False):
         assert first > last + 1
 

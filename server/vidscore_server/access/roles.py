@@ -19,6 +19,13 @@ MEMBERS: Roles = frozenset(Role)
 ANYONE: Roles = frozenset({*Role, None})
 """Everyone on this machine; from elsewhere a token is needed (see `Gate`)."""
 
+OPEN_RPCS = (
+    "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/Watch",
+    "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+)
+"""RPCs of gRPC's own services: no token is asked for, nor looked at, wherever a call comes from."""
+
 ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.EvaluatorService/ListEvaluators": ANYONE,
     "/vidscore.v1.EvaluatorService/GetEvaluator": ANYONE,
@@ -63,3 +70,18 @@ ROLES_BY_RPC: Mapping[str, Roles] = {
     "/google.longrunning.Operations/CancelOperation": ORGANISERS,
     "/google.longrunning.Operations/WaitOperation": ORGANISERS,
 }
+
+OF_SUBMISSIONS = frozenset(
+    f"/vidscore.v1.SubmissionService/{name}"
+    for name in (
+        "GetSubmission",
+        "OpenStream",
+        "AppendFrames",
+        "AppendBatch",
+        "SealSubmission",
+        "CancelSubmission",
+        "WatchSubmission",
+        "ListScores",
+    )
+)
+"""RPCs about one submission: to a performer of another team it is as if it were not there."""

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from vidscore.v1 import specification_pb2
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.specification_reading import spec_from_dict
@@ -151,13 +154,13 @@ def _sequence_to_dict(message: specification_pb2.SequenceSpec) -> dict[str, Any]
         "name": message.name,
         "domain": message.domain,
         "first_frame": message.first_frame,
-        "dont_care_frames": _ranges_to_list(message.dont_care_frames),
+        "dont_care_frames": _bounds_of(message.dont_care_frames),
     }
     for name in ("frame_count", "image_width", "image_height"):
         if message.HasField(name):
             entry[name] = getattr(message, name)
     if message.HasField("frames"):
-        entry["frames"] = _ranges_to_list(message.frames.ranges)
+        entry["frames"] = _bounds_of(message.frames.ranges)
     return entry
 
 
@@ -173,8 +176,10 @@ def _sequence_from_dict(entry: Mapping[str, Any]) -> specification_pb2.SequenceS
     return message
 
 
-def _ranges_to_list(ranges: Iterable[specification_pb2.FrameRange]) -> list[list[int]]:
-    return [[entry.first, entry.last] for entry in ranges]
+def _bounds_of(ranges: Sequence[specification_pb2.FrameRange]) -> IntArray:
+    """(N, 2) first and last frames: there may be many, in a few bytes each."""
+    numbers = (number for entry in ranges for number in (entry.first, entry.last))
+    return np.fromiter(numbers, np.int64, 2 * len(ranges)).reshape(-1, 2)
 
 
 def _ranges_from_list(pairs: Iterable[Sequence[int]]) -> list[specification_pb2.FrameRange]:

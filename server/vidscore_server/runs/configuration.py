@@ -20,7 +20,7 @@ from vidscore_evaluators.errors import (
 )
 from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.codec.annotations_codec import ARITY_OF_GEOMETRY, geometry_name
 from vidscore_server.codec.specification_codec import read_specification
 from vidscore_server.settings import Settings
@@ -96,8 +96,8 @@ class _Collector:
         if not specification.evaluators:
             self._fault("no evaluator", "at least one", "specification.evaluators")
         self._limit(len(specification.evaluators), "evaluators", "maximum_evaluators")
-        evaluated = [entry.evaluated_frames or FrameRanges() for entry in specification.sequences]
-        self._limit(sum(map(len, evaluated)), "evaluated frames", "maximum_frames")
+        frames = specification.evaluated_frame_count
+        self._limit(frames, "evaluated frames", "maximum_frames")
         return specification
 
     def evaluators(self, specification: BenchmarkSpec) -> tuple[Evaluator[Any], ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -34,6 +34,9 @@ from vidscore_server.runs.live_schedule import LiveSchedule
 from vidscore_server.runs.newest import Newest
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
+
+MANY_UNLISTED_FRAMES = 100_000
+"""Frames that a specification names and nobody has sent, of which one run at a time has so many."""
 
 
 class State(StrEnum):
@@ -66,14 +69,23 @@ class ScoringSession:
         settings: The server's limits.
         workers: Who tallies.
         with_live: Whether live reports can be sent; if not, a wish for them is ignored.
+        turn: Held by the run that makes many frames which nobody has sent; all runs have one.
 
     Attributes:
         state: Where the run stands.
         live: The newest live report that nobody has taken.
     """
 
-    def __init__(self, settings: Settings, workers: WorkerPool, *, with_live: bool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        workers: WorkerPool,
+        *,
+        with_live: bool,
+        turn: asyncio.Lock | None = None,
+    ) -> None:
         """Begin without a configuration."""
+        self._turn = turn or asyncio.Lock()
         self.state = State.CONFIGURING
         self.live: Newest[Live] = Newest()
         self._settings = settings
@@ -153,11 +165,12 @@ class ScoringSession:
             self._require(State.RECEIVING, "the end", "a configuration")
             self.state = State.FINISHING
             self._changed.set()
-            async with self._columns:
-                rest = await asyncio.to_thread(self._take_rest)
-                if rest is not None:
-                    self._accumulation.add(*rest)
-            final = await self._tally(for_reports=True)
+            async with self._turn_where_many_are_unlisted():
+                async with self._columns:
+                    rest = await asyncio.to_thread(self._take_rest)
+                    if rest is not None:
+                        self._accumulation.add(*rest)
+                final = await self._tally(for_reports=True)
             self.state = State.FINISHED
             return final.reports
 
@@ -177,6 +190,12 @@ class ScoringSession:
             complete = pair_frames(self._pairing, specification, side, batch)
         if complete is not None:
             self._accumulation.add(*complete)
+
+    def _turn_where_many_are_unlisted(self) -> AbstractAsyncContextManager[None]:
+        """What the last round waits for: frames that cost their sender nothing cost memory here."""
+        named = self._configuration.specification.evaluated_frame_count
+        unlisted = named - self._frames[Side.TRUTH]
+        return self._turn if unlisted > MANY_UNLISTED_FRAMES else nullcontext()
 
     def _take_rest(self) -> tuple[Annotations, Annotations] | None:
         configuration = self._configuration

@@ -41,6 +41,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         self._settings = settings
         self._workers = workers
         self._sessions = sessions
+        self._turn = asyncio.Lock()
 
     async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self, requests: Requests[scoring_service_pb2.ScoreRequest], responses: ScoreResponses
@@ -91,7 +92,9 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
     ) -> AsyncIterator[tuple[ScoringSession, asyncio.TaskGroup]]:
         """A session with a place of its own, and the tasks that end with it."""
         with self._sessions.open(Use.SCORING):
-            session = ScoringSession(self._settings, self._workers, with_live=with_live)
+            session = ScoringSession(
+                self._settings, self._workers, with_live=with_live, turn=self._turn
+            )
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())
                 yield session, tasks

@@ -1,4 +1,4 @@
-"""Role x RPC: every RPC is in the table, and each role gets what the table says."""
+"""Caller x RPC: every RPC of every service is in the table, and each caller gets what it says."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import pytest_asyncio
 from google.longrunning import operations_pb2
 from google.protobuf import message_factory
 from google.protobuf.descriptor import MethodDescriptor
-from tests.server.hosting.hosted import Hosted, hosting
-from tests.server.scene import refused
+from google.protobuf.duration_pb2 import Duration
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+from tests.server.hosting.hosted import BENCHMARK, Hosted, append, create_token, hosting
+from tests.server.scene import HERE, points, refused
 
 from vidscore.v1 import (
     access_service_pb2,
@@ -26,7 +29,8 @@ from vidscore.v1 import (
     submission_service_pb2,
     trust_service_pb2,
 )
-from vidscore_server.access.roles import ROLES_BY_RPC
+from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.services.open_calls import HEALTH_WATCH
 from vidscore_server.store.records import Role
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -41,12 +45,18 @@ FILES = (
     submission_service_pb2,
     trust_service_pb2,
     operations_pb2,
+    health_pb2,
+    reflection_pb2,
 )
+NOT_SERVED = {"/grpc.health.v1.Health/List"}
+"""RPCs that newer protos have and the servicers of gRPC have not."""
+
 METHODS: dict[str, MethodDescriptor] = {
     f"/{service.full_name}/{method.name}": method
     for file in FILES
     for service in file.DESCRIPTOR.services_by_name.values()
     for method in service.methods
+    if f"/{service.full_name}/{method.name}" not in NOT_SERVED
 }
 REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
 
@@ -91,7 +101,8 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Host
 
 
 async def test_the_table_has_every_rpc_and_no_other() -> None:
-    assert set(ROLES_BY_RPC) == set(METHODS)
+    assert {*ROLES_BY_RPC, *OPEN_RPCS} == set(METHODS)
+    assert set(ROLES_BY_RPC) > OF_SUBMISSIONS
 
 
 async def test_the_table_says_what_was_decided() -> None:
@@ -103,22 +114,95 @@ async def test_the_table_says_what_was_decided() -> None:
         assert (None in roles) == (short in ANYONE_MAY), method
 
 
-@pytest.mark.parametrize(("method", "role"), list(product(sorted(METHODS), [*Role, None])))
-async def test_each_role_gets_through_exactly_where_the_table_lets_it(
-    shared: Hosted, method: str, role: Role | None
+class Callers:
+    """The secret of every kind of caller; None for one without a token."""
+
+    def __init__(self, hosted: Hosted, revoked: str, expired: str) -> None:
+        whole = hosted.organiser.secret
+        self.secrets: dict[str, str | None] = {
+            "no token": None,
+            "garbage": "x",
+            "unknown token": f"vidscore_{'0' * 16}_{'0' * 64}",
+            "wrong secret": f"{whole[:-64]}{'0' * 64}",
+            "revoked": revoked,
+            "expired": expired,
+            "performer": hosted.red.secret,
+            "performer of another team": hosted.blue.secret,
+            "viewer": hosted.viewer.secret,
+            "organiser": hosted.organiser.secret,
+        }
+
+
+ROLES: dict[str, Role | None] = {
+    "no token": None,
+    "performer": Role.PERFORMER,
+    "performer of another team": Role.PERFORMER,
+    "viewer": Role.VIEWER,
+    "organiser": Role.ORGANISER,
+}
+WITHOUT_A_TOKEN_THAT_HOLDS = ("garbage", "unknown token", "wrong secret", "revoked", "expired")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def callers(shared: Hosted) -> Callers:
+    lifetime = Duration(seconds=60)
+    organiser = access_service_pb2.ROLE_ORGANISER
+    expired = await create_token(shared.organiser, organiser, lifetime=lifetime)
+    revoked = await create_token(shared.organiser, organiser)
+    shared.clock.pass_by(seconds=60)
+    request = access_service_pb2.RevokeTokenRequest(name=f"tokens/{revoked.split('_')[1]}")
+    await shared.organiser.access.RevokeToken(request, metadata=shared.organiser.metadata)
+    await shared.organiser.create_benchmark()
+    await shared.red.submission()
+    return Callers(shared, revoked, expired)
+
+
+@pytest.mark.parametrize(
+    ("method", "caller"), list(product(sorted(METHODS), [*ROLES, *WITHOUT_A_TOKEN_THAT_HOLDS]))
+)
+async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
+    shared: Hosted, callers: Callers, method: str, caller: str
 ) -> None:
-    secrets = {
-        Role.ORGANISER: shared.organiser.secret,
-        Role.PERFORMER: shared.red.secret,
-        Role.VIEWER: shared.viewer.secret,
-    }
-    metadata = [("authorization", f"Bearer {secrets[role]}")] if role else []
+    secret = callers.secrets[caller]
+    metadata = [] if secret is None else [("authorization", f"Bearer {secret}")]
     code = await _code_of(shared.channel, method, metadata)
-    assert code is not grpc.StatusCode.DEADLINE_EXCEEDED
-    assert (code not in REFUSALS) == (role in ROLES_BY_RPC[method])
-    if code in REFUSALS:
-        expected = grpc.StatusCode.PERMISSION_DENIED if role else grpc.StatusCode.UNAUTHENTICATED
-        assert code is expected
+    assert code is not grpc.StatusCode.UNIMPLEMENTED
+    if method in OPEN_RPCS:
+        assert code is grpc.StatusCode.OK
+    elif caller in WITHOUT_A_TOKEN_THAT_HOLDS:
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+    elif ROLES[caller] in ROLES_BY_RPC[method]:
+        assert code not in REFUSALS
+    elif caller == "no token":
+        assert code is grpc.StatusCode.UNAUTHENTICATED
+    else:
+        assert code is grpc.StatusCode.PERMISSION_DENIED
+
+
+@pytest.mark.parametrize("method", sorted(OF_SUBMISSIONS))
+async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
+    shared: Hosted, callers: Callers, method: str
+) -> None:
+    metadata = [("authorization", f"Bearer {callers.secrets['performer of another team']}")]
+    found, absent = [
+        await _status_of(shared.channel, method, metadata, _about(method, name))
+        for name in ("one", "absent")
+    ]
+    assert found[0] is grpc.StatusCode.NOT_FOUND
+    assert found == (absent[0], absent[1].replace("absent", "one"))
+
+
+def _about(method: str, name: str) -> Any:
+    """A request of an RPC that is about one submission."""
+    request: Any = message_factory.GetMessageClass(METHODS[method].input_type)()
+    submission = f"{BENCHMARK}/submissions/{name}"
+    if "append" in METHODS[method].input_type.fields_by_name:
+        request.append.CopyFrom(append(f"{submission}/streams/default", 0, points({1: HERE})))
+    elif "submission" in METHODS[method].input_type.fields_by_name:
+        request.submission = submission
+    else:
+        request.name = submission
+    return request
 
 
 async def test_an_rpc_that_does_not_exist_is_unknown_to_all(shared: Hosted) -> None:
@@ -147,22 +231,38 @@ async def _code_of(
 ) -> grpc.StatusCode:
     """What a call with an empty request, or an empty stream of them, comes to."""
     descriptor = METHODS[method]
+    empty = message_factory.GetMessageClass(descriptor.input_type)()
+    given = None if descriptor.client_streaming else empty
+    code, _ = await _status_of(channel, method, metadata, given)
+    return code
+
+
+async def _status_of(
+    channel: grpc.aio.Channel, method: str, metadata: list[tuple[str, str]], request: Any
+) -> tuple[grpc.StatusCode, str]:
+    """Code and text that a call with one request, or with none, comes to.
+
+    What never ends is cancelled after its first response, and is as good as done.
+    """
+    descriptor = METHODS[method]
     streamed_in = bool(descriptor.client_streaming)
     streamed_out = bool(descriptor.server_streaming)
     words = {True: "stream", False: "unary"}
     make_call = getattr(channel, f"{words[streamed_in]}_{words[streamed_out]}")
     response = message_factory.GetMessageClass(descriptor.output_type)
-    request = message_factory.GetMessageClass(descriptor.input_type)()
     multi = make_call(
         method,
         request_serializer=lambda message: message.SerializeToString(),
         response_deserializer=response.FromString,
     )
-    call: Any = multi(iter([]) if streamed_in else request, metadata=metadata, timeout=60)
+    requests = iter([] if request is None else [request])
+    call: Any = multi(requests if streamed_in else request, metadata=metadata, timeout=60)
+    if method == HEALTH_WATCH and await call.read():
+        call.cancel()
+        return grpc.StatusCode.OK, ""
     if streamed_out:
         await _read(call)
-    code: grpc.StatusCode = await call.code()
-    return code
+    return await call.code(), await call.details()
 
 
 async def _read(call: Any) -> None:

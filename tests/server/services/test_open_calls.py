@@ -158,8 +158,9 @@ async def test_calls_that_anybody_may_make_last_for_a_time_alone(
 
 async def test_a_service_of_health_that_there_is_not_is_unimplemented() -> None:
     async with serving(PlayedWorkers()) as running:
+        call: Any = running.channel.unary_unary("/grpc.health.v1.Health/List")
         with pytest.raises(grpc.aio.AioRpcError) as caught:
-            await _health(running.channel).List(health_pb2.HealthListRequest())
+            await call(b"")
         assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 

@@ -153,7 +153,10 @@ def _range(measure: Measure) -> str:
         return "any"
     if greatest is None:
         return f"≥ {least:g}"
-    return f"≤ {greatest:g}" if least is None else f"{least:g} to {greatest:g}"
+    if least is None:
+        useful = "" if measure.of_nothing is None else f", of use from {measure.of_nothing:g}"
+        return f"≤ {greatest:g}{useful}"
+    return f"{least:g} to {greatest:g}"
 
 
 # --- formats and clients ---------------------------------------------------------------------

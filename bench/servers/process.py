@@ -25,6 +25,7 @@ parameters = { base = "euclidean" }
 
 [policy]
 visibility = "live"
+submissions_in_all = 0
 minimum_frames = 1
 """
 

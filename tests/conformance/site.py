@@ -49,7 +49,7 @@ class Site:
                 "evaluators": configuration["evaluators"],
                 "truth_geometry": configuration["truth_geometry"],
                 "detection_geometry": configuration["detection_geometry"],
-                "policy": {"visibility": "final", **policy},
+                "policy": {"visibility": "final", "submissions_in_all": 0, **policy},
             },
         )
         self.organiser.benchmarks.upload_truth(benchmark, [case.truth()])

@@ -32,6 +32,14 @@ class PlayedWorkers(WorkerPool):
         self.gate.set()
         self.jobs: list[Job] = []
 
+    @property
+    def process_ids(self) -> list[int]:
+        return []
+
+    @property
+    def busy_count(self) -> int:
+        return 0
+
     async def run(self, job: Job) -> bytes:
         self.jobs.append(job)
         await self.gate.wait()

@@ -137,3 +137,22 @@ def test_truth_is_told_as_it_was_uploaded_and_doubted_where_it_looks_like_detect
         "uploaded: 3 objects (car 2, bus 1), 2 sequences, 2 frames",
     ]
     assert "objects of the ground truth have confidences" in result.stderr
+
+
+def test_the_budget_that_follows_from_the_truth_is_shown_as_the_default(
+    folder: Path, organiser: Call
+) -> None:
+    """And the organiser is warned where one object is worth more than a step, or without one."""
+    (folder / "bounded.toml").write_text(BENCHMARK)
+    (folder / "free.toml").write_text(BENCHMARK + "submissions_in_all = 0\n")
+    well(organiser("benchmark", "create", "bounded", "bounded.toml"))
+    early = well(organiser("benchmark", "show", "bounded"))
+    assert "5 submissions (default until the ground truth is complete)" in early
+    told = organiser("benchmark", "truth", "bounded", "--truth", "truth.json")
+    assert "a team may have 5 submissions (default) scored in all" in well(told)
+    assert "Warning: one of the 3 objects of the ground truth changes f1" in told.stderr
+    shown = json.loads(well(organiser("benchmark", "show", "bounded", "--format", "json")))
+    assert shown["submission_budget"] == {"maximum": 5, "default": True}
+    free = organiser("benchmark", "create", "free", "free.toml")
+    assert "Warning: a team may have any number of submissions in all" in free.stderr
+    assert "any number of submissions" in well(organiser("benchmark", "show", "free"))

@@ -84,10 +84,10 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
 
 
 def test_submitted_detections_get_the_scores_of_the_files(hosted: str, falcon: Call) -> None:
-    """F1 2/3, MSE 54: what `vidscore score` gives for the same files, released measures alone."""
+    """F1 2/3, MSE 54: as `vidscore score` has it, rounded; released measures alone."""
     sent = ("submit", hosted, "--detections", "detections.json")
     rows = list(csv.DictReader(io.StringIO(well(falcon(*sent, "--format", "csv")))))
-    assert {row["measure"]: float(row["value"]) for row in rows} == {"f1": 2 / 3, "mse": 54.0}
+    assert {row["measure"]: float(row["value"]) for row in rows} == {"f1": 0.67, "mse": 54.0}
 
 
 def test_the_same_submission_again_sends_nothing_and_shows_the_same(
@@ -256,7 +256,7 @@ def test_new_truth_never_puts_scores_of_two_revisions_on_one_board(
     well(organiser("submit", hosted, "--detections", "other.json", "--name", "other"))
     well(organiser("benchmark", "truth", hosted, "--truth", "new.json", "--complete"))
     well(organiser("benchmark", "rescore", hosted, "falcon"))
-    boards = {"2": [1.0, 2 / 3], "3": [4 / 8, 2 / 7]}
+    boards = {"2": [1.0, 0.67], "3": [0.5, 0.29]}
     revisions = {""}
     while revisions != {"3"}:
         text = well(falcon("leaderboard", hosted, "--format", "csv"))

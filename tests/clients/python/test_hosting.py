@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,13 +50,21 @@ def test_a_benchmark_is_created_shown_listed_changed_and_deleted(
         created.definition
     )
     assert (created.title, created.truth_revision) == ("Night sky", 0)
-    assert organiser.benchmarks.get(f"benchmarks/{name}") == created
+    shown = organiser.benchmarks.get(f"benchmarks/{name}")
+    assert replace(shown, quotas=()) == created
+    [quota] = shown.quotas
+    assert (quota.name, quota.maximum) == ("submissions_in_all", created.submission_budget)
     assert created in organiser.benchmarks.list()
     changed = organiser.benchmarks.update(name, {"title": "Sky", "policy": {"ladder_step": 0.5}})
     assert (changed.title, changed.definition["evaluators"]) == ("Sky", SKY["evaluators"])
     policy = changed.definition["policy"]
     assert (policy["ladder_step"], policy["visibility"]) == (0.5, "ladder")
+    assert (policy["submissions_in_all"], changed.submission_budget) == (-1, 5)
     assert changed.definition["open_time"] == opening
+    free = organiser.benchmarks.update(name, {"policy": {"submissions_in_all": 0}})
+    assert free.definition["policy"]["submissions_in_all"] == free.submission_budget == 0
+    [warning] = free.warnings
+    assert "any number of submissions" in warning
     replaced = organiser.benchmarks.update(name, SKY, replace=True)
     assert "open_time" not in replaced.definition
     organiser.benchmarks.delete(name)

@@ -301,7 +301,7 @@ def pinpoint(ring: Ring, cell: int) -> float:
         shown = ring.submit({0: [(x + dx, y + dy)]})
         return shown[None, "mse"] if shown[None, "f1"] == 1.0 else None
 
-    def along(dx: float, dy: float) -> float:
+    def along(here: float, dx: float, dy: float) -> float:
         """How far it is along an axis: (d^2 - e^2 + s^2) / 2s, e from a place s px further."""
         further = squared(dx, dy)
         if further is not None:
@@ -312,5 +312,5 @@ def pinpoint(ring: Ring, cell: int) -> float:
 
     here = squared(0.0, 0.0)
     assert here is not None
-    found = (x + along(2.0, 0.0), y + along(0.0, 2.0))
+    found = (x + along(here, 2.0, 0.0), y + along(here, 0.0, 2.0))
     return float(np.hypot(*(ring.truth.coordinates[0] - found)))

@@ -268,7 +268,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
     await hosted.blue.submit(points({1: [(10.0, 20.0)], 2: []}), "b1")
     for client, name in ((hosted.red, "r1"), (hosted.blue, "b1")):
         await client.ended(name)
-    before: list[Row] = [(1, "red", 1.0, 1), (2, "blue", 0.666666667, 1)]
+    before: list[Row] = [(1, "red", 1.0, 1), (2, "blue", 0.67, 1)]
     assert rows(await hosted.viewer.board()) == before
 
     def narrow(benchmark: pb.Benchmark) -> None:

@@ -115,7 +115,8 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
 def update(server: ServerChoice, benchmark: str, file: str) -> None:
     """Make a benchmark what a TOML file says.
 
-    What the file does not name goes back to its default. The shapes of objects cannot change.
+    What the file does not name goes back to its default, but submissions_in_all, which stays. The
+    shapes of objects cannot change.
     Where evaluators or specification change, what is stored is scored again, and the board moves
     when that is done.
     """

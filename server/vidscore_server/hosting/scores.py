@@ -27,6 +27,7 @@ from vidscore_server.hosting.basis import (
 )
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.payloads import inflate
 from vidscore_server.hosting.policy import Rescore
 from vidscore_server.hosting.release import (
     Values,
@@ -43,6 +44,12 @@ from vidscore_server.store.records import (
     ScoreRecord,
     SubmissionRecord,
 )
+
+LEAST_REPORT_BYTES = 16 << 20
+"""Bytes that every report may have when it is unpacked."""
+
+GREATEST_COMPRESSION = 64
+"""How much larger an unpacked report may be; rows that differ in figures reach a quarter of it."""
 
 MAXIMUM_SCORES = 10_000
 """Most scores of a submission that are looked through."""
@@ -87,8 +94,18 @@ def make_result(
 
 
 def unpack_report(record: ScoreRecord) -> Report:
-    """The report of a score."""
-    return report_from_dict(json.loads(zlib.decompress(record.report)))
+    """The report of a score.
+
+    Raises:
+        StoreDamagedError: If it is not what was kept, or grows beyond all measure.
+    """
+    return report_of(record.report)
+
+
+def report_of(packed: bytes) -> Report:
+    """A report out of what is kept of it; see `unpack_report`."""
+    most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
+    return report_from_dict(json.loads(inflate(packed, most)))
 
 
 def ranking_values(score: ScoreRecord, names: Sequence[str]) -> dict[str, float | None]:

@@ -156,7 +156,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             record = await self._site.read(lambda reader: required_benchmark(reader, name))
             definition = self._hosting.benchmarks.definition(record)
             upload = TruthUpload(definition, self._site.settings)
-            digest = hashlib.sha256(header.SerializeToString(deterministic=True))
+            digest = hashlib.sha256(b"UploadTruth\0" + header.SerializeToString(deterministic=True))
             async for batch in _batches_of(requests, upload):
                 digest.update(batch.SerializeToString(deterministic=True))
                 await aside(batch_size(batch), upload.add, batch)
@@ -165,7 +165,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
         self._hosting.rules.forget(name)
         self._hosting.wake()
-        keyed = self._site.keyed(revision.digest)
+        keyed = self._site.keyed(record.benchmark, revision.digest)
         return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -184,7 +184,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             return [
                 write_truth_revision(
                     record,
-                    self._site.keyed(record.digest),
+                    self._site.keyed(record.benchmark, record.digest),
                     len(state.waiting) if state.is_under(record.revision) else 0,
                 )
                 for record in reader.truth_revisions(name, key[0], size + 1)
@@ -276,7 +276,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 lambda reader: reader.truth_revision(record.benchmark, newest)
             )
             if revision is not None:
-                message.truth_digest = self._site.keyed(revision.digest)
+                message.truth_digest = self._site.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if caller.is_organiser:
             state = await self._site.read(lambda reader: board_state(reader, definition, record))

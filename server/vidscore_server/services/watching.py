@@ -56,7 +56,9 @@ class Watcher:
                 message, ended = await site.read(lambda reader: self._look(reader, name))
                 live = None if ended else await self._hosting.live.newest(name)
                 if live is not None:
-                    message.scores.extend(self._scores.write_live(live, self._caller))
+                    message.scores.extend(
+                        self._scores.write_live(name.benchmark, live, self._caller)
+                    )
                 if message.submission.revision > seen or live is not sent:
                     seen, sent = max(seen, message.submission.revision), live
                     await responses.send(message)

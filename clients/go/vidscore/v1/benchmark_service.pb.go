@@ -895,11 +895,12 @@ func (x *GetBenchmarkResponse) GetQuotas() []*Quota {
 // Quota is a limit on a team's submissions.
 type Quota struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Field of the policy that sets it.
+	// Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+	// `maximum_team_mebibytes`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Most submissions.
+	// Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
 	Maximum int32 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
-	// Submissions that the team may still have.
+	// What the team may still have.
 	Left int32 `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`
 	// When it is whole again; absent: never.
 	RenewTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=renew_time,json=renewTime,proto3" json:"renew_time,omitempty"`

@@ -386,21 +386,22 @@ export const GetBenchmarkResponseSchema: GenMessage<GetBenchmarkResponse> = /*@_
  */
 export type Quota = Message<"vidscore.v1.Quota"> & {
   /**
-   * Field of the policy that sets it.
+   * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+   * `maximum_team_mebibytes`.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Most submissions.
+   * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
    *
    * @generated from field: int32 maximum = 2;
    */
   maximum: number;
 
   /**
-   * Submissions that the team may still have.
+   * What the team may still have.
    *
    * @generated from field: int32 left = 3;
    */

@@ -54,7 +54,8 @@ private static final long serialVersionUID = 0L;
   private volatile java.lang.Object name_ = "";
   /**
    * <pre>
-   * Field of the policy that sets it.
+   * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+   * `maximum_team_mebibytes`.
    * </pre>
    *
    * <code>string name = 1;</code>
@@ -75,7 +76,8 @@ private static final long serialVersionUID = 0L;
   }
   /**
    * <pre>
-   * Field of the policy that sets it.
+   * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+   * `maximum_team_mebibytes`.
    * </pre>
    *
    * <code>string name = 1;</code>
@@ -100,7 +102,7 @@ private static final long serialVersionUID = 0L;
   private int maximum_ = 0;
   /**
    * <pre>
-   * Most submissions.
+   * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
    * </pre>
    *
    * <code>int32 maximum = 2;</code>
@@ -115,7 +117,7 @@ private static final long serialVersionUID = 0L;
   private int left_ = 0;
   /**
    * <pre>
-   * Submissions that the team may still have.
+   * What the team may still have.
    * </pre>
    *
    * <code>int32 left = 3;</code>
@@ -556,7 +558,8 @@ private static final long serialVersionUID = 0L;
     private java.lang.Object name_ = "";
     /**
      * <pre>
-     * Field of the policy that sets it.
+     * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+     * `maximum_team_mebibytes`.
      * </pre>
      *
      * <code>string name = 1;</code>
@@ -576,7 +579,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Field of the policy that sets it.
+     * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+     * `maximum_team_mebibytes`.
      * </pre>
      *
      * <code>string name = 1;</code>
@@ -597,7 +601,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Field of the policy that sets it.
+     * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+     * `maximum_team_mebibytes`.
      * </pre>
      *
      * <code>string name = 1;</code>
@@ -614,7 +619,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Field of the policy that sets it.
+     * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+     * `maximum_team_mebibytes`.
      * </pre>
      *
      * <code>string name = 1;</code>
@@ -628,7 +634,8 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Field of the policy that sets it.
+     * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+     * `maximum_team_mebibytes`.
      * </pre>
      *
      * <code>string name = 1;</code>
@@ -648,7 +655,7 @@ private static final long serialVersionUID = 0L;
     private int maximum_ ;
     /**
      * <pre>
-     * Most submissions.
+     * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
      * </pre>
      *
      * <code>int32 maximum = 2;</code>
@@ -660,7 +667,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Most submissions.
+     * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
      * </pre>
      *
      * <code>int32 maximum = 2;</code>
@@ -676,7 +683,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Most submissions.
+     * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
      * </pre>
      *
      * <code>int32 maximum = 2;</code>
@@ -692,7 +699,7 @@ private static final long serialVersionUID = 0L;
     private int left_ ;
     /**
      * <pre>
-     * Submissions that the team may still have.
+     * What the team may still have.
      * </pre>
      *
      * <code>int32 left = 3;</code>
@@ -704,7 +711,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Submissions that the team may still have.
+     * What the team may still have.
      * </pre>
      *
      * <code>int32 left = 3;</code>
@@ -720,7 +727,7 @@ private static final long serialVersionUID = 0L;
     }
     /**
      * <pre>
-     * Submissions that the team may still have.
+     * What the team may still have.
      * </pre>
      *
      * <code>int32 left = 3;</code>

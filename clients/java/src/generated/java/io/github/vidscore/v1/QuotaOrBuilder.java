@@ -12,7 +12,8 @@ public interface QuotaOrBuilder extends
 
   /**
    * <pre>
-   * Field of the policy that sets it.
+   * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+   * `maximum_team_mebibytes`.
    * </pre>
    *
    * <code>string name = 1;</code>
@@ -21,7 +22,8 @@ public interface QuotaOrBuilder extends
   java.lang.String getName();
   /**
    * <pre>
-   * Field of the policy that sets it.
+   * Field of the policy that sets it, or setting of the server: `maximum_team_open_submissions`,
+   * `maximum_team_mebibytes`.
    * </pre>
    *
    * <code>string name = 1;</code>
@@ -32,7 +34,7 @@ public interface QuotaOrBuilder extends
 
   /**
    * <pre>
-   * Most submissions.
+   * Most submissions; of `maximum_team_mebibytes`, mebibytes of detections.
    * </pre>
    *
    * <code>int32 maximum = 2;</code>
@@ -42,7 +44,7 @@ public interface QuotaOrBuilder extends
 
   /**
    * <pre>
-   * Submissions that the team may still have.
+   * What the team may still have.
    * </pre>
    *
    * <code>int32 left = 3;</code>

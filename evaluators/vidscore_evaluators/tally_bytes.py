@@ -25,6 +25,7 @@ from vidscore_evaluators.tally import SumArray, Table, TableSchema, Tally, kept_
 _MAGIC = b"vidscore-tally-2"
 _CHECKSUM_BYTES = 16
 _LENGTH = struct.Struct("<Q")
+_UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
 _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
 
@@ -54,7 +55,7 @@ def tally_from_bytes(data: bytes) -> Tally:
     """
     try:
         return _read(_unseal(data))
-    except (ValueError, KeyError, TypeError, RecursionError, struct.error) as error:
+    except (*_UNREADABLE, struct.error) as error:
         raise TallyError(f"these bytes are no tally: {error}") from error
 
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -95,6 +97,27 @@ class KilledServer:
     def go_on(self) -> None:
         """Let it go on."""
         os.kill(self.process_id, signal.SIGCONT)
+
+    @contextmanager
+    def paused_children(self) -> Iterator[None]:
+        """Stop its workers where they are, until the end of the block."""
+        tasks = Path(f"/proc/{self.process_id}/task")
+        children = {
+            int(child)
+            for task in tasks.iterdir()
+            for child in (task / "children").read_text().split()
+        }
+        for child in children:
+            os.kill(child, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for child in children:
+                os.kill(child, signal.SIGCONT)
+
+    def has_said(self, words: str) -> bool:
+        """Whether a line of its log has some words."""
+        return any(words in line for line in self._log)
 
     def kill(self) -> None:
         """End it at once, if it still runs."""

@@ -186,3 +186,19 @@ def test_rows_out_of_order_are_refused() -> None:
     assert body.count(codes) == 1
     with pytest.raises(TallyError, match="order"):
         tally_from_bytes(seal(body.replace(codes, np.array([1, 0, 1, 0], dtype="<i8").tobytes())))
+
+
+@pytest.mark.parametrize("length", [2**63, 2**64 - 1])
+def test_a_forged_length_beyond_all_memory_is_refused(length: int) -> None:
+    """The header is whole, as slices end where the bytes do; what follows would begin beyond."""
+    table = {
+        "name": "t", "texts": ["s"], "numbers": [], "counts": [], "sums": [], "first": None,
+        "within": 0, "vocabulary": [], "rows": 0, "exact": [],
+    }  # fmt: skip
+    header = {
+        "evaluator": "e", "truth": "00" * 16, "detections": "00" * 16, "tables": [table],
+        "impression": [],
+    }  # fmt: skip
+    body = struct.pack("<Q", length) + json.dumps(header).encode()
+    with pytest.raises(TallyError):
+        tally_from_bytes(seal(body))

@@ -60,6 +60,20 @@ class Cluster:
         """Stop it; in the mode ``immediate`` as if it had been killed."""
         self._run("pg_ctl", "stop", "--wait", f"--timeout={TIMEOUT_S}", f"--mode={mode}")
 
+    def start_as_standby(self) -> None:
+        """Start it, stopped before, as a standby that can be read alone, until `promote`."""
+        signal = self.folder / "data" / "standby.signal"
+        signal.touch()
+        if self._user is not None:
+            os.chown(signal, self._user.pw_uid, self._user.pw_gid)
+        self.start()
+
+    def promote(self) -> None:
+        """Let a standby be written to; waits until it can be."""
+        with self.connect("postgres") as connection:
+            done = connection.execute("SELECT pg_promote()").fetchone()
+            assert done == (True,)
+
     def address(self, database: str, **parameters: str) -> str:
         """Address of a database in it."""
         extra = "".join(f"&{name}={value}" for name, value in parameters.items())

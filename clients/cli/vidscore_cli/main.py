@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -74,8 +75,7 @@ class _Root(CommandTree):
         except click.Abort:
             code = ExitCode.INTERRUPTED
         except click.ClickException as error:
-            error.message = escape_controls(error.message, but="\n")  # it may quote anybody
-            error.show()
+            _show(error)
             code = error.exit_code
         except Exception as error:  # noqa: BLE001 - the last resort: users get no traceback
             from vidscore_cli.failures import explain
@@ -96,6 +96,13 @@ class _Root(CommandTree):
             _silence_stdout()
             return ExitCode.PIPE_CLOSED
         return result
+
+
+def _show(error: click.ClickException) -> None:
+    """Show an error, which may quote anybody, without what a terminal would obey."""
+    text = io.StringIO()
+    error.show(text)
+    click.echo(escape_controls(text.getvalue(), but="\n"), nl=False, err=True)
 
 
 def _make_streams_lenient() -> None:

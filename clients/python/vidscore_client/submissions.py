@@ -76,7 +76,7 @@ class Submissions:
         Args:
             benchmark: The benchmark.
             submission: Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
-                letter first; empty: the server chooses.
+                letter first; empty: the server chooses. All teams share the names.
             title: Title for people.
 
         Raises:

@@ -22,12 +22,17 @@ from vidscore_evaluators.formats.video import VideoSize, measure_images, measure
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.specification_reading import spec_from_dict
 
-MAXIMUM_BYTES = 64 << 20
+MAXIMUM_BYTES = 16 << 20
+
+MAXIMUM_DEPTH = 32
+"""Parts of a dotted key or the name of a table; a manifest has three."""
 
 _MEASURES: Mapping[str, Callable[[Path], VideoSize]] = {
     "video": measure_video,
     "images": measure_images,
 }
+_PART = rb"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*"""
+_DEEP_KEY = re.compile(rb"(?m)(?:^|[{,])[ \t]*\[{0,2}[ \t]*(?:%s){%d}" % (_PART, MAXIMUM_DEPTH))
 _POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -88,6 +93,11 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
 
 
 def _parse(data: bytes, name: str) -> dict[str, Any]:
+    deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
+    if deep is not None:
+        line = data.count(b"\n", 0, deep.start()) + 1
+        found = f"a key of more than {MAXIMUM_DEPTH} parts"
+        raise SpecificationError([Fault(found, "a key of a manifest", source=name, line=line)])
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -95,7 +105,9 @@ def _parse(data: bytes, name: str) -> dict[str, Any]:
         fault = Fault("bytes that are no UTF-8", "text in UTF-8", source=name, line=line)
     except tomllib.TOMLDecodeError as error:
         fault = _syntax_fault(str(error), data, name)
-    except RecursionError:
+    except ValueError:  # Python's own: a number of thousands of digits
+        fault = Fault("a number of too many digits", "one of 64 bits", source=name)
+    except (RecursionError, MemoryError):
         fault = Fault("arrays or tables that are too deep", "a manifest", source=name)
     raise SpecificationError([fault])
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from typing import BinaryIO
 
-from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
 from vidscore_server.hosting.backup_file import (
     BackupHeader,
@@ -17,8 +17,8 @@ from vidscore_server.hosting.backup_file import (
     read_rows,
     write_backup,
 )
-from vidscore_server.hosting.benchmarks import from_json
-from vidscore_server.store.contract import Row, Store, Transaction
+from vidscore_server.hosting.backup_rows import understood
+from vidscore_server.store.contract import AlreadyExistsError, Row, Store, Transaction
 from vidscore_server.version import server_version
 
 OF_THE_SITE = frozenset({"site", "tokens", "operations", "audit", "responses"})
@@ -57,16 +57,32 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     if not header.benchmark:
         if not transaction.is_empty():
             raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
-        transaction.load(read_rows(file))
+        _load(transaction, read_rows(file))
         return header
     if transaction.benchmark(header.benchmark) is not None:
         raise NameTakenError(f"benchmarks/{header.benchmark} is there already")
-    transaction.load(_only_of(header.benchmark, read_rows(file)))
+    _load(transaction, _only_of(header.benchmark, read_rows(file)))
     record = transaction.benchmark(header.benchmark)
     if record is None:
         raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
-    from_json(record.definition)  # the server must understand it
     return header
+
+
+def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
+    """Add rows that this server understands.
+
+    Raises:
+        BackupError: If it does not, or they do not fit together.
+    """
+    try:
+        transaction.load(understood(rows))
+    except BackupError:
+        raise
+    except InputError as error:
+        raise BackupError(error.faults) from None
+    except (AlreadyExistsError, OverflowError) as error:
+        found = "a row twice" if isinstance(error, AlreadyExistsError) else "a number too large"
+        raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
 
 
 def _check_schema(header: BackupHeader, schema: str) -> None:

@@ -78,6 +78,26 @@ def _stored(data: bytes) -> bytes:
     return b"".join(parts)
 
 
+def inflate(packed: bytes, most: int) -> bytes:
+    """What a stream of zlib holds, and never more than is wanted.
+
+    Args:
+        packed: The stream.
+        most: Bytes that it may hold.
+
+    Raises:
+        StoreDamagedError: If it is none, or holds more.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(packed, most)
+    except zlib.error:
+        raise StoreDamagedError(DAMAGED) from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise StoreDamagedError(DAMAGED)
+    return data
+
+
 def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
     """A batch's bytes, out of what is kept.
 
@@ -88,13 +108,8 @@ def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
     Raises:
         StoreDamagedError: If it is not what was kept: a disk, or a hand, has changed it.
     """
-    unpacker = zlib.decompressobj()
-    try:
-        data = unpacker.decompress(payload, MAXIMUM_BATCH_BYTES)
-    except zlib.error:
-        raise StoreDamagedError(DAMAGED) from None
-    whole = unpacker.eof and not unpacker.unused_data
-    if not whole or (digest is not None and hashlib.sha256(data).digest() != digest):
+    data = inflate(payload, MAXIMUM_BATCH_BYTES)
+    if digest is not None and hashlib.sha256(data).digest() != digest:
         raise StoreDamagedError(DAMAGED)
     return data
 

@@ -28,7 +28,7 @@ class Request:
         action: Name of the RPC.
         time: When.
         request_id: Chosen by the client; empty where it does not care.
-        digest: Digest of the whole request; the same request has the same.
+        digest: Digest of the action and the whole request; the same request has the same.
     """
 
     caller: Caller

@@ -30,6 +30,7 @@ from vidscore_server.hosting.basis import (
 )
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import benchmark_name
+from vidscore_server.hosting.payloads import inflate
 from vidscore_server.hosting.policy import Rescore
 from vidscore_server.hosting.public_names import SubmittedNames
 from vidscore_server.hosting.release import (
@@ -49,6 +50,11 @@ from vidscore_server.store.records import (
 )
 
 _SUBMITTED = "submitted"
+LEAST_REPORT_BYTES = 16 << 20
+"""Bytes that every report may have when it is unpacked."""
+
+GREATEST_COMPRESSION = 64
+"""How much larger an unpacked report may be; rows that differ in figures reach a quarter of it."""
 
 MAXIMUM_SCORES = 10_000
 """Most scores of a submission that are looked through."""
@@ -99,13 +105,27 @@ def make_result(
 
 
 def unpack_report(record: ScoreRecord) -> Report:
-    """The report of a score."""
+    """The report of a score.
+
+    Raises:
+        StoreDamagedError: If it is not what was kept, or grows beyond all measure.
+    """
     return unpack_score(record)[0]
 
 
 def unpack_score(record: ScoreRecord) -> tuple[Report, SubmittedNames]:
-    """The report of a score, and the names that the submission has; none where it is not kept."""
-    document = json.loads(zlib.decompress(record.report))
+    """The report of a score, and the names that the submission has; none where it is not kept.
+
+    Raises:
+        StoreDamagedError: As for `unpack_report`.
+    """
+    return report_of(record.report)
+
+
+def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
+    """A report and names out of what is kept of them; see `unpack_score`."""
+    most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
+    document = json.loads(inflate(packed, most))
     names = {kind: frozenset(kept) for kind, kept in document.pop(_SUBMITTED, {}).items()}
     return report_from_dict(document), SubmittedNames(**names)
 

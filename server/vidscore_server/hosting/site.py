@@ -66,9 +66,12 @@ class Site:
         if isinstance(self.clock, StoreClock):
             await asyncio.to_thread(self.clock.adjust)
 
-    def keyed(self, digest: str) -> str:
-        """A digest that says nothing to whoever does not have the server's secret."""
-        keyed = hmac.new(self.secret, digest.encode(), hashlib.sha256)
+    def keyed(self, benchmark: str, digest: str) -> str:
+        """A benchmark's digest; it says nothing to whoever does not have the server's secret.
+
+        Not even whether another benchmark has the same data, which its rules may give away.
+        """
+        keyed = hmac.new(self.secret, f"{benchmark}/{digest}".encode(), hashlib.sha256)
         return keyed.hexdigest()[:DIGEST_DIGITS]
 
 

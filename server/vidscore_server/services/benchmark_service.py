@@ -168,7 +168,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
         self._hosting.rules.forget(name)
         self._hosting.wake()
-        keyed = self._site.keyed(revision.digest)
+        keyed = self._site.keyed(record.benchmark, revision.digest)
         return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
 
     async def _take_in(
@@ -178,7 +178,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         upload: TruthUpload,
     ) -> str:
         """Take in all batches of an upload; gives the digest of everything that was sent."""
-        digest = hashlib.sha256(header.SerializeToString(deterministic=True))
+        digest = hashlib.sha256(b"UploadTruth\0" + header.SerializeToString(deterministic=True))
         async for batch in _batches_of(requests, upload):
             place = await self._hosting.room.take(upload, None, held_bytes(batch))
             try:
@@ -204,7 +204,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             return [
                 write_truth_revision(
                     record,
-                    self._site.keyed(record.digest),
+                    self._site.keyed(record.benchmark, record.digest),
                     len(state.waiting) if state.is_under(record.revision) else 0,
                 )
                 for record in reader.truth_revisions(name, key[0], size + 1)
@@ -296,7 +296,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 lambda reader: reader.truth_revision(record.benchmark, newest)
             )
             if revision is not None:
-                message.truth_digest = self._site.keyed(revision.digest)
+                message.truth_digest = self._site.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if caller.is_organiser:
             state = await self._site.read(lambda reader: board_state(reader, definition, record))

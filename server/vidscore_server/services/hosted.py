@@ -19,7 +19,7 @@ def request_of(message: Message, action: str, site: Site) -> Request:
         action: Name of the RPC.
         site: The server's common ground.
     """
-    data = message.SerializeToString(deterministic=True)
+    data = f"{action}\0".encode() + message.SerializeToString(deterministic=True)
     return Request(
         caller=current_caller(),
         action=action,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.access.caller import Caller
@@ -49,9 +50,11 @@ class ScoreWriter:
             for record in records
         ]
 
-    def write_live(self, live: LiveScore, caller: Caller) -> list[pb.SubmissionScore]:
+    def write_live(
+        self, benchmark: str, live: LiveScore, caller: Caller
+    ) -> list[pb.SubmissionScore]:
         """A live score as messages; they have no name, because nothing keeps them."""
-        keyed = self._hosting.site.keyed
+        keyed = partial(self._hosting.site.keyed, benchmark)
         none = SubmittedNames()  # live scores are shown whole
         return [
             pb.SubmissionScore(
@@ -77,10 +80,10 @@ class ScoreWriter:
     def _write(
         self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
     ) -> pb.SubmissionScore:
-        site = self._hosting.site
+        keyed = partial(self._hosting.site.keyed, record.benchmark)
         released = values_from_json(record.released)
         whole, submitted = unpack_score(record)
-        report = released_report(caller, definition, whole, released, submitted, site.keyed)
+        report = released_report(caller, definition, whole, released, submitted, keyed)
         return pb.SubmissionScore(
             name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
             create_time=write_time(record.create_time),

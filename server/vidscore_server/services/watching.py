@@ -54,7 +54,9 @@ class Watcher:
                 if live is not None:
                     if live.reports and not self._caller.is_organiser:
                         await self._hosting.live.charge(name)
-                    message.scores.extend(self._scores.write_live(live, self._caller))
+                    message.scores.extend(
+                        self._scores.write_live(name.benchmark, live, self._caller)
+                    )
                 if message.submission.revision > seen or live is not sent:
                     seen, sent = max(seen, message.submission.revision), live
                     await responses.send(message)

@@ -106,23 +106,6 @@ class StoreInUseError(StoreError):
     reason: ClassVar[str] = "STORE_IN_USE"
 
 
-class StoreMissingError(StoreError):
-    """There is no store where one was expected."""
-
-    reason: ClassVar[str] = "STORE_MISSING"
-
-    def __init__(self, location: str) -> None:
-        """Say where, and what to do.
-
-        Args:
-            location: The store's place, as it may be shown.
-        """
-        super().__init__(
-            f"there is no store at {location}: correct the place, or make a store there, with the "
-            f"first organiser's token: vidscore init --store {location}"
-        )
-
-
 class StoreLostError(StoreError):
     """Nothing can be written any more until the server is started again; the text says why."""
 

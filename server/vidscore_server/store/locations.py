@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
+
+from vidscore_server.store.contract import StoreError
 
 _ADDRESS = re.compile(r"postgres(?:ql)?://")
 _SHOWN = re.compile(
@@ -21,3 +24,20 @@ def shown_location(location: str) -> str:
         return location
     match = _SHOWN.fullmatch(location)
     return f"postgresql://{match['host']}{match['database'] or ''}" if match else "postgresql://"
+
+
+class StoreMissingError(StoreError):
+    """There is no store where one was expected."""
+
+    reason: ClassVar[str] = "STORE_MISSING"
+
+    def __init__(self, location: str) -> None:
+        """Say where, and what to do.
+
+        Args:
+            location: The store's place, as it may be shown.
+        """
+        super().__init__(
+            f"there is no store at {location}: correct the place, or make a store there, with the "
+            f"first organiser's token: vidscore init --store {location}"
+        )

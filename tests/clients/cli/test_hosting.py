@@ -115,6 +115,43 @@ def test_an_interrupted_submission_goes_on_where_it_was(
         assert client.submissions.get(f"{hosted}/begun").frame_count == 5
 
 
+def test_two_teams_with_the_same_file_have_a_submission_each_whose_name_tells_nothing(
+    hosted: str, folder: Path, organiser: Call, site: tuple[str, str]
+) -> None:
+    """A name that follows from the detections would tell who has a guess that it was right."""
+    detections = read_source(folder / "detections.json", Side.DETECTIONS).annotations
+    names = []
+    for team in ("falcon", "mole", "organiser"):
+        token = organiser("token", "create", "performer", "--team", team).stdout.strip()
+        environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": token or site[1]}
+        well(run("submit", hosted, "--detections", "detections.json", env=environment))
+        listed = run("submission", "list", hosted, "--format", "json", env=environment)
+        own = [entry for entry in json.loads(well(listed)) if entry["team"] == team]
+        names += [entry["name"].rpartition("/")[2] for entry in own]
+    assert len(set(names)) == 3
+    assert not any(str(fingerprint(detections))[:8] in name for name in names)
+
+
+def test_the_same_file_finds_its_submission_by_any_token_of_the_team(
+    hosted: str, organiser: Call, site: tuple[str, str]
+) -> None:
+    for _ in range(2):
+        token = organiser("token", "create", "performer", "--team", "falcon").stdout.strip()
+        environment = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": token}
+        well(run("submit", hosted, "--detections", "detections.json", env=environment))
+    assert len(json.loads(well(organiser("submission", "list", hosted, "--format", "json")))) == 1
+
+
+def test_a_file_whose_submission_was_given_up_is_submitted_anew(hosted: str, falcon: Call) -> None:
+    sent = ("submit", hosted, "--detections", "detections.json")
+    well(falcon(*sent, "--no-seal"))
+    [begun] = json.loads(well(falcon("submission", "list", hosted, "--format", "json")))
+    well(falcon("submission", "cancel", begun["name"]))
+    well(falcon(*sent))
+    listed = json.loads(well(falcon("submission", "list", hosted, "--format", "json")))
+    assert sorted(entry["state"] for entry in listed) == ["cancelled", "scored"]
+
+
 def test_frames_of_a_file_in_another_order_are_the_same_submission(
     hosted: str, folder: Path, falcon: Call
 ) -> None:

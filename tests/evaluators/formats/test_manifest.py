@@ -139,3 +139,39 @@ def test_sequences_that_are_no_array_are_refused(tmp_path: Path) -> None:
     document: dict[str, Any] = {"sequences": "a"}
     with pytest.raises(SpecificationError, match="sequences"):
         read_manifest(write(tmp_path, f'sequences = "{document["sequences"]}"'))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join(["a"] * 30_000) + " = 1",
+        "[" + ".".join(["a"] * 30_000) + "]",
+        "x = {" + " . ".join(['"a"'] * 33) + " = 1}",
+    ],
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_text(f'title = "one"\n{text}\n')
+    with pytest.raises(SpecificationError, match="line 2: found a key of more than 32 parts"):
+        read_manifest(path)
+
+
+def test_a_title_with_many_points_is_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    title = ".".join(["a"] * 100)
+    path.write_text(f'title = "{title}"\n')
+    assert read_manifest(path).title == title
+
+
+def test_a_number_of_thousands_of_digits_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_text(f"title = {'9' * 6_000}\n")
+    with pytest.raises(SpecificationError, match="found a number of too many digits"):
+        read_manifest(path)
+
+
+def test_a_manifest_of_many_megabytes_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_bytes(b"#" * (manifest.MAXIMUM_BYTES + 1))
+    with pytest.raises(InputError, match="expected at most"):
+        read_manifest(path)

@@ -365,6 +365,8 @@ def benchmark_row(**changed: object) -> Row:
     return "benchmarks", {**values, **changed}
 
 
+SOUND = '{"evaluators": [{"name": "spotgeo"}]}'
+
 STREAM: Row = (
     "streams",
     {"id": 1, "submission_id": 5, "stream": "default", "epoch": 1, "next_offset": 0},
@@ -381,7 +383,10 @@ STREAM: Row = (
         ([benchmark_row(revision=1 << 63)], r"benchmarks.revision: found int, expected int"),
         ([benchmark_row(revision=None)], r"benchmarks.revision: found NoneType, expected int"),
         ([benchmark_row(more=1)], "benchmarks: found .*more"),
-        ([benchmark_row(), STREAM], "submissions: found number 5, expected that of a row before"),
+        (
+            [benchmark_row(definition=SOUND), STREAM],
+            "submissions: found number 5, expected that of a row before",
+        ),
         ([benchmark_row()], "found"),
         ([], "found no such row, expected the benchmark itself"),
     ],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import psycopg
 import pytest
 from google.rpc.error_details_pb2 import ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
@@ -108,6 +109,60 @@ def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> Non
     site.cluster.start()
     site.organiser.wait(stream.submission)
     assert site.organiser.report(stream.submission) == batch_report(FRAME_COUNT, range(FRAME_COUNT))
+
+
+def test_a_failover_in_the_middle_of_scoring_is_gone_over_by_the_server_itself(
+    tmp_path: Path,
+) -> None:
+    """Its lease is prolonged by a write that no read goes before, and meets a standby.
+
+    The worker hangs while the database stops, comes back as a standby and is promoted. The server
+    neither ends nor stays unable to write, scores, and stops in order.
+    """
+    with running_cluster() as cluster:
+        location = new_site(cluster.database())
+        server = KilledServer(tmp_path, location, lease_timeout_s="6")
+        try:
+            server.start()
+            with grpc.insecure_channel(server.address) as channel:
+                organiser = Organiser(channel, server.secret)
+                organiser.host(truth(FRAME_COUNT))
+                with server.paused_children():
+                    name = _submit(server, organiser.token("red"))
+                    eventually(lambda: organiser.submission(name).state == _SCORING)
+                    _wait_for_a_beat(location[0])
+                    cluster.stop()
+                    cluster.start_as_standby()
+                    eventually(lambda: server.has_said("lease lost"))  # beats met the standby
+                    cluster.promote()
+                organiser.wait(name)
+                expected = batch_report(FRAME_COUNT, range(FRAME_COUNT))
+                assert organiser.report(name) == expected
+            assert server.stop() == 0
+        finally:
+            server.kill()
+        assert server.incidents() == []
+
+
+def _submit(server: KilledServer, token: str) -> str:
+    """Send all frames and seal; gives the submission's name."""
+    with connect(server.address, token=token) as client:
+        stream = client.submit("dots", "one", delivery=Delivery(retry=RETRY))
+        for index in range(FRAME_COUNT):
+            stream.send(*place(index), detections_of(index))
+        stream.seal(FRAME_COUNT, timeout_s=TIMEOUT_S)
+    return stream.submission
+
+
+def _wait_for_a_beat(address: str) -> None:
+    """Wait until the lease to score was prolonged: what is scored was read long before."""
+    with psycopg.connect(address, autocommit=True) as connection:
+
+        def end_time() -> object:
+            return connection.execute("SELECT end_time FROM leases").fetchone()
+
+        first = end_time()
+        eventually(lambda: end_time() not in {None, first})
 
 
 _SCORING = submission_service_pb2.SUBMISSION_STATE_SCORING

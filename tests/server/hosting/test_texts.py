@@ -99,7 +99,7 @@ async def test_a_text_that_a_terminal_would_obey_is_refused_where_it_stands(
     hosted: Hosted, place: str, text: str
 ) -> None:
     await hosted.organiser.create_benchmark(public=[])
-    refused = await refusal(PLACES[place](hosted, text))  # type: ignore[arg-type]
+    refused = await refusal(PLACES[place](hosted, text))
     assert refused.reason in {"INVALID_INPUT", "INVALID_SPECIFICATION"}
     assert refused.violations
     if "\0" not in text:

@@ -20,7 +20,8 @@ from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
-from vidscore_server.store.contract import Store, StoreError, StoreMissingError, Transaction
+from vidscore_server.store.contract import Store, StoreError, Transaction
+from vidscore_server.store.locations import StoreMissingError
 from vidscore_server.store.opening import open_store
 from vidscore_server.store.sql import postgresql
 

@@ -23,9 +23,9 @@ from vidscore_server.store.contract import (
     Store,
     StoreError,
     StoreInUseError,
-    StoreMissingError,
     Transaction,
 )
+from vidscore_server.store.locations import StoreMissingError
 from vidscore_server.store.records import ServingRecord
 from vidscore_server.store.sql.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
 

@@ -40,7 +40,7 @@ from vidscore_cli.options import (
 @click.option(
     "--name",
     metavar="NAME",
-    help="Last part of the submission's name; by default it is made from the detections.",
+    help="Last part of the submission's name; by default by chance; the same files find it.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title on the leaderboard.")
 @click.option(

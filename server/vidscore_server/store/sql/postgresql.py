@@ -19,8 +19,8 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from vidscore_server.store.contract import StoreError, StoreMissingError, SubmissionKey
-from vidscore_server.store.locations import shown_location
+from vidscore_server.store.contract import StoreError, SubmissionKey
+from vidscore_server.store.locations import StoreMissingError, shown_location
 from vidscore_server.store.sql.migrating import schema_of, upgrade
 from vidscore_server.store.sql.reader import SqlReader
 from vidscore_server.store.sql.store import Lock, Sharing, SqlStore

@@ -24,8 +24,8 @@ from vidscore_server.store.contract import (
     StoreError,
     StoreInUseError,
     StoreLostError,
-    StoreMissingError,
 )
+from vidscore_server.store.locations import StoreMissingError
 from vidscore_server.store.sql.migrating import refuse_other_schema, schema_of, upgrade
 from vidscore_server.store.sql.store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
 from vidscore_server.store.sql.tables import leases

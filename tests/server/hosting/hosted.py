@@ -274,7 +274,8 @@ async def _callers(
             clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
             made.append(_client(channel, await create_token(organiser, role, team)))
         assert clock.now == noon
-        yield Hosted(server, clock, workers, channel, organiser, *made, address)
+        red, blue, watching = made
+        yield Hosted(server, clock, workers, channel, organiser, red, blue, watching, address)
 
 
 async def create_token(

@@ -3,6 +3,7 @@
 from bench.cases import (
     coco,
     growth,
+    hosted_memory,
     neovision2,
     server_memory,
     spotgeo,
@@ -19,5 +20,6 @@ CASES = (
     *startup.CASES,
     *streaming.CASES,
     *server_memory.CASES,
+    *hosted_memory.CASES,
     *growth.CASES,
 )

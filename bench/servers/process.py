@@ -37,10 +37,12 @@ class Host:
     Attributes:
         address: Host and port.
         secret: Token of a performer.
+        served: The server.
     """
 
     address: str
     secret: str
+    served: Served
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def hosting_server(folder: Path, truth: Path) -> Iterator[Host]:
         _run(["benchmark", "create", BENCHMARK, str(definition)], organiser)
         _run(["benchmark", "truth", BENCHMARK, "--truth", str(truth), "--complete"], organiser)
         performer = _run(["token", "create", "performer", "--team", "speed"], organiser)
-        yield Host(address, performer)
+        yield Host(address, performer, served)
 
 
 def _run(arguments: list[str], variables: dict[str, str] | None = None) -> str:

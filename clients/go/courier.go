@@ -19,11 +19,13 @@ type openedStream struct {
 
 // request is what is sent for a batch; the same batch is the same message each time.
 func (opened *openedStream) request(sent sentBatch) *vidscorev1.Append {
+	detections := encodeItems(sent.items, opened.arity)
 	return &vidscorev1.Append{
-		Stream:     opened.submission.Name + "/streams/" + opened.info.Stream,
-		Epoch:      opened.info.Epoch,
-		Offset:     sent.offset,
-		Detections: encodeItems(sent.items, opened.arity),
+		Stream:          opened.submission.Name + "/streams/" + opened.info.Stream,
+		Epoch:           opened.info.Epoch,
+		Offset:          sent.offset,
+		Detections:      detections,
+		DetectionsCrc32: checksum(detections),
 	}
 }
 

@@ -2,6 +2,7 @@ package vidscore
 
 import (
 	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 
@@ -39,6 +40,17 @@ func (names *table[Value]) row(value Value) uint32 {
 }
 
 type sequenceKey struct{ domain, sequence string }
+
+// checksum is the CRC-32 of a batch's bytes, by which the server sees that they have come as they
+// were sent; nil where it cannot be written, which sending it tells. A message without maps is
+// written the same each time, alone and in another.
+func checksum(batch *vidscorev1.AnnotationBatch) *uint32 {
+	data, err := proto.Marshal(batch)
+	if err != nil {
+		return nil
+	}
+	return proto.Uint32(crc32.ChecksumIEEE(data))
+}
 
 // encodeItems puts frames into the columns of the wire. A column that holds defaults alone is left
 // out. The same frames are the same message each time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"slices"
 	"strconv"
@@ -190,6 +191,8 @@ func (fake *fakeSubmissions) store(append *vidscorev1.Append) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case append.DetectionsCrc32 == nil || *append.DetectionsCrc32 != crc32.ChecksumIEEE(content):
+		return 0, refusal(codes.InvalidArgument, "CONTENT_DAMAGED", nil)
 	case append.Stream != submissionRun+"/streams/default":
 		return 0, refusal(codes.NotFound, "NOT_FOUND", nil)
 	case append.Epoch != fake.epoch:

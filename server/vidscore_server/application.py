@@ -38,6 +38,7 @@ from vidscore_server.errors import ListenError
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.site import Clock, open_site
 from vidscore_server.logs import configure_logging, log, places_of
+from vidscore_server.memory import give_memory_back
 from vidscore_server.metrics.endpoint import MetricsEndpoint
 from vidscore_server.metrics.metrics import Metrics
 from vidscore_server.runs.sessions import Sessions
@@ -291,6 +292,7 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         SettingsError: If the TLS files cannot be read.
         StoreError: If the store cannot be opened, or is lost on the way.
     """
+    give_memory_back()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.freeze()  # what has been imported stays
     gc.set_threshold(GARBAGE_THRESHOLD)

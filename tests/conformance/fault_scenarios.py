@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tests.conformance.cases import STREETS
 from tests.conformance.comparing import hold
 from tests.conformance.site import wait_until
 from tests.conformance.stage import Stage, scenario
@@ -46,6 +48,21 @@ def cut_again_and_again(stage: Stage) -> None:
             wait_until(partial(_has_made, proxy, wanted), "a new connection")
 
     through_proxy(stage, cut, unary=True)
+
+
+@scenario
+def flipped_bit(stage: Stage) -> None:
+    """Frames of which a bit is flipped on the way are noticed, and sent again as they are."""
+    objects = [entry["objects"] for entry in STREETS.document["detections"] if entry["objects"]]
+    wanted = [
+        struct.pack("<d", first["coordinates"][0]) for first, *_ in objects[:: len(objects) // 5]
+    ]
+    with ChaosProxy(stage.site.address) as proxy:
+        proxy.flip(Direction.TO_SERVER, *wanted)
+        options = {**stage.submitting, **LIVELY, "address": proxy.address}
+        result = stage.runner.run("submit", **options).result()
+        hold(proxy.left_to_flip(Direction.TO_SERVER) < len(wanted), "nothing was flipped")
+    stage.check_scored(result)
 
 
 @scenario

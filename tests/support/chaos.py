@@ -58,6 +58,7 @@ class _Way:
     cut_with_reset: bool = False
     silent_after: int | None = None
     passed: int = 0
+    to_flip: list[bytes] = field(default_factory=list)
 
     @property
     def piece_bytes(self) -> int:
@@ -65,6 +66,13 @@ class _Way:
         if self.bytes_per_s is None:
             return PIECE_BYTES
         return max(1, min(PIECE_BYTES, int(self.bytes_per_s * TICK_S)))
+
+    def flip(self, piece: bytes) -> bytes:
+        """The piece, with the lowest bit of what is to be flipped in it flipped."""
+        for wanted in [wanted for wanted in self.to_flip if wanted in piece]:
+            self.to_flip.remove(wanted)
+            piece = piece.replace(wanted, bytes([wanted[0] ^ 1]) + wanted[1:], 1)
+        return piece
 
 
 @dataclass(eq=False)
@@ -164,6 +172,10 @@ class ChaosProxy:
         """Silence the connection over which the last of so many further bytes of a way goes."""
         self._change([direction], lambda way: setattr(way, "silent_after", byte_count))
 
+    def flip(self, direction: Direction, *wanted: bytes) -> None:
+        """Flip a bit of the first byte of each of these, the next time that it goes by."""
+        self._change([direction], lambda way: way.to_flip.extend(wanted))
+
     def hang_up(self, *, reset: bool) -> None:
         """End new connections as soon as they are there, until the proxy is calmed."""
         self._hanging_up_with_reset = reset
@@ -213,6 +225,10 @@ class ChaosProxy:
     def connections_open(self) -> int:
         """Connections that are open."""
         return len(self._connections)
+
+    def left_to_flip(self, direction: Direction) -> int:
+        """How much of what is to be flipped has not gone by."""
+        return len(self._ways[direction].to_flip)
 
     def bytes_passed(self, direction: Direction) -> int:
         """Bytes that have gone on so far."""
@@ -300,6 +316,7 @@ class ChaosProxy:
                     way.silent_after = None
                     connection.silence()
                     continue
+            piece = way.flip(piece)
             cut = way.cut_after is not None and way.cut_after <= len(piece)
             piece = piece[: way.cut_after] if cut else piece
             writer.write(piece)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checks.h"
+#include "checksum.h"
 #include "decoding.h"
 #include "encoding.h"
 #include "names.h"
@@ -359,6 +360,7 @@ void Courier::append(const Sent& batch, wire::Append* message) const {
   message->set_epoch(opened_.stream.epoch);
   message->set_offset(static_cast<std::int64_t>(batch.offset));
   encode_frames(*batch.frames, opened_.geometry, message->mutable_detections());
+  message->set_detections_crc32(crc32(message->detections().SerializeAsString()));
 }
 
 void Courier::acknowledge(std::int64_t next_offset) {

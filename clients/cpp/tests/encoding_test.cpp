@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "checks.h"
+#include "checksum.h"
 
 namespace vidscore::testing {
 namespace {
@@ -16,6 +17,12 @@ wire::AnnotationBatch encode(const std::vector<Frame>& frames, Geometry geometry
   wire::AnnotationBatch message;
   detail::encode_frames(frames, geometry, &message);
   return message;
+}
+
+// The check value of CRC-32 in every catalogue of CRCs; of no byte it is 0.
+TEST(Checksum, IsThatOfZlibGzipAndPng) {
+  EXPECT_EQ(detail::crc32("123456789"), 0xcbf43926u);
+  EXPECT_EQ(detail::crc32(""), 0u);
 }
 
 TEST(Encoding, HoldsFramesAndObjectsInTheirOrderWithTablesOfNames) {

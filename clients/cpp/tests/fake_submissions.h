@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "checksum.h"
 #include "details.h"
 #include "monitor.h"
 #include "vidscore/client.h"
@@ -123,6 +124,10 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   grpc::Status store(const wire::Append& append, std::int64_t* next_offset) {
     const auto known = static_cast<std::int64_t>(stored.size());
     const auto& given = append.detections().frame_numbers();
+    if (!append.has_detections_crc32() ||
+        append.detections_crc32() != detail::crc32(append.detections().SerializeAsString())) {
+      return refusal(grpc::StatusCode::INVALID_ARGUMENT, "CONTENT_DAMAGED");
+    }
     if (append.epoch() != epoch_) return refusal(grpc::StatusCode::ABORTED, "EPOCH_STALE");
     if (append.offset() > known) return refusal(grpc::StatusCode::OUT_OF_RANGE, "OFFSET_GAP");
     if (append.offset() == known) {

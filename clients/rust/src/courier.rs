@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, Stream};
+use prost::Message;
 use tokio::runtime::Handle;
 use tokio::task::{yield_now, AbortHandle};
 use tonic::Code;
 
 use crate::append_state::{AppendState, Sent};
+use crate::checksum::crc32;
 use crate::clock::later;
 use crate::connection::{call_error, Connection};
 use crate::encoding::encode_frames;
@@ -38,11 +40,13 @@ pub(crate) struct OpenedStream {
 impl OpenedStream {
     /// What is sent for a batch; the same batch is the same bytes each time.
     fn append(&self, batch: &Sent) -> Option<wire::Append> {
+        let detections = encode_frames(&batch.frames, self.geometry);
         Some(wire::Append {
             stream: format!("{}/streams/{}", self.submission.name, self.stream.stream),
             epoch: self.stream.epoch,
             offset: batch.offset as i64,
-            detections: Some(encode_frames(&batch.frames, self.geometry)),
+            detections_crc32: Some(crc32(&detections.encode_to_vec())),
+            detections: Some(detections),
         })
     }
 }

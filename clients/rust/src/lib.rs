@@ -29,6 +29,7 @@
 //! this crate may be dropped at any time: `tokio::time::timeout` limits any of them.
 
 mod append_state;
+mod checksum;
 mod client;
 mod clock;
 mod connection;

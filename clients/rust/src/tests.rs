@@ -1,6 +1,7 @@
 //! Tests, with servers of their own in this process.
 
 mod append_state;
+mod checksum;
 mod connection;
 mod encoding;
 mod errors;

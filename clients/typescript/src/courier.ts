@@ -5,6 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { AppendState, type Sent } from "./append_state.js";
 import { queueFrame } from "./back_pressure.js";
 import { Bell, now } from "./bell.js";
+import { checksum } from "./checksum.js";
 import type { Connection } from "./connection.js";
 import {
   CallbackError,
@@ -274,11 +275,13 @@ export class Courier {
 
   #append(batch: Sent): Append {
     const { submission, stream, arity } = this.#plan;
+    const detections = encodeFrames(batch.frames, arity);
     return create(AppendSchema, {
       stream: `${submission}/streams/${stream.stream}`,
       epoch: BigInt(stream.epoch),
       offset: BigInt(batch.offset),
-      detections: encodeFrames(batch.frames, arity),
+      detections,
+      detectionsCrc32: checksum(detections),
     });
   }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Code, ConnectError } from "@connectrpc/connect";
+import { checksum } from "../src/checksum.js";
 import { Geometry } from "../src/gen/vidscore/v1/annotations_pb.js";
 import { BenchmarkService } from "../src/gen/vidscore/v1/benchmark_service_pb.js";
 import {
@@ -43,6 +44,7 @@ class Stored {
 
   take(append: Append | undefined): bigint {
     assert.ok(append?.detections);
+    assert.equal(append.detectionsCrc32, checksum(append.detections), "the batch's CRC-32");
     assert.equal(append.offset, this.nextOffset, "the batch goes on where the last one ended");
     this.frames.push(...append.detections.frameNumbers.map(Number));
     this.faults.get(this.#batches++)?.();

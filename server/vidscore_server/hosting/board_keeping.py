@@ -21,8 +21,8 @@ from vidscore_server.hosting.leased_operations import LeasedOperations
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.requests import Request, audit_server
+from vidscore_server.hosting.scorer import Scorer
 from vidscore_server.hosting.scores import Result, keep_result, moves_by_itself, settle
-from vidscore_server.hosting.scoring import Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction

@@ -18,7 +18,8 @@ from vidscore_server.hosting.live import LiveScores
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.rescoring import Rescoring
 from vidscore_server.hosting.room import Room
-from vidscore_server.hosting.scoring import Scheduler, Scorer
+from vidscore_server.hosting.scorer import Scorer
+from vidscore_server.hosting.scoring import Scheduler
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.submissions import Submissions
 from vidscore_server.hosting.sweeper import Sweeper

@@ -23,7 +23,7 @@ from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.policy import Visibility
-from vidscore_server.hosting.scoring import Scorer, Sides
+from vidscore_server.hosting.scorer import Scorer, Sides
 from vidscore_server.hosting.site import Site
 from vidscore_server.store.contract import Reader, Transaction
 

@@ -34,7 +34,7 @@ from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.rescoring import required_operation, scored_submissions
-from vidscore_server.hosting.scoring import Scorer
+from vidscore_server.hosting.scorer import Scorer
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.texts import checked_text
 from vidscore_server.hosting.trust_plans import (

@@ -54,7 +54,7 @@ async def test_what_came_before_it_in_a_call_is_acknowledged(hosted: Hosted, str
         pb.AppendFramesRequest(append=_checked(stream, number, wrong=number == 3))
         for number in (1, 2, 3, 4)
     ]
-    call = hosted.red.submissions.AppendFrames(iter(requests), metadata=hosted.red.metadata)
+    call: Any = hosted.red.submissions.AppendFrames(iter(requests), metadata=hosted.red.metadata)
     acknowledged = [(await call.read()).next_offset for _ in range(2)]
     found = await refusal(call.read())
     assert (found.code, found.reason) == (grpc.StatusCode.UNAVAILABLE, "CONTENT_DAMAGED")

@@ -8,10 +8,11 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
-from tests.server.hosting.hosted import BENCHMARK, Hosted, append, dots, hosting, refusal
+from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, append, dots, hosting, refusal
 from tests.server.scene import points
 from tests.support.waiting import until
 
@@ -23,7 +24,7 @@ from vidscore_server.hosting.room import Room
 from vidscore_server.settings import Settings, load_settings
 
 CALL, TEAM, ALL = 100_000, 150_000, 200_000
-BOUNDS = {
+BOUNDS: dict[str, Any] = {
     "maximum_unstored_call_bytes": CALL,
     "maximum_unstored_team_bytes": TEAM,
     "maximum_unstored_bytes": ALL,
@@ -168,7 +169,7 @@ async def test_many_calls_of_all_kinds_that_wait_for_room_all_go_on(
         return f"{BENCHMARK}/submissions/{name}/streams/s{row}"
 
     async def unary(client_name: str, row: int) -> list[int]:
-        client = getattr(hosted, client_name)
+        client: Client = getattr(hosted, client_name)
         batches = [_batch(f"{row}-{number}") for number in range(5)]
         return [
             await client.append(stream(client_name, row), offset, batch)
@@ -176,7 +177,7 @@ async def test_many_calls_of_all_kinds_that_wait_for_room_all_go_on(
         ]
 
     async def streamed(client_name: str, row: int) -> list[int]:
-        client = getattr(hosted, client_name)
+        client: Client = getattr(hosted, client_name)
         return await client.stream(
             append(stream(client_name, row), number, _batch(f"{row}-{number}"))
             for number in range(5)

@@ -11,6 +11,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 
 use super::fake_benchmarks::Benchmarks;
 use super::fake_scoring::{serve, Serving};
+use crate::checksum::crc32;
 use crate::client::Client;
 use crate::wire::vidscore::v1 as wire;
 use wire::benchmark_service_server::BenchmarkServiceServer;
@@ -87,6 +88,9 @@ impl Store {
     /// Do what the offset protocol says.
     fn store(&mut self, append: &wire::Append) -> Result<i64, Status> {
         let batch = append.detections.clone().unwrap_or_default();
+        if append.detections_crc32 != Some(crc32(&batch.encode_to_vec())) {
+            return Err(refusal(Code::InvalidArgument, "CONTENT_DAMAGED"));
+        }
         let (known, count) = (self.stored.len() as i64, batch.frame_numbers.len() as i64);
         if append.epoch != self.epoch {
             return Err(refusal(Code::Aborted, "EPOCH_STALE"));

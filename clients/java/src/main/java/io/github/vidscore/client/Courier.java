@@ -1,5 +1,6 @@
 package io.github.vidscore.client;
 
+import io.github.vidscore.v1.AnnotationBatch;
 import io.github.vidscore.v1.Append;
 import io.github.vidscore.v1.AppendBatchRequest;
 import io.github.vidscore.v1.AppendFramesRequest;
@@ -16,11 +17,13 @@ final class Courier {
   record Opened(Submission submission, StreamInfo stream, Geometry geometry) {
     /** What is sent for a batch; the same batch is the same message each time. */
     Append append(AppendState.Sent batch) {
+      AnnotationBatch detections = Encoding.frames(batch.frames(), geometry);
       return Append.newBuilder()
           .setStream(submission.name() + "/streams/" + stream.stream())
           .setEpoch(stream.epoch())
           .setOffset(batch.offset())
-          .setDetections(Encoding.frames(batch.frames(), geometry))
+          .setDetections(detections)
+          .setDetectionsCrc32(Encoding.checksum(detections))
           .build();
     }
   }

@@ -16,12 +16,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.zip.CRC32;
 
 /** From this package's types to the messages of the wire. */
 final class Encoding {
   private static final int DONT_CARE_FRAME = 1;
 
   private Encoding() {}
+
+  /**
+   * CRC-32 of a batch's bytes, by which the server sees that they have come as they were sent. A
+   * message without maps is written the same each time, alone and in another.
+   */
+  static int checksum(AnnotationBatch batch) {
+    CRC32 sum = new CRC32();
+    sum.update(batch.toByteArray());
+    return (int) sum.getValue();
+  }
 
   /**
    * Frames as the columns of the wire. A column that holds defaults alone is left out. The same

@@ -33,6 +33,7 @@ import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.zip.CRC32;
 
 /** A server that takes one submission by the offset protocol, and fails on demand. */
 final class FakeSubmissions extends SubmissionServiceImplBase {
@@ -197,6 +198,11 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   private void store(Append append) {
     long end = append.getOffset() + append.getDetections().getFrameNumbersCount();
     ByteString content = append.getDetections().toByteString();
+    CRC32 sum = new CRC32();
+    sum.update(content.toByteArray());
+    if (!append.hasDetectionsCrc32() || append.getDetectionsCrc32() != (int) sum.getValue()) {
+      throw refusal(Code.INVALID_ARGUMENT, "CONTENT_DAMAGED");
+    }
     if (!append.getStream().equals(NAME + "/streams/default")) {
       throw refusal(Code.NOT_FOUND, "NOT_FOUND");
     }

@@ -80,6 +80,7 @@ OF_SUBMISSIONS = frozenset(
         "AppendBatch",
         "SealSubmission",
         "CancelSubmission",
+        "RetrySubmission",
         "WatchSubmission",
         "ListScores",
     )

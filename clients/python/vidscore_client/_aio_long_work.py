@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import time
 from collections.abc import Callable
 from typing import Generic
@@ -17,6 +18,9 @@ from vidscore_client._long_operations import (
     ProgressType,
     cancel_operation,
 )
+from vidscore_client._retrying import Retrying
+from vidscore_client.errors import VidscoreError
+from vidscore_client.settings import DEFAULT_RETRY, Retry
 
 
 class AsyncLongWork(Generic[ProgressType, OutcomeType]):
@@ -75,6 +79,8 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
         self,
         timeout_s: float | None = None,
         on_progress: Callable[[ProgressType], object] | None = None,
+        *,
+        retry: Retry = DEFAULT_RETRY,
     ) -> OutcomeType:
         """Wait until it has ended; see the synchronous client.
 
@@ -85,12 +91,20 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
             CallCancelledError: If it was cancelled.
             VidscoreError: What it failed with.
         """
-        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
+        limit_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        tries, pause_s = Retrying(retry), POLL_S
         while not self.done:
-            if limit_s is not None and time.monotonic() >= limit_s:
+            left_s = limit_s - time.monotonic()
+            if left_s <= 0:
                 raise self._kind.not_ended(timeout_s)
-            await asyncio.sleep(POLL_S)
-            progress = await self.refresh()
+            await asyncio.sleep(min(pause_s, left_s))
+            try:
+                progress = await self.refresh()
+            except VidscoreError as error:
+                pause_s = max(POLL_S, tries.delay_s(error, time.monotonic()))
+                continue
+            tries.progress()
+            pause_s = POLL_S
             told = None if on_progress is None else on_progress(progress)
             if inspect.isawaitable(told):
                 await told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Generic
@@ -14,6 +15,9 @@ from vidscore_client._long_operations import (
     ProgressType,
     cancel_operation,
 )
+from vidscore_client._retrying import Retrying
+from vidscore_client.errors import VidscoreError
+from vidscore_client.settings import DEFAULT_RETRY, Retry
 from vidscore_client.submissions import Run
 
 
@@ -73,12 +77,15 @@ class LongWork(Generic[ProgressType, OutcomeType]):
         self,
         timeout_s: float | None = None,
         on_progress: Callable[[ProgressType], object] | None = None,
+        *,
+        retry: Retry = DEFAULT_RETRY,
     ) -> OutcomeType:
-        """Wait until it has ended.
+        """Wait until it has ended, over breaks of the connection and restarts of the server.
 
         Args:
             timeout_s: Seconds to wait; None for no limit.
             on_progress: Called whenever the server was asked.
+            retry: What happens after a break of the connection.
 
         Returns:
             What came of it.
@@ -88,12 +95,20 @@ class LongWork(Generic[ProgressType, OutcomeType]):
             CallCancelledError: If it was cancelled.
             VidscoreError: What it failed with.
         """
-        limit_s = None if timeout_s is None else time.monotonic() + timeout_s
+        limit_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        tries, pause_s = Retrying(retry), POLL_S
         while not self.done:
-            if limit_s is not None and time.monotonic() >= limit_s:
+            left_s = limit_s - time.monotonic()
+            if left_s <= 0:
                 raise self._kind.not_ended(timeout_s)
-            time.sleep(POLL_S)
-            progress = self.refresh()
+            time.sleep(min(pause_s, left_s))
+            try:
+                progress = self.refresh()
+            except VidscoreError as error:
+                pause_s = max(POLL_S, tries.delay_s(error, time.monotonic()))
+                continue
+            tries.progress()
+            pause_s = POLL_S
             if on_progress is not None:
                 on_progress(progress)
         return self._kind.outcome_of(self._status)

@@ -1,0 +1,80 @@
+"""Waiting for long work goes on over breaks, and ends with what the work ended with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from vidscore_client import DeadlineError, NotFoundError, Retry, UnavailableError, VidscoreError
+from vidscore_client._aio_long_work import AsyncLongWork
+from vidscore_client._long_operations import LongKind, OperationStatus
+from vidscore_client._long_work import LongWork
+
+KIND: LongKind[int, str] = LongKind("counting", object, object, int, str)  # type: ignore[arg-type]
+BREAK = UnavailableError("the server is away", code="UNAVAILABLE")
+SHORT = Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=60.0)
+
+Answer = OperationStatus[int, str] | VidscoreError
+
+
+def status(progress: int, *, done: bool = False) -> OperationStatus[int, str]:
+    return OperationStatus("operations/o", progress, done, "counted" if done else None, None)
+
+
+class Played:
+    """Answers questions one by one, and breaks where an answer is an error."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self._answers: Iterator[Answer] = iter(answers)
+
+    def __call__(self, _: Any) -> Any:
+        answer = next(self._answers)
+        if isinstance(answer, VidscoreError):
+            raise answer
+        return answer
+
+    async def later(self, operation: Any) -> Any:
+        return self(operation)
+
+
+def wait(kind: str, *answers: Answer, **options: Any) -> tuple[str, list[int]]:
+    """What the work of a client of that kind ends with, and the progress that it told."""
+    told: list[int] = []
+    played = Played(*answers)
+    chosen: dict[str, Any] = {"retry": SHORT, "on_progress": told.append, **options}
+    if kind == "asyncio":
+        work = AsyncLongWork(played.later, KIND, status(0))
+        return asyncio.run(work.wait(**chosen)), told
+    return LongWork(played, KIND, status(0)).wait(**chosen), told
+
+
+both = pytest.mark.parametrize("kind", ["synchronous", "asyncio"])
+
+
+@both
+def test_a_break_while_waiting_is_no_end(kind: str) -> None:
+    answers = (status(1), BREAK, BREAK, status(2), BREAK, status(3, done=True))
+    assert wait(kind, *answers) == ("counted", [1, 2, 3])
+
+
+@both
+def test_what_no_further_try_changes_is_raised_at_once(kind: str) -> None:
+    gone = NotFoundError("operations/o does not exist", code="NOT_FOUND")
+    with pytest.raises(NotFoundError):
+        wait(kind, status(1), gone, status(2, done=True))
+
+
+@both
+def test_breaks_without_end_are_raised_when_it_is_time_to_give_up(kind: str) -> None:
+    never = Retry(initial_s=0.01, maximum_s=0.01, give_up_after_s=0.0)
+    with pytest.raises(UnavailableError):
+        wait(kind, BREAK, BREAK, status(2, done=True), retry=never)
+
+
+@both
+def test_work_that_takes_longer_than_wanted_goes_on(kind: str) -> None:
+    with pytest.raises(DeadlineError, match="it goes on"):
+        wait(kind, *[status(1)] * 100, timeout_s=0.5)

@@ -13,7 +13,6 @@ import click
 from vidscore_cli.command_tree import CommandTree
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.session import Session
-from vidscore_evaluators.names import escape_controls
 
 SECTIONS = {
     "Getting started": {
@@ -100,6 +99,8 @@ class _Root(CommandTree):
 
 def _show(error: click.ClickException) -> None:
     """Show an error, which may quote anybody, without what a terminal would obey."""
+    from vidscore_evaluators.names import escape_controls  # help has to be quick
+
     text = io.StringIO()
     error.show(text)
     click.echo(escape_controls(text.getvalue(), but="\n"), nl=False, err=True)

@@ -28,7 +28,6 @@ from vidscore_evaluators.plausibility.judging import (
     side_doubts,
 )
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.readings import NORMALISED
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -65,7 +64,7 @@ def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
     within = (coordinates >= 0) & (coordinates <= 1)
     if annotations.object_count >= LEAST_SHARES and within.all():
         yield ReportWarning(
-            NORMALISED,
+            "reads_as_shares_of_the_image",
             f"coordinates of {SIDE_NAMES[side]} all lie between 0 and 1, like shares of the image; "
             "give pixels, unless the other side is not in pixels either",
             annotations.object_count,

@@ -220,13 +220,9 @@ class Reader(ABC):
     def detection_payloads(
         self, benchmark: str, submission: str, start: int = 0, count: int | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Payload and digest of batches of a submission, by stream and offset.
+        """Payload and digest of `count` batches, or all, from the one at `start` on.
 
-        Args:
-            benchmark: The benchmark.
-            submission: The submission.
-            start: Batches that are passed over.
-            count: Batches after these; None for all.
+        Their order is that of streams and offsets.
         """
 
     @abstractmethod
@@ -360,14 +356,9 @@ class Transaction(Reader):
 
     @abstractmethod
     def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
-        """Delete some of a submission's batches, then its frames; its record and streams stay.
+        """Delete so many of a submission's batches, then its frames, some at a time.
 
-        The submission's `byte_count` is 0 once nothing is left.
-
-        Args:
-            benchmark: The benchmark.
-            submission: The submission.
-            batches: Batches to delete at most; of frames it is a multiple.
+        Its record and streams stay; `byte_count` is 0 once nothing is left.
 
         Returns:
             Whether something is left.

@@ -31,13 +31,14 @@ class StoreMissingError(StoreError):
 
     reason: ClassVar[str] = "STORE_MISSING"
 
-    def __init__(self, location: str) -> None:
+    @classmethod
+    def at(cls, location: str) -> StoreMissingError:
         """Say where, and what to do.
 
         Args:
             location: The store's place, as it may be shown.
         """
-        super().__init__(
+        return cls(
             f"there is no store at {location}: correct the place, or make a store there, with the "
             f"first organiser's token: vidscore init --store {location}"
         )

@@ -50,7 +50,7 @@ def test_a_check_tells_what_would_be_taken_and_creates_nothing(
         with pytest.raises(InvalidArgumentError) as caught:
             red.submissions.check(name, [points("1"), points("2", shift_px=float("nan"))])
         assert caught.value.violations
-        [quota] = red.benchmarks.get(name).quotas
+        quota = red.benchmarks.get(name).quotas[0]
         assert (quota.name, quota.maximum, quota.left) == ("submissions_in_all", 1, 1)
         assert red.submissions.list(name) == []
 

@@ -139,7 +139,7 @@ def possible_counts(objects: Objects, threshold: float) -> set[int]:
         return {0}
     table = [[iou(real, box) for box in boxes] for real in objects.real]
     return {
-        sum(table[row][column] >= threshold for row, column in one.items())
+        sum(table[row][column] >= threshold - 1e-9 for row, column in one.items())
         for one in best_sums(table)
     }
 

@@ -22,7 +22,7 @@ def submission_row(**changed: object) -> Row:
         "id": 5, "benchmark_id": 7, "submission": "s", "team": "red", "title": "",
         "state": "scored", "state_reason": "", "state_message": "", "state_time": 1,
         "create_time": 1, "activity_time": 1, "seal_time": 1, "frame_count": 1, "revision": 1,
-        "attempts": 0, "warnings": "", "byte_count": 0,
+        "attempts": 0, "warnings": "", "byte_count": 0, "score_shown": False,
     }  # fmt: skip
     return "submissions", {**values, **changed}
 

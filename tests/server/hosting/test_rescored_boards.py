@@ -279,7 +279,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
     assert await update(hosted, "specification", change=narrow) == 2
     assert rows(await hosted.viewer.board()) == before
     hosted.workers.gate.set()
-    after: list[Row] = [(1, "blue", 0.666666667, 1), (2, "red", 0.5, 1)]
+    after: list[Row] = [(1, "blue", 0.67, 1), (2, "red", 0.5, 1)]
     await until_board(hosted.viewer, after, before)
 
 

@@ -84,7 +84,7 @@ def open_postgresql_store(
         with engine.begin() as connection:
             connection.execute(_LOCK_SITE, {"site": _OPENING_KEY})
             if must_exist and schema_of(connection) is None:
-                raise StoreMissingError(shown_location(address))
+                raise StoreMissingError.at(shown_location(address))
             upgrade(connection)
             secret = SqlReader(connection).secret()
     except (SQLAlchemyError, psycopg.Error) as error:

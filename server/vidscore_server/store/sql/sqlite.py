@@ -72,7 +72,7 @@ def open_sqlite_store(
             opened: it is no database, or the disk is full.
     """
     if must_exist and not path.exists():
-        raise StoreMissingError(str(path))
+        raise StoreMissingError.at(str(path))
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
     _refuse_network(path, mounts)
@@ -115,7 +115,7 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
         try:
             with _writing(engine).begin() as connection:
                 if must_exist and schema_of(connection) is None:
-                    raise StoreMissingError(str(path))
+                    raise StoreMissingError.at(str(path))
                 upgrade(connection)
                 # Nobody else works here any more: what is leased is to be taken up again.
                 connection.execute(delete(leases))

@@ -59,8 +59,15 @@ class TextFormatter(logging.Formatter):
         return " ".join([time, f"{record.levelname:<7}", record.getMessage(), *words])
 
 
+HELPERS_WARNING = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""What Python's helper of worker processes says to stderr where their server was killed: that it
+frees what is left of it. That is as it should be, and no log line."""
+
+
 def configure_logging(level: str, format_: Format = "auto") -> None:
-    """Send the server's log lines to stderr."""
+    """Send the server's log lines to stderr, and let Python's helpers be silent there."""
+    if HELPERS_WARNING not in sys.warnoptions:
+        sys.warnoptions.append(HELPERS_WARNING)  # they are started with these options
     handler = logging.StreamHandler(sys.stderr)
     as_text = format_ == "text" or (format_ == "auto" and sys.stderr.isatty())
     handler.setFormatter(TextFormatter() if as_text else JsonFormatter())

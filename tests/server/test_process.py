@@ -66,6 +66,12 @@ class Process:
                 return line
             self._passed.append(line)
 
+    def rest(self) -> list[str]:
+        """The lines to come, until no process is left that could write one."""
+        self._reader.join(TIMEOUT_S)
+        assert not self._reader.is_alive()
+        return [self._lines.get() for _ in range(self._lines.qsize())]
+
     def close(self) -> None:
         self.channel.close()
         self.process.kill()
@@ -192,3 +198,13 @@ def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> N
     assert "VIDSCORE_SERVER_LISTEN" in ended.stderr
     assert "tls_certificate_file" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_server_that_is_killed_leaves_nothing_in_the_log_that_is_no_json() -> None:
+    """Its helper, which outlives it, frees what it held, and does not speak of it."""
+    with _process() as server:
+        server.line("worker started")
+        server.process.kill()
+        server.process.wait()
+        for line in server.rest():
+            json.loads(line)

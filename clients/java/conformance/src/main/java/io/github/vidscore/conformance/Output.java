@@ -1,6 +1,7 @@
 package io.github.vidscore.conformance;
 
 import io.github.vidscore.client.Column;
+import io.github.vidscore.client.PermissionDeniedException;
 import io.github.vidscore.client.Report;
 import io.github.vidscore.client.Row;
 import io.github.vidscore.client.Submission;
@@ -24,12 +25,18 @@ final class Output {
     return document;
   }
 
-  static Map<String, Object> error(VidscoreException failure) {
-    // The kind is the name of the class in snake case.
+  /** The name of the class in snake case, but where Java has that name for something else. */
+  private static String kindOf(VidscoreException failure) {
+    if (failure instanceof PermissionDeniedException) {
+      return "access_denied";
+    }
     String name = failure.getClass().getSimpleName().replaceFirst("Exception$", "");
-    String kind = name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase();
+    return name.replaceAll("(?<=[a-z])(?=[A-Z])", "_").toLowerCase();
+  }
+
+  static Map<String, Object> error(VidscoreException failure) {
     return document(
-        "kind", kind,
+        "kind", kindOf(failure),
         "code", failure.code(),
         "reason", failure.reason(),
         "message", failure.message(),

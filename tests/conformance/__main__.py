@@ -4,6 +4,9 @@ python -m tests.conformance                       every language whose toolchain
 python -m tests.conformance go rust               these
 python -m tests.conformance go --scenario rewind  one scenario
 python -m tests.conformance --default-keepalive   silent connections are found out as by default
+
+Several scenarios are played at a time, since most of each is waiting; a language's runner is built
+while the scenarios of the one before are played.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from tests.conformance import (  # noqa: F401 - each puts its scenarios on the list
@@ -26,7 +31,15 @@ from tests.conformance import (  # noqa: F401 - each puts its scenarios on the l
 from tests.conformance.comparing import DeviationError, hold
 from tests.conformance.runners import Runner, build
 from tests.conformance.site import encrypted_site, site
-from tests.conformance.stage import SCENARIOS, Reference, Scenario, Stage, name_of, prepare
+from tests.conformance.stage import (
+    EXCLUSIVE,
+    SCENARIOS,
+    Reference,
+    Scenario,
+    Stage,
+    name_of,
+    prepare,
+)
 from tools.clients import LANGUAGES, MissingToolchainError, add_languages, required
 
 MakeStage = Callable[[Runner, str], Stage]
@@ -34,6 +47,9 @@ MakeStage = Callable[[Runner, str], Stage]
 
 SHORT_KEEPALIVE = {"keepalive_interval_s": 10, "keepalive_timeout_s": 2}
 """Shorter intervals are refused, as a server would refuse them."""
+
+SCENARIOS_AT_A_TIME = 4
+"""More do not pay on two cores; fewer wait most of the time."""
 
 
 def main() -> int:
@@ -47,11 +63,18 @@ def main() -> int:
         tempfile.TemporaryDirectory(prefix="conformance-") as folder,
         stages(Path(folder), keepalive) as make,
     ):
-        for language in arguments.languages or LANGUAGES:
-            verdict = Verdict(language, chosen, make)
+        languages = arguments.languages or LANGUAGES
+        for language, built in zip(languages, _built(languages), strict=True):
+            verdict = Verdict(language, built, chosen, make)
             print(verdict.line, flush=True)
             failed = failed or verdict.failed
     return int(failed)
+
+
+def _built(languages: Sequence[str]) -> Iterator[Future[Runner]]:
+    """Build the runners one after the other, each while the one before is in use."""
+    with ThreadPoolExecutor(max_workers=1) as builder:
+        yield from [builder.submit(build, language) for language in languages]
 
 
 @contextmanager
@@ -74,11 +97,17 @@ class Verdict:
         failed: Whether it failed, or is missing where everything must be there.
     """
 
-    def __init__(self, language: str, chosen: Sequence[Scenario], make_stage: MakeStage) -> None:
-        """Build its runner, and play every scenario."""
+    def __init__(
+        self,
+        language: str,
+        built: Future[Runner],
+        chosen: Sequence[Scenario],
+        make_stage: MakeStage,
+    ) -> None:
+        """Wait for its runner, and play every scenario."""
         self._make_stage = make_stage
         try:
-            runner = build(language)
+            runner = built.result()
         except MissingToolchainError as missing:
             self.line = f"{language} skip: {missing}"
             self.failed = required()
@@ -92,15 +121,21 @@ class Verdict:
         self.line = f"{language} fail: {failures[0]}{more}" if failures else f"{language} pass"
 
     def _failures(self, runner: Runner, chosen: Sequence[Scenario]) -> Iterator[str]:
-        for scenario in chosen:
-            name = name_of(scenario)
-            stage = self._make_stage(runner, f"{runner.language}-{name}")
-            began_s = time.monotonic()
-            failure = _failure(scenario, stage)
-            took = f"{time.monotonic() - began_s:.1f} s"
-            _note(f"  {stage.name}: {failure or 'pass'} ({took})")
-            if failure is not None:
-                yield f"{name}: {failure}"
+        play = partial(self._play, runner)
+        together = [scenario for scenario in chosen if scenario not in EXCLUSIVE]
+        with ThreadPoolExecutor(SCENARIOS_AT_A_TIME) as players:
+            yield from filter(None, players.map(play, together))
+        yield from filter(None, map(play, (one for one in chosen if one in EXCLUSIVE)))
+
+    def _play(self, runner: Runner, scenario: Scenario) -> str | None:
+        """Play one scenario; what went wrong, if anything did."""
+        name = name_of(scenario)
+        stage = self._make_stage(runner, f"{runner.language}-{name}")
+        began_s = time.monotonic()
+        failure = _failure(scenario, stage)
+        took = f"{time.monotonic() - began_s:.1f} s"
+        _note(f"  {stage.name}: {failure or 'pass'} ({took})")
+        return None if failure is None else f"{name}: {failure}"
 
 
 def _failure(scenario: Scenario, stage: Stage) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 from tests.conformance.cases import STREETS
 from tests.conformance.comparing import hold
 from tests.conformance.site import wait_until
-from tests.conformance.stage import Stage, scenario
+from tests.conformance.stage import Stage, exclusive, scenario
 from tests.support.chaos import ChaosProxy, Direction
 
 LIVELY: dict[str, Any] = {
@@ -65,6 +65,7 @@ def flipped_bit(stage: Stage) -> None:
     stage.check_scored(result)
 
 
+@exclusive
 @scenario
 def server_restart(stage: Stage) -> None:
     """A server that is killed and started again has every acknowledged frame, and gets the rest."""

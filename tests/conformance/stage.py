@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,13 +35,15 @@ class Reference:
     folder: Path
     scores: list[Document] = field(default_factory=list)
     _kept: dict[str, Outcome] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, command: str, **options: object) -> Outcome:
         """What the Python client comes to; asked for once, because it cannot change."""
         key = json.dumps([command, options], default=str, sort_keys=True)
-        if key not in self._kept:
-            self._kept[key] = self.runner.run(command, **options)
-        return self._kept[key]
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = self.runner.run(command, **options)
+            return self._kept[key]
 
     def write_frames(self, name: str, document: Document) -> Path:
         """Write a file of frames, the same for all languages."""
@@ -124,10 +127,19 @@ Scenario = Callable[[Stage], None]
 
 SCENARIOS: list[Scenario] = []
 
+EXCLUSIVE: list[Scenario] = []
+"""Scenarios during which no other is played, because they restart the server of all."""
+
 
 def scenario(function: Scenario) -> Scenario:
     """Put a scenario on the list; its name is the function's."""
     SCENARIOS.append(function)
+    return function
+
+
+def exclusive(function: Scenario) -> Scenario:
+    """Mark a scenario during which no other may be played."""
+    EXCLUSIVE.append(function)
     return function
 
 

@@ -34,15 +34,19 @@ CASE ?= spotgeo
 BENCH_ARGS ?=
 BASELINE := protos/vidscore/baseline.binpb
 
-# Long or network-bound checks, each at its short setting; `make campaigns` and CI run them all.
+# Long or network-bound checks, each at its short setting; `make campaigns` runs them all.
 CAMPAIGNS := test-trust test-loops test-lowest test-installs test-image crash-test chaos-test \
 	clients conformance
+# What `.ci/run` goes through after the suite; the rest of the campaigns is the night's.
+GATE := test-slow conformance crash-test chaos-test test-installs test-image
 # What takes longer still, and finds what seldom changes; not in CI.
 LONG_CAMPAIGNS := sanitize-clients conformance-defaults
+# Which long campaigns `make nightly` runs; none named: all.
+NIGHTLY ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv loops demo docs trust-study test bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns campaign-names clean \
+.PHONY: help venv loops demo docs trust-study test test-slow bench bench-quick profile check format proto proto-baseline proto-dependencies campaigns nightly gate-names clean \
 	$(CAMPAIGNS) long-campaigns $(LONG_CAMPAIGNS) check-style check-types check-imports check-protos check-generated check-wheels
 
 help: ## list the commands
@@ -82,8 +86,11 @@ demo: $(USABLE) ## two simulated systems stream to a running server and get thei
 
 # --- tests -----------------------------------------------------------------------------------
 
-test: $(INSTALLED) ## the whole default suite (WORKERS=n, PYTEST_ARGS="-k name")
+test: $(INSTALLED) ## the default suite (WORKERS=n, PYTEST_ARGS="-k name")
 	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
+
+test-slow: $(INSTALLED) ## the tests of kills, restarts and long documents, which CI runs as well
+	@$(BIN)/python -m pytest -n $(WORKERS) -m "slow and not campaign and not lowest" $(PYTEST_ARGS)
 
 campaigns: ## every campaign at its short setting
 	@failed=; for campaign in $(CAMPAIGNS); do \
@@ -91,9 +98,12 @@ campaigns: ## every campaign at its short setting
 		$(MAKE) --no-print-directory $$campaign || failed="$$failed $$campaign"; \
 	done; test -z "$$failed" || { echo "campaigns that failed:$$failed" >&2; exit 1; }
 
-# What `.ci/run` goes through, each with a limit of its own.
-campaign-names:
-	@echo $(CAMPAIGNS)
+# What `.ci/run` goes through after `make check` and `make test`, each with a limit of its own.
+gate-names:
+	@echo $(GATE)
+
+nightly: $(INSTALLED) ## what takes longer than CI has time for (NIGHTLY="crash-test"); writes docs/nightly.md
+	@$(BIN)/python -m tools.nightly $(NIGHTLY)
 
 # Old releases warn about things that they fixed later, so warnings are no errors here.
 test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release of each dependency
@@ -112,7 +122,8 @@ test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where 
 	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/compiled \
 		-fsanitize=undefined -fsanitize-trap=undefined
 	@PYTHONPATH=$(CURDIR)/build/checked $(BIN)/python -m pytest -n $(WORKERS) \
-		-p tests.support.guarded_arrays tests/evaluators $(PYTEST_ARGS)
+		-m "not campaign and not lowest" -p tests.support.guarded_arrays tests/evaluators \
+		$(PYTEST_ARGS)
 
 test-installs: $(INSTALLED) ## campaign: each documented way to install, in a fresh environment
 	@$(BIN)/python -m pytest -m campaign tests/packaging/test_installs.py $(PYTEST_ARGS)

@@ -176,14 +176,16 @@ def test_a_missing_toolchain_is_named_and_fails_only_where_everything_must_be_th
 ) -> None:
     monkeypatch.setenv("VIDSCORE_REQUIRE_ALL", required)
     monkeypatch.setattr(harness, "build", _raising(MissingToolchainError("no go toolchain")))
-    verdict = harness.Verdict("go", [], _no_stage)
+    [built] = harness._built(["go"])
+    verdict = harness.Verdict("go", built, [], _no_stage)
     assert (verdict.line, verdict.failed) == ("go skip: no go toolchain", failed)
 
 
 def test_a_client_that_cannot_be_built_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.conformance.runners.check_toolchain", lambda _language: None)
     monkeypatch.setattr("tests.conformance.runners.make", _raising(FailedError("no compiler")))
-    verdict = harness.Verdict("go", [], _no_stage)
+    [built] = harness._built(["go"])
+    verdict = harness.Verdict("go", built, [], _no_stage)
     assert (verdict.line, verdict.failed) == ("go fail: build: no compiler", True)
 
 

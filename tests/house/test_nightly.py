@@ -1,0 +1,41 @@
+"""The page of long campaigns names each of them, and is written without losing rows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from tests.support.tree import ROOT
+from tools.nightly import CAMPAIGNS, PAGE, Campaign, row_of, summary, with_row
+
+EMPTY = "# Page\n\n| command | tries |\n| --- | --- |\n"
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+
+
+def test_each_campaign_is_a_target_of_the_makefile() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for campaign in CAMPAIGNS:
+        assert f"\n{campaign.target}: " in makefile, campaign.target
+
+
+def test_a_row_is_added_once_and_then_replaced() -> None:
+    first, second = Campaign("one", "a"), Campaign("two", "b")
+    page = EMPTY
+    for campaign, result in ((first, "1 passed"), (second, "2 passed"), (first, "3 passed")):
+        page = with_row(page, row_of(campaign, result, 60.0, NOW, "abc"))
+    assert page == (
+        EMPTY
+        + "| `make one` | a | 3 passed | 1 min | 2026-11-22, abc |\n"
+        + "| `make two` | b | 2 passed | 1 min | 2026-11-22, abc |\n"
+    )
+
+
+def test_a_failure_says_so_whatever_its_log_says() -> None:
+    assert summary("==== 3 passed in 1.00s ====\n", 0) == "3 passed"
+    assert summary("==== 3 passed in 1.00s ====\n", 2) == "FAILED: 3 passed"
+    assert summary("go pass\njava pass\n", 0) == "go pass; java pass"
+    assert summary("killed\n", 1) == "FAILED: no summary"
+
+
+def test_the_page_holds_a_table_that_rows_go_into() -> None:
+    row = row_of(CAMPAIGNS[0], "passed", 0.0, NOW, "abc")
+    assert row in with_row(PAGE.read_text(encoding="utf-8"), row)

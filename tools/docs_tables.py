@@ -29,9 +29,8 @@ import vidscore_evaluators
 import vidscore_server
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.evaluator import Direction, Measure, Needs
 from vidscore_evaluators.formats import FORMATS
-from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_evaluators.freed_memory import keep_freed_memory
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -20,8 +18,6 @@ AnyArray = NDArray[Any]
 
 LARGEST_KEY = 1 << 62
 """What keys that are made of several numbers stay below, so that int64 holds them."""
-
-keep_freed_memory()  # here, because whatever makes arrays imports this module
 
 
 def starts_from_counts(counts: AnyArray) -> IntArray:

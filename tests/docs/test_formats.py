@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.docs.pages_of import first_cells, page, section
 from tools.docs_pages import headings
 
-from vidscore_evaluators import specification_reading
+from vidscore_evaluators import specification
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.formats import (
     FORMATS,
@@ -57,8 +57,8 @@ def test_the_other_names_of_columns_are_listed() -> None:
 
 def test_the_keys_of_the_manifest_are_listed() -> None:
     listed = set(first_cells(section(PAGE, "## Manifest")))
-    top = set(specification_reading._SPEC_FIELDS)
-    sequence = set(specification_reading._SEQUENCE_FIELDS) | set(manifest._MEASURES)
+    top = set(specification._SPEC_FIELDS)
+    sequence = set(specification._SEQUENCE_FIELDS) | set(manifest._MEASURES)
     tables = {"evaluators", "domains", "sequences"}
     assert listed == (top - tables) | {f"[[{name}]]" for name in tables} | (
         sequence - {"name", "domain"}

@@ -17,9 +17,9 @@ from vidscore_evaluators.specification import (
     EvaluatorSpec,
     FrameRanges,
     SequenceSpec,
+    spec_from_dict,
     spec_to_dict,
 )
-from vidscore_evaluators.specification_reading import spec_from_dict
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 6)).map(lambda pair: (pair[0], sum(pair))),

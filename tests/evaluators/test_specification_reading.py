@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_evaluators.specification import MAXIMUM_FRAMES, FrameRanges, spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import (
+    MAXIMUM_FRAMES,
+    FrameRanges,
+    spec_from_dict,
+    spec_to_dict,
+)
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 KEYS = ("title", "evaluators", "domains", "sequences", "name", "domain", "classes", "frames")

@@ -21,8 +21,8 @@ from vidscore_cli.selection import select_evaluators
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import Live, LiveReport
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.library import with_warnings
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.scoring import with_warnings
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 
 LIVE_INTERVAL_S = 0.2

@@ -54,12 +54,10 @@ from vidscore_evaluators.criteria.tracking import (
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import Tracks, TrackSet
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tally import Table, Tally, to_float
 
 COUNTS = "counts"
 MATCHES = "matches"

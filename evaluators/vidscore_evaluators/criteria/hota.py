@@ -55,11 +55,9 @@ from vidscore_evaluators.criteria.tracking import (
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Dissimilarity, Growth, Measure
 from vidscore_evaluators.report import Curve, Number, Scores
-from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tally import Table, Tally, to_float
 
 COUNTS = "counts"
 ASSOCIATIONS = "associations"

@@ -41,12 +41,18 @@ from vidscore_evaluators.criteria.figures import Figures, block_of, mean, named,
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    Task,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, to_float
 
 FRAMES, SETS = "frames", "sets"
 

@@ -67,7 +67,7 @@ class Tracks:
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
         """String the objects of a scene together; criteria of one scene share the result."""
-        return scene.memo.once("tracks", lambda: cls._strung(scene))
+        return scene.cache.get_or_compute("tracks", lambda: cls._strung(scene))
 
     @classmethod
     def _strung(cls, scene: Scene) -> Tracks:

@@ -19,8 +19,7 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats.files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import BenchmarkSpec, spec_from_dict, spec_to_dict
 
 MAXIMUM_BYTES = 16 << 20
 

@@ -22,9 +22,9 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.geometry.boxes import envelopes
 
 Files = Mapping[str, bytes]

@@ -15,7 +15,7 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.compiled.library import compiled
 
-PAIRS_A_CALL = 1 << 18
+PAIRS_PER_CALL = 1 << 18
 """Pairs that there is room for in one search, where a group cannot have more."""
 
 _sort_points = compiled("sort_points", np.float64, np.int64, int)
@@ -111,7 +111,7 @@ def near_points(
     if len(left.starts) != len(right.starts) or not _are_groups(groups, len(left.starts) - 1):
         raise ValueError(f"groups {groups} are not of both sides")
     widths = right.counts[groups]
-    capacity = min(int((left.counts[groups] * widths).sum()), PAIRS_A_CALL)
+    capacity = min(int((left.counts[groups] * widths).sum()), PAIRS_PER_CALL)
     capacity = max(capacity, int(widths.max(initial=0)))
     counts, place = np.zeros(len(groups), dtype=np.int64), np.zeros(2, dtype=np.int64)
     sides = (left.coordinates, left.starts, right.coordinates, right.starts)

@@ -20,7 +20,7 @@ Gate = Callable[[IntArray, IntArray], BoolArray]
 Measure = Callable[[IntArray, IntArray], FloatArray]
 """Measures each of K pairs, of (K,) left rows and (K,) right rows."""
 
-PAIRS_A_CHUNK = 1 << 15
+PAIRS_PER_CHUNK = 1 << 15
 """Pairs that are given at a time: few enough for the processor's own cache."""
 
 _touching_pairs = compiled(
@@ -133,7 +133,7 @@ def _kept(chunks: Iterator[Pairs], gate: Gate) -> Pairs:
 
 
 def _touching(left: Extents, right: Extents, *, twins: bool = False) -> Iterator[Pairs]:
-    """All pairs that touch, about `PAIRS_A_CHUNK` at a time, or as many as a group is large.
+    """All pairs that touch, about `PAIRS_PER_CHUNK` at a time, or as many as a group is large.
 
     Args:
         left: Extents of the left side.
@@ -145,7 +145,7 @@ def _touching(left: Extents, right: Extents, *, twins: bool = False) -> Iterator
         raise ValueError(f"{len(left.starts) - 1} groups cannot be paired with {group_count}")
     largest = int(np.diff(right.starts).max(initial=0))
     # Room for more pairs than a group has objects, so that it is seldom gone on with.
-    capacity = PAIRS_A_CHUNK + 2 * largest
+    capacity = PAIRS_PER_CHUNK + 2 * largest
     scratch = np.empty(3 * largest + 3, dtype=np.int64)
     place = np.zeros(2, dtype=np.int64)
     sides = (*left.columns, *right.columns, group_count)

@@ -25,8 +25,7 @@ from dataclasses import replace
 
 import orjson
 
-from vidscore_evaluators.report import Number, Report, Row, Scores
-from vidscore_evaluators.report_json import row_block
+from vidscore_evaluators.report import Number, Report, Row, Scores, row_block
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
     FrameRanges,

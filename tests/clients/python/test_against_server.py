@@ -26,10 +26,9 @@ from vidscore_client import (
 )
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
-from vidscore_evaluators.report_json import report_to_dict, report_to_json
+from vidscore_evaluators.report import report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
-from vidscore_evaluators.specification import spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import spec_from_dict, spec_to_dict
 from vidscore_evaluators.validation import Columns, build_annotations
 
 

@@ -113,7 +113,7 @@ def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
 ) -> None:
     left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        patch.setattr(gating, "PAIRS_PER_CHUNK", chunk)
         pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
     assert listed(pairs) == all_pairs(left, right)
 
@@ -125,7 +125,7 @@ def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
 ) -> None:
     side = layout.boxes(counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        patch.setattr(gating, "PAIRS_PER_CHUNK", chunk)
         twins = gated_twins(side.extents, gate_of(side, side))
     assert listed(twins) == [(i, j) for i, j in all_pairs(side, side) if i < j]
 
@@ -145,7 +145,7 @@ def test_pairs_come_with_what_was_measured_of_each(
         return widths
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gating, "PAIRS_A_CHUNK", chunk)
+        patch.setattr(gating, "PAIRS_PER_CHUNK", chunk)
         pairs, values = measured_pairs(left.extents, right.extents, shared, 3.0)
     whole = gated_pairs(left.extents, right.extents, lambda i, j: shared(i, j) >= 3.0)
     assert listed(pairs) == listed(whole)
@@ -176,7 +176,7 @@ def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> Non
         return same
 
     assert len(gated_pairs(extents, extents, gate)) == count
-    assert max(asked) <= gating.PAIRS_A_CHUNK + 2 * count
+    assert max(asked) <= gating.PAIRS_PER_CHUNK + 2 * count
     assert sum(asked) == count * count
 
 

@@ -43,7 +43,7 @@ from vidscore_server.store.records import Role
 PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
 
-NOT_IMPORTED = (".__main__", ".env", ".compiled.loops")
+NOT_IMPORTED = (".__main__", ".env", ".kernels.loops")
 """What would run as it is imported; and the compiled library, which looks like a module."""
 
 

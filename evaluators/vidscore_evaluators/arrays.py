@@ -1,4 +1,4 @@
-"""Array types and the few index tricks that more than one module needs."""
+"""Array types and index operations that several modules share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FlagArray = NDArray[np.uint8]
 AnyArray = NDArray[Any]
 
 LARGEST_KEY = 1 << 62
-"""What keys that are made of several numbers stay below, so that int64 holds them."""
+"""Bound of keys that combine several numbers, so that int64 holds them."""
 
 
 def starts_from_counts(counts: AnyArray) -> IntArray:
@@ -35,16 +35,16 @@ def starts_from_counts(counts: AnyArray) -> IntArray:
 
 
 def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int) -> None:
-    """Refuse rows that do not fall into groups, which would lead a compiled loop astray.
+    """Refuse rows that are not partitioned by offsets, which would lead a kernel out of its arrays.
 
     Args:
-        what: What the rows are, in the plural.
+        what: Name of the rows, in the plural.
         rows: (N, ...) rows.
         starts: (G + 1,) offsets of the groups.
-        row_shape: What a row should have been.
+        row_shape: Expected shape of a row.
 
     Raises:
-        ValueError: If the groups are not all of the rows, one after the other.
+        ValueError: If the groups are not all rows in order.
     """
     shape = rows.shape
     if starts[0] != 0 or (np.diff(starts) < 0).any() or shape != (starts[-1], *row_shape):
@@ -68,7 +68,7 @@ def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
 
 
 def marked(count: int, rows: IntArray) -> BoolArray:
-    """(count,) which rows are among `rows`."""
+    """(count,) mask of `rows`."""
     mask = np.zeros(count, dtype=np.bool_)
     mask[rows] = True
     return mask
@@ -94,14 +94,13 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
-    """Some columns as one that ascends with all of them together, which sorts faster.
+    """Some columns packed into one of the same order, which sorts faster.
 
     Args:
         columns: (N,) arrays, most significant first.
 
     Returns:
-        The one column; the given ones where they hold numbers so far apart that int64 does not
-        hold what they make together.
+        The packed column; the given ones if their ranges together exceed int64.
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
@@ -114,28 +113,37 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     for column, low, size in zip(columns[1:], least[1:], sizes[1:], strict=True):
         packed *= size
         packed += column - low
-    # Numbers of 16 bits are sorted by their digits, in one pass or two.
+    # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 
 
-def equal_shapes(
-    heights: IntArray, widths: IntArray, cells_a_part: int
+def batch_by_shape(
+    heights: IntArray, widths: IntArray, cells_per_batch: int
 ) -> Iterator[tuple[IntArray, int, int]]:
-    """Bring groups of equal shape together.
+    """Batch groups of equal shape.
 
     Args:
         heights: (G,) rows of each group.
         widths: (G,) columns of each group.
-        cells_a_part: Most cells that groups given together have, unless one alone has more.
+        cells_per_batch: Most cells of a batch, unless a single group has more.
 
     Yields:
-        Numbers of groups, and their height and width; each group once, a part at a time.
+        Rows of groups, their height and their width; each group once.
     """
     order = np.lexsort((widths, heights))
     heights, widths = heights[order], widths[order]
     bounds = np.append(run_starts(heights, widths), len(order)).tolist()
     for first, last in pairwise(bounds):
         height, width = int(heights[first]), int(widths[first])
-        step = max(1, cells_a_part // max(1, height * width))
+        step = max(1, cells_per_batch // max(1, height * width))
         for start in range(first, last, step):
             yield order[start : min(last, start + step)], height, width
+
+
+def previous_occurrence(keys: IntArray) -> IntArray:
+    """(N,) row of the previous occurrence of each of (N,) keys, -1 for the first one."""
+    order = np.argsort(keys, kind="stable")
+    repeats = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    previous = np.full(len(keys), -1, dtype=np.int64)
+    previous[order[repeats + 1]] = order[repeats]
+    return previous

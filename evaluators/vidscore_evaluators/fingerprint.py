@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, IntArray
-from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.kernels import hash_rows
 
 HashArray = NDArray[np.uint64]
 
@@ -31,12 +31,6 @@ _WORD = 1 << 64
 _FLOAT, _OPTIONAL_FLOAT = 0, 1
 _KINDS = {np.dtype(np.float64): _FLOAT, np.dtype(np.int64): 2, np.dtype(np.uint8): 3}
 """What the compiled loop calls the types of columns."""
-
-_hash_rows = compiled(
-    "hash_rows",
-    *(int, np.uint64, int, np.int64, np.uint64, int, np.int64),
-    *(np.uint8, np.int64, np.int64, np.uint64, int, int, np.uint64, np.uint64),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +138,7 @@ def _hashed(
     first, second = first.checked(count), second.checked(count)
     kept = count if keep else 0
     hashes, totals = np.empty((_LANES, kept), dtype=np.uint64), np.empty(_LANES, dtype=np.uint64)
-    _hash_rows(
+    hash_rows(
         *(count, first.hashes, first.hashes.shape[1], first.of_rows),
         *(second.hashes, second.hashes.shape[1], second.of_rows),
         np.array([column.kind for column in columns], dtype=np.uint8),

@@ -38,8 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.compiled.previous import previous_rows
+from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
@@ -223,7 +222,7 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
 def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntArray, IntArray]:
     """Matches that another track, or an interruption, sets apart from the object's last one."""
     # Matches come in the order of detections, and so of frames.
-    before = previous_rows(tracks.truth.of_objects[matched.targets], len(tracks.truth))
+    before = previous_occurrence(tracks.truth.of_objects[matched.targets])
     later = np.flatnonzero(before >= 0)
     earlier = before[later]
     partners = tracks.detections.of_objects[matched.detections]

@@ -31,7 +31,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray, equal_shapes
+from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -193,7 +193,7 @@ def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntAr
     Yields:
         (K,) groups and their (K, m, n) distances; each group once, a part at a time.
     """
-    shapes = equal_shapes(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
+    shapes = batch_by_shape(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
     for groups, height, width in shapes:
         yield groups, _matrices(scene, similarity, groups, height, width)
 

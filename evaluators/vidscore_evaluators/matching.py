@@ -368,8 +368,15 @@ def match_greedy(
         raise ValueError(f"{count} pairs have {len(weights)} weights")
     rows = np.empty(count, dtype=np.int64)
     found = kernels.match_greedy(
-        *(pairs.left, pairs.right, weights, count),
-        *(np.array([at_least]), reusable, len(reusable), np.empty_like(reusable), rows),
+        pairs.left,
+        pairs.right,
+        weights,
+        count,
+        np.array([at_least]),
+        reusable,
+        len(reusable),
+        np.empty_like(reusable),
+        rows,
     )
     if found < 0:
         raise ValueError(f"a pair is beyond the {len(reusable)} right objects")

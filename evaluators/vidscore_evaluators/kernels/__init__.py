@@ -365,7 +365,9 @@ def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         The distinct keys, the code of each of the N, and the count of each distinct key.
     """
     count = len(keys)
-    scratch = np.empty((2, 2 * count), dtype=np.int64)
+    first, second = np.empty((2, 2 * count), dtype=np.int64)
     codes, different, times = np.empty((3, count), dtype=np.int64)
-    found = factorize_keys(np.ascontiguousarray(keys), count, *scratch, codes, different, times)
+    found = factorize_keys(
+        np.ascontiguousarray(keys), count, first, second, codes, different, times
+    )
     return different[:found].copy(), codes, times[:found].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -104,15 +103,15 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
-    least = [int(column.min()) for column in columns]
-    sizes = [int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)]
-    total = math.prod(sizes)
-    if total > LARGEST_KEY:
-        return list(columns)
-    packed = columns[0] - least[0]
-    for column, low, size in zip(columns[1:], least[1:], sizes[1:], strict=True):
-        packed *= size
-        packed += column - low
+    packed: AnyArray = np.zeros(1, dtype=np.int64)
+    total = 1
+    for column in columns:
+        least = int(column.min())
+        size = int(column.max()) - least + 1
+        total *= size
+        if total > LARGEST_KEY:
+            return list(columns)
+        packed = packed * size + (column - least)
     # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 

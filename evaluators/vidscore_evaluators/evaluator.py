@@ -17,12 +17,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache
 from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
 from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, empty_annotations
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
@@ -31,7 +32,7 @@ from vidscore_evaluators.plausibility.impression import impression_of
 from vidscore_evaluators.plausibility.judging import doubts, with_names
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.report import Report, ReportWarning, Scores
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.validation import unit_confidence_faults
 
@@ -301,7 +302,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             truth_digest=str(tally.truth),
             detections_digest=str(tally.detections),
             scores=replace(scores, warnings=warnings),
-            specification=spec_to_dict(self.specification),
+            specification=to_dict(self.specification),
             software=software_versions(),
         )
 
@@ -351,7 +352,7 @@ class Evaluator(ABC, Generic[ParametersType]):
     def identity(self) -> str:
         """Name, version and a digest of the configuration: only tallies of equal identity add."""
         configuration = json.dumps(
-            [parameter_values(self.parameters), spec_to_dict(self.specification)], sort_keys=True
+            [parameter_values(self.parameters), to_dict(self.specification)], sort_keys=True
         )
         digest = hashlib.sha256(configuration.encode()).hexdigest()[:16]
         return f"{self.name} {self.version} {digest}"
@@ -387,23 +388,16 @@ def tally_many(
     aligned = align(truth, detections)
     of_truth, of_detections = fingerprint(truth), fingerprint(detections)
 
-    def impression(evaluator: Evaluator[Any]) -> Mapping[str, Table]:
-        # Of one benchmark; its sequences may be so many that comparing them would take long.
-        key = (impression_of, id(evaluator.specification.sequences))
-        return aligned.cache.get_or_compute(
-            key, partial(impression_of, aligned, evaluator.specification)
-        )
-
-    return [
-        Tally(
-            evaluator.identity,
-            evaluator.tables(aligned),
-            of_truth,
-            of_detections,
-            impression(evaluator),
-        )
-        for evaluator in evaluators
-    ]
+    impressions: dict[int, Mapping[str, Table]] = {}
+    tallies = []
+    for evaluator in evaluators:
+        # By identity: comparing the sequences of a large specification would take long.
+        key = id(evaluator.specification.sequences)
+        if key not in impressions:
+            impressions[key] = impression_of(aligned, evaluator.specification)
+        tables = evaluator.tables(aligned)
+        tallies.append(Tally(evaluator.identity, tables, of_truth, of_detections, impressions[key]))
+    return tallies
 
 
 def software_versions() -> dict[str, str]:

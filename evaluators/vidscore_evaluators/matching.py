@@ -106,18 +106,13 @@ def match_minimum_cost(
         (P,) mask of matched pairs. Sums of costs are compared in binary64: tie-breaking within
         rounding is unspecified but deterministic.
     """
-    matched = _isolated_edges(pairs, left_count, right_count)
+    # Isolated edges are in every best matching.
+    matched: BoolArray = np.bincount(pairs.left, minlength=left_count)[pairs.left] == 1
+    matched &= np.bincount(pairs.right, minlength=right_count)[pairs.right] == 1
     rest = np.flatnonzero(~matched)
     if len(rest):
         matched[rest] = _match_rest(pairs.take(rest), costs[rest], frames[rest])
     return matched
-
-
-def _isolated_edges(pairs: Pairs, left_count: int, right_count: int) -> BoolArray:
-    """(P,) pairs whose objects have no other pair, which every best matching has."""
-    isolated: BoolArray = np.bincount(pairs.left, minlength=left_count)[pairs.left] == 1
-    isolated &= np.bincount(pairs.right, minlength=right_count)[pairs.right] == 1
-    return isolated
 
 
 def _match_rest(pairs: Pairs, costs: FloatArray, frames: IntArray) -> BoolArray:

@@ -2,8 +2,8 @@
 
 Domains with their labels, sequences with their frames, and the evaluators. The same type is the
 command line's manifest (TOML), the first message of a scoring stream (proto) and part of a hosted
-benchmark's definition. `spec_to_dict` and `spec_from_dict` convert it to and from the one plain
-form of TOML and JSON; `vidscore_evaluators.alignment` applies it to truth.
+benchmark's definition. `vidscore_evaluators.convert` converts it to and from the one plain form of
+TOML and JSON; `vidscore_evaluators.alignment` applies it to truth.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators._convert import Read, converted, from_dict, rules_of, to_dict
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray, expand_runs
+from vidscore_evaluators.convert import Read, converted, from_dict, rules_of
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import checked_name
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
@@ -236,13 +236,8 @@ SPECIFICATION_KEYS = tuple(rules_of(BenchmarkSpec))
 """Keys of a specification."""
 
 
-def spec_to_dict(spec: BenchmarkSpec) -> dict[str, Any]:
-    """The specification as dictionaries, lists, strings and numbers; defaults are left out."""
-    return to_dict(spec)
-
-
 def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> BenchmarkSpec:
-    """Inverse of `spec_to_dict`.
+    """Inverse of `vidscore_evaluators.convert.to_dict`.
 
     A range of frames may also be one number; many may be an array of (N, 2) bounds.
 

@@ -94,7 +94,7 @@ class Table:
     def texts(self, name: str) -> list[str]:
         """String key column `name`."""
         codes = self.text_codes[:, self.schema.texts.index(name)]
-        return [self.vocabulary[code] for code in codes.tolist()]
+        return list(map(self.vocabulary.__getitem__, codes.tolist()))
 
     def codes(self, name: str) -> IntArray:
         """(K,) string key column `name` as indices into `vocabulary`."""

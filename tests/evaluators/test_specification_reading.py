@@ -8,13 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_evaluators.specification import (
-    MAXIMUM_FRAMES,
-    FrameRanges,
-    spec_from_dict,
-    spec_to_dict,
-)
+from vidscore_evaluators.specification import MAXIMUM_FRAMES, FrameRanges, spec_from_dict
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 KEYS = ("title", "evaluators", "domains", "sequences", "name", "domain", "classes", "frames")
@@ -147,7 +143,7 @@ def test_any_document_is_a_specification_or_a_specification_error(document: Any)
         spec = spec_from_dict(document)
     except SpecificationError:
         return
-    assert spec_from_dict(spec_to_dict(spec)) == spec
+    assert spec_from_dict(to_dict(spec)) == spec
 
 
 def test_class_numbers_are_the_texts_of_their_digits() -> None:

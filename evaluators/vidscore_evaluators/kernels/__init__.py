@@ -60,10 +60,21 @@ class Kernel:
             ValueError: If an array has gaps or is not aligned.
             OverflowError: If an integer does not fit into 64 bits.
         """
-        passed = [
-            _number(argument) if dtype is None else _address(argument, dtype)
-            for argument, dtype in zip(arguments, self._dtypes, strict=True)
-        ]
+        passed: list[int] = []
+        for argument, dtype in zip(arguments, self._dtypes, strict=True):
+            if dtype is None:
+                number = operator.index(argument)
+                if not -(1 << 63) <= number < 1 << 63:
+                    raise OverflowError(f"{number} does not fit into 64 bits")
+                passed.append(number)
+            elif not isinstance(argument, np.ndarray):
+                raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
+            elif argument.dtype != dtype:
+                raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
+            elif not (argument.flags.c_contiguous and argument.flags.aligned):
+                raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
+            else:
+                passed.append(argument.ctypes.data)
         result: int = self._function(*passed)
         return result
 
@@ -88,24 +99,6 @@ def load(folder: Path) -> ctypes.CDLL:
 def _unusable(path: Path, reason: str) -> ImportError:
     remedy = "run `make loops` in a clone of vidscore, or install vidscore again"
     return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
-
-
-def _number(argument: AnyArray | SupportsIndex) -> int:
-    number = operator.index(argument)
-    if not -(1 << 63) <= number < 1 << 63:
-        raise OverflowError(f"{number} does not fit into 64 bits")
-    return number
-
-
-def _address(argument: AnyArray | SupportsIndex, dtype: np.dtype[np.generic]) -> int:
-    if not isinstance(argument, np.ndarray):
-        raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
-    if argument.dtype != dtype:
-        raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
-    if not (argument.flags.c_contiguous and argument.flags.aligned):
-        raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
-    address: int = argument.ctypes.data
-    return address
 
 
 _LIBRARY = load(Path(__file__).parent)

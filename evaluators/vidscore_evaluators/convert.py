@@ -49,7 +49,7 @@ class FieldRule:
     read: Read
     write: Write
     default: Any
-    item: type[Any] | None = None
+    item: type | None = None
     unique: tuple[str, ...] = ()
 
 
@@ -75,7 +75,7 @@ def converted(
 
 
 @cache
-def rules_of(kind: type[Any]) -> Mapping[str, FieldRule]:
+def rules_of(kind: type) -> Mapping[str, FieldRule]:
     """The rules of a dataclass by key, leading ones first, else in the order of its fields."""
     hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)
@@ -102,7 +102,8 @@ def _rule(field: dataclasses.Field[Any], hint: Any) -> FieldRule:
 def to_dict(instance: object) -> dict[str, Any]:
     """A dataclass as dictionaries, lists, strings and numbers; defaults are left out."""
     found: dict[str, Any] = {}
-    for rule in rules_of(type(instance)).values():
+    kind: type = instance.__class__
+    for rule in rules_of(kind).values():
         value = getattr(instance, rule.name)
         if value != rule.default:
             found[rule.name] = (
@@ -123,7 +124,7 @@ def from_dict(kind: type[Converted], document: object, source: str | None = None
         SpecificationError: With every unknown key, wrong value, missing key and repeated name.
     """
     reader = _Reader(source)
-    fields = reader.object(kind, document, "")
+    fields = reader.read_object(kind, document, "")
     faults = reader.faults + reader.repeats
     if faults:
         raise SpecificationError(faults)
@@ -138,7 +139,7 @@ class _Reader:
         self.faults: list[Fault] = []
         self.repeats: list[Fault] = []
 
-    def object(self, kind: type[Any], document: object, path: str) -> dict[str, Any]:
+    def read_object(self, kind: type, document: object, path: str) -> dict[str, Any]:
         """The fields of an object, without those that have faults."""
         if not isinstance(document, Mapping):
             self._fault(path or "the document", _shown(document), "an object")
@@ -166,7 +167,8 @@ class _Reader:
             raise ValueError("an array")
         known = len(self.faults)
         entries = [
-            self.object(rule.item, entry, f"{place}[{index}]") for index, entry in enumerate(value)
+            self.read_object(rule.item, entry, f"{place}[{index}]")
+            for index, entry in enumerate(value)
         ]
         self._find_repeats(rule, entries, place)
         return () if len(self.faults) > known else tuple(rule.item(**entry) for entry in entries)

@@ -36,10 +36,11 @@ SumArray = NDArray[np.object_]
 SCALE_BITS = 1074
 """Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
 
-_MANTISSA_BITS = 53
+_FRACTION_BITS = 52
+_EXPONENT_MASK = (1 << 11) - 1
 _HALF_BITS = 26
-_EXPONENT_CLASS_BITS = 4
-_EXPONENT_CLASSES = 4096 >> _EXPONENT_CLASS_BITS
+_CLASS_BITS = 4
+_EXPONENT_CLASSES = 1 << 11 - _CLASS_BITS
 _VALUES_PER_SUM = 1 << 20
 
 
@@ -394,33 +395,31 @@ def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[i
     if not np.isfinite(values).all():
         raise ValueError("an exact sum needs finite numbers")
     sums = [0] * group_count
-    rows = np.flatnonzero(values)
-    for start in range(0, len(rows), _VALUES_PER_SUM):
-        some = rows[start : start + _VALUES_PER_SUM]
-        _add_exactly(sums, values[some], groups[some])
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    for start in range(0, len(bits), _VALUES_PER_SUM):
+        some = slice(start, start + _VALUES_PER_SUM)
+        _add_exactly(sums, bits[some], groups[some])
     return sums
 
 
-def _add_exactly(sums: list[int], values: FloatArray, groups: IntArray) -> None:
-    """Add some values, none of them 0, to the sums of their groups."""
-    fractions, exponents = np.frexp(values)
-    mantissas = np.ldexp(fractions, _MANTISSA_BITS).astype(np.int64)
-    exponents = exponents + np.int64(SCALE_BITS)
-    keys = groups * _EXPONENT_CLASSES + (exponents >> _EXPONENT_CLASS_BITS)
-    shifts = exponents & ((1 << _EXPONENT_CLASS_BITS) - 1)
+def _add_exactly(sums: list[int], bits: IntArray, groups: IntArray) -> None:
+    """Add some values, given as their bits, to the sums of their groups."""
+    exponents = (bits >> _FRACTION_BITS) & _EXPONENT_MASK
+    mantissas = bits & ((1 << _FRACTION_BITS) - 1)
+    mantissas |= (exponents > 0).astype(np.int64) << _FRACTION_BITS  # subnormals have no leading 1
+    np.negative(mantissas, out=mantissas, where=bits < 0)
+    shifts = np.maximum(exponents - 1, 0)
+    keys = groups * _EXPONENT_CLASSES + (shifts >> _CLASS_BITS)
     order = np.argsort(keys, kind="stable")
-    keys, mantissas, shifts = keys[order], mantissas[order], shifts[order]
+    keys, mantissas = keys[order], mantissas[order]
+    shifts = shifts[order] & ((1 << _CLASS_BITS) - 1)
     first = run_starts(keys)
-    high = np.add.reduceat((mantissas >> _HALF_BITS) << shifts, first)
-    low = np.add.reduceat((mantissas & ((1 << _HALF_BITS) - 1)) << shifts, first)
-    groups, classes = np.divmod(keys[first], _EXPONENT_CLASSES)
-    shifts = (classes << _EXPONENT_CLASS_BITS) - _MANTISSA_BITS
-    columns = (groups.tolist(), high.tolist(), low.tolist(), shifts.tolist())
-    for group, high_sum, low_sum, shift in zip(*columns, strict=True):
-        mantissa = (high_sum << _HALF_BITS) + low_sum
-        # A subnormal's mantissa ends in zeros, so the right shift drops none of its bits; the
-        # sum of several is a multiple of the same power of two.
-        sums[group] += mantissa << shift if shift >= 0 else mantissa >> -shift
+    high = _reduce((mantissas >> _HALF_BITS) << shifts, first)
+    low = _reduce((mantissas & ((1 << _HALF_BITS) - 1)) << shifts, first)
+    columns = (keys[first].tolist(), high.tolist(), low.tolist())
+    for key, high_sum, low_sum in zip(*columns, strict=True):
+        group, shift_class = divmod(key, _EXPONENT_CLASSES)
+        sums[group] += (high_sum << _HALF_BITS) + low_sum << (shift_class << _CLASS_BITS)
 
 
 def fraction_of(exact: int) -> Fraction:

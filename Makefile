@@ -20,8 +20,8 @@ CHAOS_LIVES ?= 40
 
 VENV := .venv
 BIN := $(VENV)/bin
-COMPILED := evaluators/vidscore_evaluators/compiled
-LOOPS := $(COMPILED)/loops.so
+KERNELS := evaluators/vidscore_evaluators/kernels
+LOOPS := $(KERNELS)/loops.so
 # What users install, and what the other commands need as well, in the same environment.
 USABLE := $(VENV)/.usable
 ENVIRONMENT := $(VENV)/.installed
@@ -56,7 +56,7 @@ help: ## list the commands
 
 INSTALL_INPUTS := pyproject.toml hatch_build.py clients/python/pyproject.toml \
 	clients/python/vidscore_client/_version.py tools/bootstrap.py
-LOOPS_INPUTS := hatch_build.py $(wildcard $(COMPILED)/*.[ch])
+LOOPS_INPUTS := hatch_build.py $(wildcard $(KERNELS)/*.[ch])
 HAS_PYTHON = test -n "$(PYTHON)" || { echo "no python3 found; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 
 venv: $(INSTALLED) ## make .venv, or bring it up to date
@@ -119,7 +119,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 test-loops: $(INSTALLED) ## campaign: the evaluators, with loops that end where they do what they must not
 	@rm -rf build/checked && mkdir -p build/checked
 	@cp -R evaluators/vidscore_evaluators build/checked/
-	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/compiled \
+	@$(BIN)/python hatch_build.py build/checked/vidscore_evaluators/kernels \
 		-fsanitize=undefined -fsanitize-trap=undefined
 	@PYTHONPATH=$(CURDIR)/build/checked $(BIN)/python -m pytest -n $(WORKERS) \
 		-m "not campaign and not lowest" -p tests.support.guarded_arrays tests/evaluators \

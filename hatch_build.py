@@ -1,4 +1,4 @@
-"""How vidscore is built: hatchling, a requirement that depends on where, and the compiled loops.
+"""How vidscore is built: hatchling, a requirement that depends on where, and the kernels.
 
 The list of dependencies stands in pyproject.toml under `tool.hatch.metadata.hooks.custom`;
 `{client}` in an entry becomes what tells which `vidscore-client` is meant. In a wheel that an
@@ -22,7 +22,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import platform_tags
 
-COMPILED = Path("evaluators", "vidscore_evaluators", "compiled")
+KERNELS = Path("evaluators", "vidscore_evaluators", "kernels")
 
 # The compiler comes from the package index like any other requirement of the build, so that a
 # bare machine needs none. The loops call nothing, not even the C library: one file serves every
@@ -62,14 +62,14 @@ class DependenciesHook(MetadataHookInterface):
         ]
 
 
-class CompiledLoopsHook(BuildHookInterface[Any]):
-    """Compiles the loops that numpy has no function for, and says for what machines they are."""
+class KernelsHook(BuildHookInterface[Any]):
+    """Compiles the kernels and names the machines that they run on."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Put the library beside its sources; a wheel takes it from there."""
         if self.target_name != "wheel":
             return
-        library = compile_loops(Path(self.root, COMPILED))
+        library = compile_loops(Path(self.root, KERNELS))
         build_data["artifacts"].append(library.relative_to(self.root).as_posix())
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{_platforms()}"
@@ -85,7 +85,7 @@ def compile_loops(folder: Path, *arguments: str) -> Path:
     Returns:
         The library.
     """
-    made_of = runpy.run_path(str(Path(__file__).parent / COMPILED / "sources.py"))
+    made_of = runpy.run_path(str(Path(__file__).parent / KERNELS / "_sources.py"))
     sources = [str(path) for path in made_of["sources"](folder) if path.suffix == ".c"]
     digest = f"-DSOURCES_DIGEST={made_of['digest'](folder)}"
     library = Path(folder, made_of["LIBRARY"])
@@ -115,8 +115,8 @@ def _platforms() -> str:
 
 
 def main() -> None:
-    """Compile the loops of this tree, or of a folder, with further arguments for the compiler."""
-    [folder, *arguments] = sys.argv[1:] or [str(Path(__file__).parent / COMPILED)]
+    """Compile the kernels of this tree, or of a folder, with further arguments for the compiler."""
+    [folder, *arguments] = sys.argv[1:] or [str(Path(__file__).parent / KERNELS)]
     try:
         compile_loops(Path(folder), *arguments)
     except subprocess.CalledProcessError as error:  # the compiler has said why

@@ -14,7 +14,7 @@ from bench.case import FULL, QUICK, Case, Size
 from bench.page import answer, render, summary, write_page
 from bench.rows import Row
 from bench.suite import CASES
-from vidscore_evaluators import threads
+from vidscore_evaluators import runtime
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results.json"
@@ -66,7 +66,7 @@ def _profile(case: Case, size: Size) -> None:
         print(f"{case.name}: nothing to profile in this process")
         return
     # A profile sees the thread alone that it is made in.
-    threads.MOST_THREADS = 1
+    runtime.MAX_THREADS = 1
     action = case.ours(size)
     action()
     profiler = cProfile.Profile()

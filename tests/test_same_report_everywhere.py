@@ -16,8 +16,7 @@ from vidscore_cli.remote import geometry_of, to_frames
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import Frames, aio, connect
 from vidscore_evaluators import Annotations, Side, read, score
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_to_json
+from vidscore_evaluators.report import Report, report_to_json
 
 COLUMNS = (
     "Frame,BoundingBox_X1,BoundingBox_Y1,BoundingBox_X2,BoundingBox_Y2,BoundingBox_X3,"

@@ -29,9 +29,8 @@ import vidscore_evaluators
 import vidscore_server
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.evaluator import Direction, Measure, Needs
 from vidscore_evaluators.formats import FORMATS
-from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
@@ -44,7 +43,7 @@ from vidscore_server.store.records import Role
 PROTOS = Path(__file__).resolve().parent.parent / "protos/vidscore/v1"
 MESSAGES_PAGE = "wire-messages.md"
 
-NOT_IMPORTED = (".__main__", ".env", ".compiled.loops")
+NOT_IMPORTED = (".__main__", ".env", ".kernels.loops")
 """What would run as it is imported; and the compiled library, which looks like a module."""
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.processes import map_in_order
+from vidscore_evaluators.runtime import map_in_order
 from vidscore_evaluators.trust.criterion_test import Candidate, Plan, paper_candidates
 from vidscore_evaluators.trust.dissimilarities import Judge, declared_measure
 from vidscore_evaluators.trust.rankings import ranking_errors

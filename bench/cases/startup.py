@@ -20,7 +20,7 @@ LOADING = """
 import hashlib, pathlib, time
 import vidscore_evaluators.arrays
 started = time.perf_counter()
-import vidscore_evaluators.compiled.library
+import vidscore_evaluators.kernels
 print(time.perf_counter() - started)
 """
 """Prints what is added to a process that has what evaluators import anyway."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from vidscore_evaluators.annotations import Annotations, SequenceKey
+    from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
     from vidscore_evaluators.errors import (
         Fault,
         GeometryError,
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
         UnknownEvaluatorError,
         VidscoreError,
     )
-    from vidscore_evaluators.evaluator import Side
-    from vidscore_evaluators.library import read, score
     from vidscore_evaluators.registry import evaluator_names
     from vidscore_evaluators.report import Report, Row
+    from vidscore_evaluators.scoring import read, score
     from vidscore_evaluators.specification import (
         BenchmarkSpec,
         DomainSpec,
@@ -60,7 +59,7 @@ __all__ = [
 
 _MODULES = MappingProxyType(
     {
-        "annotations": ("Annotations", "SequenceKey"),
+        "annotations": ("Annotations", "SequenceKey", "Side"),
         "errors": (
             "Fault",
             "GeometryError",
@@ -71,8 +70,7 @@ _MODULES = MappingProxyType(
             "UnknownEvaluatorError",
             "VidscoreError",
         ),
-        "evaluator": ("Side",),
-        "library": ("read", "score"),
+        "scoring": ("read", "score"),
         "registry": ("evaluator_names",),
         "report": ("Report", "Row"),
         "specification": (

@@ -1,18 +1,30 @@
-"""Bring truth and detections into one frame order, so that frame f is the same frame in both.
+"""Alignment: which frames are evaluated, and both sides over them in one order.
 
 The common order is ascending domain, sequence name and frame number. It does not depend on how
 either side came in, which is the first half of "any split and order gives the same bits".
+
+A specification is applied to truth in two steps, so that a stream and a whole file give the same
+frames: `restrict` works on any batch, `unlisted_frames` adds, at the end, the evaluated frames that
+no batch listed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from typing import Any, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import (
+    Annotations,
+    FrameFlag,
+    SequenceKey,
+    concatenate,
+    frame_list,
+    sequence_name,
+)
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,
@@ -22,7 +34,29 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.memo import Memo
+from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+
+Result = TypeVar("Result")
+
+
+class Cache:
+    """Intermediate results that several evaluators share, by key; they must not be modified."""
+
+    def __init__(self) -> None:
+        self._results: dict[Hashable, Any] = {}
+
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """The result under a key, computed at the first call.
+
+        Args:
+            key: Everything that the result depends on besides the input itself.
+            compute: Computes the result; pure.
+        """
+        if key not in self._results:
+            self._results[key] = compute()
+        result: Result = self._results[key]
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +68,14 @@ class Aligned:
         detections: Detections.
         listed: (F,) whether the truth lists the frame.
         detected: (F,) whether the detections list the frame.
-        memo: What evaluators have worked out of it.
+        cache: Intermediate results of evaluators.
     """
 
     truth: Annotations
     detections: Annotations
     listed: BoolArray
     detected: BoolArray
-    memo: Memo = field(default_factory=Memo, init=False, repr=False)
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     def take_frames(self, rows: BoolArray | IntArray) -> Aligned:
         """Keep some frames on both sides."""
@@ -56,8 +90,7 @@ class Aligned:
 def align(truth: Annotations, detections: Annotations) -> Aligned:
     """Put both sides over the union of their frames, in the common order.
 
-    A frame that one side lacks is there a frame without objects. The flags of a frame are the
-    truth's: what a detector says about frames is no fact.
+    A frame that one side lacks becomes a frame without objects on it. Frame flags are the truth's.
 
     Args:
         truth: Truth of any frames.
@@ -83,11 +116,11 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
 
 
 def frames_in(side: Annotations, other: Annotations) -> BoolArray:
-    """(F,) whether each frame of a side is one of another side's, too.
+    """(F,) whether the other side has each frame of a side, too.
 
     Args:
-        side: The frames that are asked for.
-        other: The frames that there are.
+        side: The frames to look up.
+        other: The frames to look among.
     """
     sequences = tuple({**dict.fromkeys(side.sequences), **dict.fromkeys(other.sequences)})
     frames = _union(
@@ -97,7 +130,7 @@ def frames_in(side: Annotations, other: Annotations) -> BoolArray:
 
 
 def _sorted_keys(keys: Iterable[SequenceKey]) -> tuple[SequenceKey, ...]:
-    """Sequences in ascending order; texts sort several times faster than tuples of them."""
+    """Sequences in ascending order; strings sort several times faster than tuples of them."""
     by_name = sorted(keys, key=itemgetter(1))
     return tuple(sorted(by_name, key=itemgetter(0)))
 
@@ -115,7 +148,7 @@ class _Frames:
 
 
 def _union(truth: Annotations, detections: Annotations) -> _Frames:
-    """Frames of both sides, each once, in the common order, and where each side's went."""
+    """Frames of both sides, each once, in the common order, and the row of each side's frames."""
     sequences = np.concatenate([truth.frame_sequences, detections.frame_sequences])
     numbers = np.concatenate([truth.frame_numbers, detections.frame_numbers])
     order = np.lexsort((numbers, sequences))
@@ -135,9 +168,9 @@ def _union(truth: Annotations, detections: Annotations) -> _Frames:
 
 
 def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray) -> Annotations:
-    """One side over the common frames; `rows` says where each of its frames goes."""
+    """One side over the common frames; `rows` is the new row of each of its frames."""
     if len(rows) == frames.count and (rows[1:] > rows[:-1]).all():
-        # Its frames are the common ones, in their order.
+        # Its frames are the common ones in the same order.
         return replace(side, frame_flags=flags)
     counts = np.zeros(frames.count, dtype=np.int64)
     counts[rows] = side.object_counts
@@ -157,3 +190,117 @@ def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray
         flags=side.flags[objects],
         columns={name: column[objects] for name, column in side.columns.items()},
     )
+
+
+def resolve(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
+    """Apply a specification to the whole truth.
+
+    Frames that the specification evaluates and the truth does not list are added without
+    objects, frames that it does not evaluate are dropped, and its don't-care frames are marked.
+    Sequences that it does not name stay as they are.
+
+    Raises:
+        SpecificationError: If the truth has a frame outside a video's `frame_count`.
+    """
+    restricted = restrict(specification, truth)
+    if all(sequence.evaluated_frames is None for sequence in specification.sequences):
+        return restricted
+    seen = zip(truth.frame_sequences.tolist(), truth.frame_numbers.tolist(), strict=True)
+    missing = unlisted_frames(
+        specification, ((truth.sequences[index], number) for index, number in seen), truth.arity
+    )
+    return concatenate([restricted, restrict(specification, missing)])
+
+
+def restrict(specification: BenchmarkSpec, truth: Annotations) -> Annotations:
+    """Drop the frames of a batch of truth that are not evaluated; mark don't-care frames.
+
+    Raises:
+        SpecificationError: If a frame lies outside a video's `frame_count`.
+    """
+    specs = {sequence.key: sequence for sequence in specification.sequences}
+    named = [index for index, key in enumerate(truth.sequences) if key in specs]
+    if not named:
+        return truth
+    keep = np.ones(truth.frame_count, dtype=np.bool_)
+    flags = truth.frame_flags.copy()
+    order = np.argsort(truth.frame_sequences, kind="stable")
+    bounds = np.searchsorted(truth.frame_sequences[order], np.arange(len(truth.sequences) + 1))
+    faults: list[Fault] = []
+    for index in named:
+        rows = order[bounds[index] : bounds[index + 1]]
+        sequence = specs[truth.sequences[index]]
+        numbers = truth.frame_numbers[rows]
+        faults.extend(_outside(sequence, numbers))
+        evaluated = sequence.evaluated_frames
+        if evaluated is not None:
+            keep[rows] = evaluated.contains(numbers)
+        flags[rows[sequence.dont_care_frames.contains(numbers)]] |= np.uint8(FrameFlag.DONT_CARE)
+    if faults:
+        raise SpecificationError(faults)
+    return replace(truth, frame_flags=flags).take_frames(keep)
+
+
+def unlisted_frames(
+    specification: BenchmarkSpec, listed: Iterable[tuple[SequenceKey, int]], arity: int
+) -> Annotations:
+    """Frames that a specification evaluates and the truth does not list, without objects.
+
+    Args:
+        specification: The specification.
+        listed: Sequence and number of every frame of the truth.
+        arity: Coordinates per object of the truth.
+    """
+    seen: dict[SequenceKey, list[int]] = {}
+    for key, number in listed:
+        seen.setdefault(key, []).append(number)
+    numbers, indices = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for index, sequence in enumerate(specification.sequences):
+        if sequence.evaluated_frames is None:
+            continue
+        mine = np.array(seen.get(sequence.key, []), dtype=np.int64)
+        evaluated = sequence.evaluated_frames.numbers()
+        missing = evaluated[~np.isin(evaluated, mine, assume_unique=True)]
+        numbers.append(missing)
+        indices.append(np.full(len(missing), index))
+    table = tuple(sequence.key for sequence in specification.sequences)
+    return frame_list(table, np.concatenate(indices), np.concatenate(numbers), arity)
+
+
+def unknown_sequences(
+    specification: BenchmarkSpec, listed: Iterable[SequenceKey], detected: Iterable[SequenceKey]
+) -> list[Fault]:
+    """A fault for each sequence of the detections that neither truth nor specification knows.
+
+    Args:
+        specification: The specification.
+        listed: Sequences that have a frame in the truth.
+        detected: Sequences that have a frame in the detections.
+    """
+    known = (sequence.key for sequence in specification.sequences)
+    unknown = set(detected).difference(listed, known)
+    return [
+        Fault(
+            source="detections",
+            found=f"sequence {sequence_name(key)}",
+            expected="a sequence of the truth or of the specification",
+        )
+        for key in sorted(unknown)
+    ]
+
+
+def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:
+    if sequence.frame_count is None:
+        return []
+    first, last = sequence.first_frame, sequence.first_frame + sequence.frame_count - 1
+    frames = f"frames {first} to {last}" if sequence.frame_count else "no frame"
+    name = sequence_name(sequence.key)
+    outside = np.sort(numbers[(numbers < first) | (numbers > last)])
+    return [
+        Fault(
+            source=f"truth of {name}",
+            found=f"frame {number}",
+            expected=f"{frames}, as the specification says",
+        )
+        for number in outside.tolist()
+    ]

@@ -1,10 +1,9 @@
-"""Annotations: truth or detections of many frames as columns, from the wire to the kernel.
+"""Annotations: truth or detections of many frames as columns, from the wire to the kernels.
 
 Frames are rows of the frame columns; the objects of frame f are the rows
 ``frame_starts[f]:frame_starts[f + 1]`` of the object columns. Sequences and class labels are
-indices into small tables that every batch carries itself, so a batch means something alone.
+indices into small tables that every batch carries, so a batch is self-contained.
 
-Here are the columns and what can be done to them without knowing any protocol;
 `vidscore_evaluators.alignment` brings two sides into one frame order.
 """
 
@@ -32,30 +31,30 @@ POINT = 2
 BOX = 4
 QUADRILATERAL = 8
 ARITIES = {POINT: "points (x, y)", BOX: "upright boxes (x1, y1, x2, y2)", QUADRILATERAL: "corners"}
-"""Coordinates an object has, by shape: a point, an upright box, or four corners in order."""
+"""Shape by number of coordinates: a point, an upright box, or four corners in order."""
 
 NO_TRACK = -1
 """Track id of an object that belongs to no track."""
 
 BATCH_OVERHEAD_BYTES = 2048
-"""What Python adds to the columns of a batch, roughly; most of what a batch of one frame costs."""
+"""Approximate overhead of Python objects per batch; most of the memory of a batch of one frame."""
 
 NAME_OVERHEAD_BYTES = 64
-"""What Python adds to the characters of a name."""
+"""Approximate overhead of Python objects per name."""
 
 
 class Side(StrEnum):
-    """Which of the two inputs something belongs to."""
+    """The two inputs."""
 
     TRUTH = "truth"
     DETECTIONS = "detections"
 
 
 class ObjectFlag(IntFlag):
-    """What an object is besides an ordinary one; the bits are the wire's bits."""
+    """Special kinds of objects; the bits are those of the wire."""
 
     IGNORE = 1
-    """A don't-care object: no ground truth, and a detection of it is no false alarm."""
+    """A don't-care object: not ground truth, and a detection of it is not a false positive."""
     CROWD = 2
     """A group of objects under one outline."""
     REGION = 4
@@ -65,24 +64,35 @@ class ObjectFlag(IntFlag):
 
 
 class FrameFlag(IntFlag):
-    """What a frame is besides an ordinary one; the bits are the wire's bits."""
+    """Special kinds of frames; the bits are those of the wire."""
 
     DONT_CARE = 1
     """The frame is left out of every count and average."""
 
 
 class SequenceKey(NamedTuple):
-    """Name of one video: the domain it belongs to (empty where there is one only), and its own."""
+    """Identity of one video: its domain (empty where there is only one) and its own name."""
 
     domain: str
     sequence: str
+
+
+def sequence_name(key: tuple[str, str]) -> str:
+    """``Tower/001``; the sequence alone where there is no domain."""
+    return "/".join(filter(None, key))
+
+
+def frame_name(key: tuple[str, str], number: int) -> str:
+    """``frame 3 of sequence Tower/001``, for messages; ``frame 3`` of a sequence without a name."""
+    name = sequence_name(key)
+    return f"frame {number} of sequence {name}" if name else f"frame {number}"
 
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
     """Truth or detections of F frames with N objects, as columns.
 
-    Built from trusted parts by its constructor, and from outside input by
+    The constructor trusts its arguments; for outside input use
     `vidscore_evaluators.validation.build_annotations`, which checks everything.
 
     Attributes:
@@ -94,7 +104,7 @@ class Annotations:
         frame_starts: (F + 1,) offsets into the object columns.
         coordinates: (N, 2 | 4 | 8) in pixels: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4.
         label_indices: (N,) index into `labels`.
-        confidences: (N,) finite numbers, the greater the surer; 1 where a side has none.
+        confidences: (N,) finite numbers, higher is more confident; 1 where a side has none.
         track_ids: (N,) track identities, `NO_TRACK` where there is none.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns by name (area, truncation, occlusion).
@@ -125,7 +135,7 @@ class Annotations:
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: 2, 4 or 8."""
+        """Coordinates per object: 2, 4 or 8."""
         return int(self.coordinates.shape[1])
 
     @property
@@ -145,15 +155,14 @@ class Annotations:
 
     @property
     def held_bytes(self) -> int:
-        """Memory that holding the batch costs, roughly: columns, names and Python's own."""
+        """Approximate memory of the batch: columns, names and Python objects."""
         names = [name for key in self.sequences for name in key] + list(self.labels)
         characters = sum(4 * len(name) for name in names)
         return self.nbytes + characters + len(names) * NAME_OVERHEAD_BYTES + BATCH_OVERHEAD_BYTES
 
     def frame_name(self, row: int) -> str:
-        """What to call a frame: ``frame 3 of Tower/001``."""
-        key = self.sequences[self.frame_sequences[row]]
-        return f"frame {self.frame_numbers[row]} of {'/'.join(filter(None, key))}"
+        """``frame 3 of sequence Tower/001``, for messages."""
+        return frame_name(self.sequences[self.frame_sequences[row]], int(self.frame_numbers[row]))
 
     def take_objects(self, rows: AnyArray) -> Annotations:
         """Keep some objects, and every frame.
@@ -242,7 +251,7 @@ def frame_list(
         sequences: Table of sequence names.
         frame_sequences: (F,) index into `sequences`.
         numbers: (F,) frame numbers.
-        arity: Coordinates that an object would have.
+        arity: Coordinates per object.
     """
     return replace(
         empty_annotations(arity),
@@ -255,7 +264,7 @@ def frame_list(
 
 
 def concatenate(parts: Sequence[Annotations]) -> Annotations:
-    """Put the frames of several batches one after the other.
+    """Concatenate the frames of several batches.
 
     Args:
         parts: At least one batch; all of one arity. A named column that a part lacks is NaN there.

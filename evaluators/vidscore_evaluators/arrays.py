@@ -1,16 +1,13 @@
-"""Array types and the few index tricks that more than one module needs."""
+"""Array types and index operations that several modules share."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from vidscore_evaluators.freed_memory import keep_freed_memory
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -19,9 +16,7 @@ FlagArray = NDArray[np.uint8]
 AnyArray = NDArray[Any]
 
 LARGEST_KEY = 1 << 62
-"""What keys that are made of several numbers stay below, so that int64 holds them."""
-
-keep_freed_memory()  # here, because whatever makes arrays imports this module
+"""Bound of keys that combine several numbers, so that int64 holds them."""
 
 
 def starts_from_counts(counts: AnyArray) -> IntArray:
@@ -39,16 +34,16 @@ def starts_from_counts(counts: AnyArray) -> IntArray:
 
 
 def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int) -> None:
-    """Refuse rows that do not fall into groups, which would lead a compiled loop astray.
+    """Refuse rows that are not partitioned by offsets, which would lead a kernel out of its arrays.
 
     Args:
-        what: What the rows are, in the plural.
+        what: Name of the rows, in the plural.
         rows: (N, ...) rows.
         starts: (G + 1,) offsets of the groups.
-        row_shape: What a row should have been.
+        row_shape: Expected shape of a row.
 
     Raises:
-        ValueError: If the groups are not all of the rows, one after the other.
+        ValueError: If the groups are not all rows in order.
     """
     shape = rows.shape
     if starts[0] != 0 or (np.diff(starts) < 0).any() or shape != (starts[-1], *row_shape):
@@ -72,7 +67,7 @@ def expand_runs(starts: AnyArray, counts: AnyArray) -> IntArray:
 
 
 def marked(count: int, rows: IntArray) -> BoolArray:
-    """(count,) which rows are among `rows`."""
+    """(count,) mask of `rows`."""
     mask = np.zeros(count, dtype=np.bool_)
     mask[rows] = True
     return mask
@@ -98,48 +93,56 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
-    """Some columns as one that ascends with all of them together, which sorts faster.
+    """Some columns packed into one of the same order, which sorts faster.
 
     Args:
         columns: (N,) arrays, most significant first.
 
     Returns:
-        The one column; the given ones where they hold numbers so far apart that int64 does not
-        hold what they make together.
+        The packed column; the given ones if their ranges together exceed int64.
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
-    least = [int(column.min()) for column in columns]
-    sizes = [int(column.max()) - low + 1 for column, low in zip(columns, least, strict=True)]
-    total = math.prod(sizes)
-    if total > LARGEST_KEY:
-        return list(columns)
-    packed = columns[0] - least[0]
-    for column, low, size in zip(columns[1:], least[1:], sizes[1:], strict=True):
-        packed *= size
-        packed += column - low
-    # Numbers of 16 bits are sorted by their digits, in one pass or two.
+    packed: AnyArray = np.zeros(1, dtype=np.int64)
+    total = 1
+    for column in columns:
+        least = int(column.min())
+        size = int(column.max()) - least + 1
+        total *= size
+        if total > LARGEST_KEY:
+            return list(columns)
+        packed = packed * size + (column - least)
+    # 16-bit numbers are radix sorted.
     return [packed.astype(np.uint16) if total <= 1 << 16 else packed]
 
 
-def equal_shapes(
-    heights: IntArray, widths: IntArray, cells_a_part: int
+def batch_by_shape(
+    heights: IntArray, widths: IntArray, cells_per_batch: int
 ) -> Iterator[tuple[IntArray, int, int]]:
-    """Bring groups of equal shape together.
+    """Batch groups of equal shape.
 
     Args:
         heights: (G,) rows of each group.
         widths: (G,) columns of each group.
-        cells_a_part: Most cells that groups given together have, unless one alone has more.
+        cells_per_batch: Most cells of a batch, unless a single group has more.
 
     Yields:
-        Numbers of groups, and their height and width; each group once, a part at a time.
+        Rows of groups, their height and their width; each group once.
     """
     order = np.lexsort((widths, heights))
     heights, widths = heights[order], widths[order]
     bounds = np.append(run_starts(heights, widths), len(order)).tolist()
     for first, last in pairwise(bounds):
         height, width = int(heights[first]), int(widths[first])
-        step = max(1, cells_a_part // max(1, height * width))
+        step = max(1, cells_per_batch // max(1, height * width))
         for start in range(first, last, step):
             yield order[start : min(last, start + step)], height, width
+
+
+def previous_occurrence(keys: IntArray) -> IntArray:
+    """(N,) row of the previous occurrence of each of (N,) keys, -1 for the first one."""
+    order = np.argsort(keys, kind="stable")
+    repeats = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    previous = np.full(len(keys), -1, dtype=np.int64)
+    previous[order[repeats + 1]] = order[repeats]
+    return previous

@@ -16,7 +16,7 @@ from typing import ClassVar
 FAULTS_IN_MESSAGE = 20
 """How many lines an error's text has; the exception itself carries all of its faults."""
 
-FAULTS_OF_A_KIND = 3
+FAULTS_PER_KIND = 3
 """Faults of one kind that are told one by one; more are told once, with their number."""
 
 _INDEX = re.compile(r"\[[0-9]+\]")
@@ -86,7 +86,7 @@ def fault_lines(faults: Sequence[Fault], most: int) -> list[str]:
     left_out = len(faults)
     for fault in faults:
         count = counts[fault.kind]
-        repeated = count > FAULTS_OF_A_KIND
+        repeated = count > FAULTS_PER_KIND
         if repeated and fault.kind in told:
             continue
         if len(lines) == most:

@@ -1,9 +1,9 @@
-"""The seam: what an evaluator is. Built-in evaluators and plug-ins use exactly this.
+"""The plug-in interface: what an evaluator is. Built-in evaluators and plug-ins use exactly this.
 
-An evaluator is a name, a version, a parameters class, and two pure functions: `tables`
-turns whole frames (or whole sequences) of truth and detections into a `Tally`, and `scores`
-turns a tally into scores. Everything else - alignment, fingerprints, provenance, merging,
-streaming, workers, the wire - is done for it, by the functions here and around.
+An evaluator is a name, a version, a parameters class, measures, and two pure functions: `tables`
+turns whole frames (or whole sequences) of truth and detections into a `Tally`, and `scores` turns
+a tally into scores. Alignment, fingerprints, provenance, merging, streaming, workers and the wire
+are handled around it.
 
 To add one: subclass `Evaluator`, register it (`vidscore_evaluators.registry`), and run the
 contract suite (`vidscore_evaluators.testing`) over it.
@@ -17,41 +17,114 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache
 from importlib import metadata
 from typing import Any, ClassVar, Generic, TypeVar
 
 from vidscore_evaluators.alignment import Aligned, align
-from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, empty_annotations
-from vidscore_evaluators.annotations import Side as Side  # noqa: PLC0414 - it is part of the seam, and found here
-from vidscore_evaluators.confidences import unit_confidence_faults
+from vidscore_evaluators.annotations import ARITIES, POINT, Annotations, Side, empty_annotations
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.columns import size_columns
 from vidscore_evaluators.plausibility.impression import impression_of
 from vidscore_evaluators.plausibility.judging import doubts, with_names
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.report import Report, ReportWarning, Scores
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.validation import unit_confidence_faults
+
+
+class Direction(StrEnum):
+    """The better direction of a measure."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NONE = "none"
+    """Not a quality on its own, such as a count."""
+
+
+class Dissimilarity(StrEnum):
+    """Conversion of a measure to a dissimilarity: 0 for equal sets, larger for worse ones."""
+
+    NONE = "none"
+    VALUE = "value"
+    """The measure itself."""
+    ONE_MINUS = "one_minus"
+    """1 - value."""
+
+
+class Averaging(StrEnum):
+    """How a measure is averaged over many frames."""
+
+    POOLED = "pooled"
+    """Computed once from counts or sums over all frames."""
+    MEAN = "mean"
+    """Mean of the values of smaller parts."""
+    MEDIAN = "median"
+    """Median of the values of smaller parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One score that an evaluator reports.
+
+    Attributes:
+        name: Name in reports, lower case with underscores.
+        description: Its meaning, in one sentence.
+        unit: ``count``, ``ratio``, ``px``, ``px^2`` ...
+        minimum: Lower bound; None if unbounded.
+        maximum: Upper bound; None if unbounded.
+        direction: The better direction.
+        averaging: How it is averaged over many frames.
+        dissimilarity: Its conversion to a dissimilarity, for trust analyses.
+        of_nothing: Value of a system that detects nothing, where the measure has no bound on its
+            worse side; None where it has one, or where the value is unknown.
+    """
+
+    name: str
+    description: str
+    unit: str = "ratio"
+    minimum: float | None = 0.0
+    maximum: float | None = 1.0
+    direction: Direction = Direction.HIGHER
+    averaging: Averaging = Averaging.POOLED
+    dissimilarity: Dissimilarity = Dissimilarity.NONE
+    of_nothing: float | None = None
+
+    @property
+    def useful_range(self) -> tuple[float | None, float | None]:
+        """Least and greatest value of useful systems; None where unbounded."""
+        least, greatest = self.minimum, self.maximum
+        if self.direction is Direction.HIGHER and least is None:
+            return self.of_nothing, greatest
+        if self.direction is Direction.LOWER and greatest is None:
+            return least, self.of_nothing
+        return least, greatest
+
+
+def count_measure(name: str, description: str, direction: Direction = Direction.NONE) -> Measure:
+    """A measure that is a count: an integer of at least 0."""
+    return Measure(name, description, unit="count", maximum=None, direction=direction)
+
 
 ParametersType = TypeVar("ParametersType")
 
 RankKey = tuple[tuple[bool, float], ...]
-"""Sorts ascending from best to worst; an undefined score comes last."""
+"""Sorts ascending from best to worst, undefined scores last."""
 
 
 class Unit(StrEnum):
-    """What must be complete before it can be tallied."""
+    """The smallest part of the input that can be tallied."""
 
     FRAME = "frame"
     SEQUENCE = "sequence"
 
 
 class Task(StrEnum):
-    """What the judged systems do."""
+    """What evaluated systems produce."""
 
     DETECTION = "detection"
     TRACKING = "tracking"
@@ -59,12 +132,12 @@ class Task(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How the size of a tally is bounded.
+    """Bound of the size of a tally.
 
     Attributes:
         by: ``bounded``, ``sequence`` or ``detection``.
-        bytes_each: Bytes for each sequence; or for each detection and each sequence; or, if
-            bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys; it adds
+        bytes_each: Bytes per sequence; or per detection and per sequence; or, if bounded, in
+            total. `Tally.nbytes` counts them, without the strings of keys; it adds
             at most `vidscore_evaluators.plausibility.impression.IMPRESSION_BYTES`.
     """
 
@@ -74,16 +147,16 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an evaluator needs of its input.
+    """Requirements of an evaluator on its input.
 
     Attributes:
-        truth_arities: Coordinates an object of the truth may have.
-        detection_arities: Coordinates a detection may have.
-        confidences: Whether confidences play a part.
-        tracks: Whether objects must carry a track id.
+        truth_arities: Accepted numbers of coordinates per object of the truth.
+        detection_arities: Accepted numbers of coordinates per detection.
+        confidences: Whether confidences are used.
+        tracks: Whether objects must have a track id.
         unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
         ranked: Whether scores depend on the order of confidences.
-        labels: What labels are to it.
+        labels: How labels are used.
     """
 
     truth_arities: tuple[int, ...]
@@ -96,18 +169,18 @@ class Needs:
 
 
 class Evaluator(ABC, Generic[ParametersType]):
-    """The rules of one benchmark protocol or criterion, with its parameters chosen.
+    """The rules of one benchmark protocol or criterion, with given parameters.
 
     Attributes:
         name: Name on the command line, on the wire and in reports.
-        version: Goes up whenever a score may change; golden files name it.
+        version: Raised whenever a score may change; golden files name it.
         title: One line for lists.
-        task: What the judged systems do.
+        task: What evaluated systems produce.
         Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
-        measures: Every measure that may stand in a report.
-        ranking: Measures that decide the order of systems, first one first.
-        needs: What it needs of its input; an instance may narrow its class's by its parameters.
-        growth: How large its tally may become.
+        measures: Every measure that a report may have.
+        ranking: Measures that rank systems, in order of precedence.
+        needs: Requirements on its input; parameters of an instance may narrow those of its class.
+        growth: Bound of the size of its tally.
     """
 
     name: ClassVar[str]
@@ -122,20 +195,20 @@ class Evaluator(ABC, Generic[ParametersType]):
     def __init__(
         self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
     ) -> None:
-        """Choose parameters, already validated, and the benchmark's specification."""
+        """Take validated parameters and the benchmark's specification."""
         self.parameters = parameters
-        # Scores cannot depend on which other evaluators judge beside this one.
+        # Scores cannot depend on the other evaluators of the benchmark.
         self.specification = replace(specification, evaluators=())
 
     @property
     def unit(self) -> Unit:
-        """What must be complete before it can be tallied; may depend on the parameters."""
+        """The smallest part that can be tallied; may depend on the parameters."""
         return Unit.FRAME
 
     @property
     @abstractmethod
     def growth(self) -> Growth:
-        """How large the tally may become; may depend on the parameters."""
+        """Bound of the size of the tally; may depend on the parameters."""
 
     @abstractmethod
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
@@ -143,10 +216,10 @@ class Evaluator(ABC, Generic[ParametersType]):
 
         Args:
             aligned: Both sides in one frame order. Frames that the truth does not list
-                (`aligned.listed`) are there because a system detected something in them.
+                (`aligned.listed`) are included because a system has detections in them.
 
         Returns:
-            The tables, of fixed names and schemas even for no frames.
+            Tables of fixed names and schemas, even for no frames.
         """
 
     @abstractmethod
@@ -154,7 +227,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Scores out of a tally; pure."""
 
     def grid(self, parameter: str) -> tuple[float, ...]:
-        """Values that a sweep of a parameter goes through: those it declares, unless overridden.
+        """Values for a sweep of a parameter: those that it declares, unless overridden.
 
         Args:
             parameter: Name of a parameter; one without a grid has none.
@@ -163,10 +236,10 @@ class Evaluator(ABC, Generic[ParametersType]):
         return described[parameter].bounds.grid
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
-        """Scores at other values of a parameter, as far as one tally holds them; pure.
+        """Scores at other values of a parameter that can be computed from one tally; pure.
 
-        What is given equals, to the last bit, the scores of an evaluator with that value, and has
-        no curves. Nothing unless overridden: `vidscore_evaluators.sweeping` then runs once a value.
+        They equal, to the last bit, the scores of an evaluator with that value, without curves.
+        Empty unless overridden: `vidscore_evaluators.jobs` then runs once per value.
 
         Args:
             tally: A tally of this evaluator.
@@ -176,7 +249,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         return {}
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
-        """What the protocol's own rules forbid in a batch; nothing unless overridden.
+        """Violations of the protocol's own rules in a batch; empty unless overridden.
 
         A fault's `entry` is the frame's row in the batch.
         """
@@ -184,7 +257,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         return ()
 
     def input_faults(self, side: Side, annotations: Annotations) -> list[Fault]:
-        """Everything that forbids a batch: what the evaluator needs, and the protocol's own rules.
+        """Violations in a batch: of the evaluator's requirements and the protocol's rules.
 
         A fault's `entry` is the frame's row in the batch.
         """
@@ -204,14 +277,14 @@ class Evaluator(ABC, Generic[ParametersType]):
         Raises:
             GeometryError: If a side has coordinates that the evaluator cannot use.
         """
-        return tally_together([self], truth, detections)[0]
+        return tally_many([self], truth, detections)[0]
 
     def scored_classes(self, domain: str) -> Sequence[str] | None:
-        """Classes that are scored in a domain; None where every label is."""
+        """Labels that are scored in a domain; None for all."""
         return self.specification.classes_of(domain)
 
     def warnings(self, impression: Mapping[str, Table], scores: Scores) -> Sequence[ReportWarning]:
-        """What does not look right about the input, and what the scores come with."""
+        """Warnings about implausible input, and those of the scores."""
         labels = self.needs.labels
         return (
             *doubts(impression, labels, ranked=self.needs.ranked),
@@ -219,7 +292,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         )
 
     def report(self, tally: Tally) -> Report:
-        """Scores with everything needed to know what they are scores of; pure."""
+        """Scores with their provenance; pure."""
         scores = self.scores(tally)
         warnings = tuple(self.warnings(tally.impression, scores))
         return Report(
@@ -229,7 +302,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             truth_digest=str(tally.truth),
             detections_digest=str(tally.detections),
             scores=replace(scores, warnings=warnings),
-            specification=spec_to_dict(self.specification),
+            specification=to_dict(self.specification),
             software=software_versions(),
         )
 
@@ -241,14 +314,14 @@ class Evaluator(ABC, Generic[ParametersType]):
     def useful_range(self, measure: str) -> tuple[float | None, float | None]:
         """Least and greatest value of a measure for systems that are better than finding nothing.
 
-        What is worse need not be told apart: hosted benchmarks show it as the end of this range.
-        It is what the measure declares, unless parameters have a say.
+        Hosted benchmarks show worse values as the end of this range. It is the range of the
+        measure, unless overridden because it depends on parameters.
 
         Args:
             measure: Name of one of its measures.
 
         Returns:
-            Both ends; None where the measure has none.
+            Both ends; None where unbounded.
         """
         return next(entry.useful_range for entry in self.measures if entry.name == measure)
 
@@ -256,9 +329,9 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Refuse coordinates that the evaluator cannot use.
 
         Args:
-            side: Whose coordinates they are.
-            arity: Coordinates that an object has.
-            columns: Names of its further columns, which may tell why.
+            side: The side that has them.
+            arity: Coordinates per object.
+            columns: Names of its further columns, for advice.
 
         Raises:
             GeometryError: If it cannot use objects of `arity` coordinates on that side.
@@ -277,26 +350,26 @@ class Evaluator(ABC, Generic[ParametersType]):
 
     @property
     def identity(self) -> str:
-        """Name, version and a digest of the configuration: tallies add only within one."""
+        """Name, version and a digest of the configuration: only tallies of equal identity add."""
         configuration = json.dumps(
-            [parameter_values(self.parameters), spec_to_dict(self.specification)], sort_keys=True
+            [parameter_values(self.parameters), to_dict(self.specification)], sort_keys=True
         )
         digest = hashlib.sha256(configuration.encode()).hexdigest()[:16]
         return f"{self.name} {self.version} {digest}"
 
     @property
     def identity_tally(self) -> Tally:
-        """The tally of nothing, which changes no tally that it is added to."""
+        """The tally of no frames, which is neutral in addition."""
         return self.tally(
             empty_annotations(self.needs.truth_arities[0]),
             empty_annotations(self.needs.detection_arities[0]),
         )
 
 
-def tally_together(
+def tally_many(
     evaluators: Sequence[Evaluator[Any]], truth: Annotations, detections: Annotations
 ) -> list[Tally]:
-    """Tally by several evaluators, which share what they work out alike; pure.
+    """Tally by several evaluators that share intermediate results; pure.
 
     Args:
         evaluators: The evaluators.
@@ -304,7 +377,7 @@ def tally_together(
         detections: Detections.
 
     Returns:
-        For each evaluator what its own `Evaluator.tally` gives, to the last bit.
+        For each evaluator the result of its `Evaluator.tally`, to the last bit.
 
     Raises:
         GeometryError: If a side has coordinates that an evaluator cannot use.
@@ -315,31 +388,26 @@ def tally_together(
     aligned = align(truth, detections)
     of_truth, of_detections = fingerprint(truth), fingerprint(detections)
 
-    def impression(evaluator: Evaluator[Any]) -> Mapping[str, Table]:
-        # Of one benchmark; its sequences may be so many that comparing them would take long.
-        key = (impression_of, id(evaluator.specification.sequences))
-        return aligned.memo.once(key, partial(impression_of, aligned, evaluator.specification))
-
-    return [
-        Tally(
-            evaluator.identity,
-            evaluator.tables(aligned),
-            of_truth,
-            of_detections,
-            impression(evaluator),
-        )
-        for evaluator in evaluators
-    ]
+    impressions: dict[int, Mapping[str, Table]] = {}
+    tallies = []
+    for evaluator in evaluators:
+        # By identity: comparing the sequences of a large specification would take long.
+        key = id(evaluator.specification.sequences)
+        if key not in impressions:
+            impressions[key] = impression_of(aligned, evaluator.specification)
+        tables = evaluator.tables(aligned)
+        tallies.append(Tally(evaluator.identity, tables, of_truth, of_detections, impressions[key]))
+    return tallies
 
 
 def software_versions() -> dict[str, str]:
-    """Versions that a score's last bits may depend on."""
+    """Versions on which the last bits of a score may depend."""
     return dict(_installed_versions())
 
 
 @cache
 def _installed_versions() -> tuple[tuple[str, str], ...]:
-    # Read once: finding them costs more than many a report.
+    # Cached: the lookup costs more than many reports.
     return tuple((name, metadata.version(name)) for name in ("numpy", "scipy", "vidscore"))
 
 

@@ -3,8 +3,7 @@
 A fingerprint is the sum, modulo 2**64 in each of two lanes, of a hash of every frame and every
 object together with the names of its frame and class. A hash is a weighted sum of the columns'
 bits, mixed. Sums commute, so the parts of a stream and one whole file have the same fingerprint. It
-tells equal data from unequal data and is no protection against someone who builds a collision on
-purpose.
+tells equal data from unequal data and does not resist deliberate collisions.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, IntArray
-from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.kernels import hash_rows
 
 HashArray = NDArray[np.uint64]
 
@@ -30,13 +29,7 @@ _SEEDS = np.array(_LANE_SEEDS, dtype=np.uint64)[:, np.newaxis]
 _WORD = 1 << 64
 _FLOAT, _OPTIONAL_FLOAT = 0, 1
 _KINDS = {np.dtype(np.float64): _FLOAT, np.dtype(np.int64): 2, np.dtype(np.uint8): 3}
-"""What the compiled loop calls the types of columns."""
-
-_hash_rows = compiled(
-    "hash_rows",
-    *(int, np.uint64, int, np.int64, np.uint64, int, np.int64),
-    *(np.uint8, np.int64, np.int64, np.uint64, int, int, np.uint64, np.uint64),
-)
+"""Types of columns, as the kernel numbers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +83,7 @@ def fingerprint(annotations: Annotations) -> Fingerprint:
 
 
 class _Names(NamedTuple):
-    """What N rows are called.
+    """Names of N rows.
 
     Attributes:
         hashes: (lanes, K) hash of each name.
@@ -101,7 +94,7 @@ class _Names(NamedTuple):
     of_rows: IntArray
 
     def checked(self, row_count: int) -> _Names:
-        """The same, whose names are all there: the compiled loop asks no more.
+        """The same, for the kernel, which does not check.
 
         Raises:
             ValueError: If there are more or fewer rows.
@@ -120,10 +113,10 @@ class _Column:
     """A column of rows that is hashed under a name.
 
     Attributes:
-        name: What its weights are derived from.
+        name: The source of its weights.
         values: (N,) values.
-        optional: Whether NaN stands for no content: a part of the data that lacks the column is
-            NaN in the whole.
+        optional: Whether NaN means missing: a part of the data that lacks the column is NaN in
+            the whole.
     """
 
     name: str
@@ -132,7 +125,7 @@ class _Column:
 
     @property
     def kind(self) -> int:
-        """What the compiled loop calls it."""
+        """Its type, as the kernel numbers it."""
         return _OPTIONAL_FLOAT if self.optional else _KINDS[self.values.dtype]
 
 
@@ -144,13 +137,22 @@ def _hashed(
     first, second = first.checked(count), second.checked(count)
     kept = count if keep else 0
     hashes, totals = np.empty((_LANES, kept), dtype=np.uint64), np.empty(_LANES, dtype=np.uint64)
-    _hash_rows(
-        *(count, first.hashes, first.hashes.shape[1], first.of_rows),
-        *(second.hashes, second.hashes.shape[1], second.of_rows),
+    hash_rows(
+        count,
+        first.hashes,
+        first.hashes.shape[1],
+        first.of_rows,
+        second.hashes,
+        second.hashes.shape[1],
+        second.of_rows,
         np.array([column.kind for column in columns], dtype=np.uint8),
         np.array([column.values.ctypes.data for column in columns], dtype=np.int64),
         np.array([column.values.strides[0] for column in columns], dtype=np.int64),
-        *(_weights(tuple(column.name for column in columns)), len(columns), kept, hashes, totals),
+        _weights(tuple(column.name for column in columns)),
+        len(columns),
+        kept,
+        hashes,
+        totals,
     )
     lanes = totals.tolist()
     return Fingerprint((lanes[0], lanes[1])), hashes
@@ -158,8 +160,8 @@ def _hashed(
 
 def _frame_columns(annotations: Annotations) -> list[_Column]:
     return [
-        _Column("frame_number", _wholes(annotations.frame_numbers)),
-        _Column("frame_flags", _wholes(annotations.frame_flags)),
+        _Column("frame_number", _integers(annotations.frame_numbers)),
+        _Column("frame_flags", _integers(annotations.frame_flags)),
     ]
 
 
@@ -169,19 +171,19 @@ def _object_columns(annotations: Annotations) -> list[_Column]:
     return [
         *(_Column(f"coordinate_{index}", values) for index, values in coordinates),
         _Column("confidence", _numbers(annotations.confidences)),
-        _Column("track_id", _wholes(annotations.track_ids)),
-        _Column("flags", _wholes(annotations.flags)),
+        _Column("track_id", _integers(annotations.track_ids)),
+        _Column("flags", _integers(annotations.flags)),
         *(_Column(f"column {name}", _numbers(column), True) for name, column in further),
     ]
 
 
 def _numbers(values: AnyArray) -> AnyArray:
-    """Values as numbers that the compiled loop reads; those that are such are not copied."""
+    """Values as numbers that the kernel reads, without a copy where possible."""
     return np.asarray(values, dtype=np.float64)
 
 
-def _wholes(values: AnyArray) -> AnyArray:
-    """Values as whole numbers that it reads."""
+def _integers(values: AnyArray) -> AnyArray:
+    """Values as integers that the kernel reads."""
     return values if values.dtype in _KINDS else values.astype(np.int64)
 
 
@@ -205,6 +207,6 @@ def _same_in_lanes(names: Iterable[str | SequenceKey]) -> HashArray:
 
 @lru_cache(maxsize=1 << 14)
 def _digest(name: str | SequenceKey) -> bytes:
-    """Eight bytes; remembered, because both sides and every batch of a stream name the same."""
+    """Eight bytes; cached, because both sides and every batch of a stream have the same names."""
     text = name if isinstance(name, str) else "\x00".join(name)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

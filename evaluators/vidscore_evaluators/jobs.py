@@ -1,7 +1,7 @@
-"""Tallying as a job that can run anywhere: in this process, in a worker, on another machine.
+"""Jobs: tallying in parts, in this process or in workers, and sweeps over a parameter.
 
 A job names its evaluator instead of holding it, so that a worker rebuilds it through its own
-registry, plug-ins included, and refuses a version that is not its own.
+registry, plug-ins included, and refuses another version.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -18,21 +18,21 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError
-from vidscore_evaluators.evaluator import Evaluator, tally_together
-from vidscore_evaluators.parameters import parameter_values
-from vidscore_evaluators.processes import Progress, SpawnedPool
+from vidscore_evaluators.evaluator import Evaluator, tally_many
+from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Scores
+from vidscore_evaluators.runtime import Progress, SpawnedPool, map_threads
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.threads import in_threads
 
-PARTS_A_WORKER = 4
-"""Parts of the work for each worker: enough to even out long and short sequences."""
+PARTS_PER_WORKER = 4
+"""Parts per worker: enough to balance long and short sequences."""
 
-OBJECTS_A_PART = 1 << 18
-"""Objects of both sides that are tallied at a time, so that memory stays bounded and a part's
-columns stay near the processor; a sequence of more is tallied whole."""
+OBJECTS_PER_PART = 1 << 18
+"""Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
+cache; a longer sequence is one part."""
 
 
 Part = tuple[Annotations, Annotations]
@@ -41,11 +41,11 @@ Part = tuple[Annotations, Annotations]
 
 @dataclass(frozen=True)
 class Job:
-    """One piece of tallying.
+    """A part of the tallying.
 
     Attributes:
         evaluator: Name of the evaluator.
-        version: Version of the evaluator that the result must come from.
+        version: Required version of the evaluator.
         parameters: Its parameters by name.
         specification: The benchmark's specification.
         truth: Truth of whole frames or sequences.
@@ -61,7 +61,7 @@ class Job:
 
 
 def make_job(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Job:
-    """Describe a piece of tallying so that another process can do it."""
+    """Describe a part of the tallying so that another process can do it."""
     return Job(
         evaluator=evaluator.name,
         version=evaluator.version,
@@ -73,7 +73,7 @@ def make_job(evaluator: Evaluator[Any], truth: Annotations, detections: Annotati
 
 
 def run_job(job: Job) -> bytes:
-    """Do the work of a job and return its tally as bytes.
+    """Run a job and return its tally as bytes.
 
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
@@ -81,7 +81,7 @@ def run_job(job: Job) -> bytes:
     evaluator = create_evaluator(job.evaluator, job.parameters, job.specification)
     if evaluator.version != job.version:
         raise EvaluatorVersionError(
-            f"the job wants {job.evaluator} {job.version}, here is {evaluator.version}"
+            f"the job needs {job.evaluator} {job.version}, but {evaluator.version} is installed"
         )
     return tally_to_bytes(evaluator.tally(job.truth, job.detections))
 
@@ -100,7 +100,7 @@ def tally_in_parts(
         evaluators: The evaluators.
         truth: Truth.
         detections: Detections.
-        workers: Processes to use; 1 for this one alone, in some threads of it.
+        workers: Processes to use; 1 for threads of this one.
         progress: Called after each part with (frames done, frames in all).
 
     Returns:
@@ -111,11 +111,11 @@ def tally_in_parts(
     """
     if workers < 1:
         raise ValueError(f"at least 1 worker is needed, not {workers}")
-    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_A_PART
+    part_count = 1 + (truth.object_count + detections.object_count) // OBJECTS_PER_PART
     if workers > 1 or progress is not None:
-        part_count = max(part_count, workers * PARTS_A_WORKER)
+        part_count = max(part_count, workers * PARTS_PER_WORKER)
     if part_count == 1:
-        return tally_together(evaluators, truth, detections)
+        return tally_many(evaluators, truth, detections)
     parts = split_by_sequence(truth, detections, part_count)
     done, frame_counts = 0, deque[int]()
     tallies = [[evaluator.identity_tally] for evaluator in evaluators]
@@ -130,7 +130,7 @@ def tally_in_parts(
 
 
 def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:
-    """Parts when they are asked for; notes how many frames of truth each has."""
+    """Pass parts on and append the number of truth frames of each."""
     for part in parts:
         frame_counts.append(part[0].frame_count)
         yield part
@@ -139,16 +139,15 @@ def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:
 def split_by_sequence(
     truth: Annotations, detections: Annotations, part_count: int
 ) -> Iterator[Part]:
-    """Cut both sides at the same sequences into at most `part_count` parts of like size.
+    """Split both sides at the same sequences into at most `part_count` parts of similar size.
 
     Args:
         truth: Truth.
         detections: Detections.
-        part_count: Most parts wanted; no part is empty.
+        part_count: Maximum number of parts; none is empty.
 
     Yields:
-        Truth and detections of each part: views where the sequences stand in order, else copied
-        when it is asked for.
+        Truth and detections of each part: views where its frames are contiguous, else copies.
     """
     keys = sorted({*truth.sequences, *detections.sequences})
     position = {key: index for index, key in enumerate(keys)}
@@ -180,7 +179,7 @@ def _frames_of(side: Annotations, parts: IntArray, part: int) -> Annotations:
 
 
 def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
-    """Part of each sequence, so that parts are runs of sequences of about equal weight."""
+    """Part of each sequence, so that parts are runs of sequences of similar weight."""
     before = np.cumsum(weights) - weights
     return (before * part_count / max(1.0, float(weights.sum()))).astype(np.int64)
 
@@ -189,11 +188,11 @@ def _balanced_parts(weights: AnyArray, part_count: int) -> AnyArray:
 def _runner(
     evaluators: Sequence[Evaluator[Any]], workers: int
 ) -> Iterator[Callable[[Iterable[Part]], Iterable[list[Tally]]]]:
-    """Give a function that tallies parts in order: in threads here, or in fresh processes."""
+    """A function that tallies parts in order: in threads here, or in new processes."""
     if workers == 1:
-        # Most of the time is spent in compiled loops, numpy's and ours, without the interpreter.
+        # Most of the time is spent in kernels, numpy's and ours, which release the GIL.
         yield lambda parts: (
-            result() for result in in_threads(lambda part: tally_together(evaluators, *part), parts)
+            result() for result in map_threads(lambda part: tally_many(evaluators, *part), parts)
         )
         return
     with SpawnedPool(workers) as pool:
@@ -204,3 +203,54 @@ def _runner(
             return iter(lambda: list(islice(tallies, len(evaluators))), [])
 
         yield run
+
+
+def sweep(
+    evaluator: Evaluator[Any],
+    parameter: str,
+    truth: Annotations,
+    detections: Annotations,
+    values: Sequence[float] | None = None,
+) -> dict[float, Scores]:
+    """Score the same input at each of several values of a parameter.
+
+    An evaluator whose tally has the scores of several values (`Evaluator.grid_scores`) runs once
+    for those and once for each other value; the scores are the same.
+
+    Args:
+        evaluator: The evaluator; its other parameters stay as they are.
+        parameter: Name of the parameter; an array parameter gets one value at a time.
+        truth: Truth, restricted to the evaluated frames.
+        detections: Detections.
+        values: The values; the evaluator's grid by default.
+
+    Returns:
+        Scores by value, in the order of `values`.
+
+    Raises:
+        ParameterError: If a value is outside the parameter's bounds.
+    """
+    wanted = evaluator.grid(parameter) if values is None else tuple(values)
+    held = evaluator.grid_scores(evaluator.tally(truth, detections), parameter)
+    return {
+        value: held[value]
+        if value in held
+        else _scores(with_parameter(evaluator, parameter, value), truth, detections)
+        for value in wanted
+    }
+
+
+def with_parameter(evaluator: Evaluator[Any], parameter: str, value: float) -> Evaluator[Any]:
+    """The same evaluator with another value of one parameter.
+
+    Raises:
+        ParameterError: If the value is outside the parameter's bounds.
+    """
+    present = parameter_values(evaluator.parameters)
+    several = isinstance(present[parameter], tuple)
+    changed = present | {parameter: (value,) if several else value}
+    return type(evaluator)(parse_parameters(evaluator.Parameters, changed), evaluator.specification)
+
+
+def _scores(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Scores:
+    return replace(evaluator.scores(evaluator.tally(truth, detections)), curves=())

@@ -1,40 +1,203 @@
-"""Scores while frames still come in: the one path of streams, kept free of transport.
+"""Live scores: pair the frames of two streams and score while they arrive, without transport.
 
-`Accumulator` holds what one evaluator has of a stream. Tallying is a `Job`, so that a server can
-run it elsewhere; `StreamScorer` runs it on the spot and is what a notebook and the contract
-suite use.
+`Pairing` buffers the frames of which only one side has arrived and returns those that are complete:
+a live report covers these. `Accumulator` holds the state of one evaluator for a stream. Tallying is
+a `Job`, so that a server can run it elsewhere; `StreamScorer` runs it at once and is for notebooks
+and the contract suite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from vidscore_evaluators.annotations import ARITIES, Annotations, concatenate, empty_annotations
-from vidscore_evaluators.errors import Fault, GeometryError, InputError
-from vidscore_evaluators.evaluated_frames import restrict, unknown_sequences, unlisted_frames
-from vidscore_evaluators.evaluator import Evaluator, Side, Unit
+import numpy as np
+
+from vidscore_evaluators.alignment import restrict, unknown_sequences, unlisted_frames
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    Annotations,
+    SequenceKey,
+    Side,
+    concatenate,
+    empty_annotations,
+    frame_name,
+)
+from vidscore_evaluators.errors import Fault, GeometryError, InputError, LimitError
+from vidscore_evaluators.evaluator import Evaluator, Unit
 from vidscore_evaluators.jobs import Job, make_job
-from vidscore_evaluators.pairing import Coverage, Pairing
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Tally, merge_tallies
 
+FrameKey = tuple[SequenceKey, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Progress of both sides of a stream.
+
+    Attributes:
+        paired: Frames that both sides have sent.
+        waiting_for_detections: Frames of the truth whose detections have not arrived.
+        waiting_for_truth: Frames of the detections whose truth has not arrived.
+    """
+
+    paired: int
+    waiting_for_detections: int
+    waiting_for_truth: int
+
+
+@dataclass
+class _Half:
+    """One side: the key of every frame seen, and the waiting frames."""
+
+    seen: set[FrameKey] = field(default_factory=set)
+    waiting: dict[FrameKey, tuple[Annotations, int]] = field(default_factory=dict)
+    held_bytes: int = 0
+    _frames_left: dict[int, int] = field(default_factory=dict)
+
+    def put(self, keys: list[FrameKey], batch: Annotations) -> None:
+        """Add the frames of a batch; the batch is held until the last of them is taken."""
+        if not keys:
+            return
+        self.seen.update(keys)
+        self.waiting.update((key, (batch, row)) for row, key in enumerate(keys))
+        self._frames_left[id(batch)] = len(keys)
+        self.held_bytes += batch.held_bytes
+
+    def take(self, keys: list[FrameKey]) -> Annotations:
+        """Take waiting frames out, batch by batch."""
+        batches: dict[int, Annotations] = {}
+        rows: dict[int, list[int]] = {}
+        for key in keys:
+            batch, row = self.waiting.pop(key)
+            batches[id(batch)] = batch
+            rows.setdefault(id(batch), []).append(row)
+        for name, batch in batches.items():
+            self._frames_left[name] -= len(rows[name])
+            if self._frames_left[name] == 0:
+                del self._frames_left[name]
+                self.held_bytes -= batch.held_bytes
+        return concatenate(
+            [batch.take_frames(np.array(rows[name])) for name, batch in batches.items()]
+        )
+
+
+class Pairing:
+    """Pairs the frames of truth and detections, which arrive in any interleaving.
+
+    Args:
+        maximum_waiting: Most frames that wait, of both sides together.
+    """
+
+    def __init__(self, maximum_waiting: int) -> None:
+        self._maximum_waiting = maximum_waiting
+        self._halves = {side: _Half() for side in Side}
+        self._paired = 0
+
+    @property
+    def coverage(self) -> Coverage:
+        """Progress of both sides."""
+        return Coverage(
+            paired=self._paired,
+            waiting_for_detections=len(self._halves[Side.TRUTH].waiting),
+            waiting_for_truth=len(self._halves[Side.DETECTIONS].waiting),
+        )
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory of the batches of which a frame still waits."""
+        return sum(half.held_bytes for half in self._halves.values())
+
+    def seen(self, side: Side) -> set[FrameKey]:
+        """Every frame that a side has sent."""
+        return self._halves[side].seen
+
+    def add(self, side: Side, batch: Annotations) -> tuple[Annotations, Annotations] | None:
+        """Add whole frames of one side.
+
+        Args:
+            side: The side that they belong to.
+            batch: The frames; none of them sent before on that side.
+
+        Returns:
+            (truth, detections) of the frames that became complete, or None.
+
+        Raises:
+            InputError: With every frame that side has already sent. Nothing is added.
+            LimitError: If more frames would wait than allowed. Nothing is added.
+        """
+        mine = self._halves[side]
+        theirs = self._halves[Side.DETECTIONS if side is Side.TRUTH else Side.TRUTH]
+        keys = frame_keys(batch)
+        _refuse_repeats(side, keys, mine.seen)
+        complete = [key for key in keys if key in theirs.waiting]
+        self._refuse_too_many(len(keys) - 2 * len(complete))
+        mine.put(keys, batch)
+        self._paired += len(complete)
+        if not complete:
+            return None
+        return self._halves[Side.TRUTH].take(complete), self._halves[Side.DETECTIONS].take(complete)
+
+    def drain(self, side: Side) -> Annotations | None:
+        """Remove and return all waiting frames of a side; None if there are none."""
+        half = self._halves[side]
+        return half.take(list(half.waiting)) if half.waiting else None
+
+    def _refuse_too_many(self, more: int) -> None:
+        waiting = sum(len(half.waiting) for half in self._halves.values()) + more
+        if more > 0 and waiting > self._maximum_waiting:
+            raise LimitError(
+                f"{waiting} frames would wait for their other side",
+                "maximum_waiting_frames",
+                self._maximum_waiting,
+            )
+
+
+def frame_keys(batch: Annotations) -> list[FrameKey]:
+    """Sequence and number of every frame of a batch, in order."""
+    return [
+        (batch.sequences[index], number)
+        for index, number in zip(
+            batch.frame_sequences.tolist(), batch.frame_numbers.tolist(), strict=True
+        )
+    ]
+
+
+def _refuse_repeats(side: Side, keys: list[FrameKey], seen: set[FrameKey]) -> None:
+    repeats = []
+    within: set[FrameKey] = set()
+    for row, key in enumerate(keys):
+        if key in seen or key in within:
+            repeats.append(
+                Fault(
+                    source=side.value,
+                    entry=row,
+                    found=f"{frame_name(*key)} again",
+                    expected="each frame once",
+                )
+            )
+        within.add(key)
+    if repeats:
+        raise InputError(repeats)
+
+
 DEFAULT_MAXIMUM_WAITING = 1_000_000
 MERGE_AFTER = 64
-"""Tallies that are kept apart before they are merged: one merge of many beats many of two."""
+"""Tallies that are collected before a merge: one merge of many is cheaper than many of two."""
 JOIN_AFTER = 1024
-"""Pending batches that are kept apart before they are joined: many small ones cost memory."""
+"""Pending batches that are collected before they are joined: many small ones cost memory."""
 
 
 class Accumulator:
-    """What one evaluator has of a stream: a tally, and columns that are not in it yet.
+    """State of one evaluator for a stream: a tally, and pending columns that are not in it yet.
 
     Evaluators that need whole sequences keep their columns and are tallied anew for each report.
     """
 
     def __init__(self, evaluator: Evaluator[Any]) -> None:
-        """Start with nothing."""
         self.evaluator = evaluator
         self._tallies: list[Tally] = [evaluator.identity_tally]
         self._pending: list[tuple[Annotations, Annotations]] = []
@@ -42,7 +205,7 @@ class Accumulator:
 
     @property
     def pending_bytes(self) -> int:
-        """Memory that the columns cost which are not in the tally."""
+        """Memory of the pending columns."""
         return self._pending_bytes
 
     @property
@@ -56,22 +219,22 @@ class Accumulator:
         return self.evaluator.unit is Unit.FRAME
 
     def add(self, truth: Annotations, detections: Annotations) -> None:
-        """Take in frames that both sides have sent; cheap, nothing is scored yet."""
+        """Add frames that both sides have sent; cheap, nothing is scored yet."""
         self._pending.append((truth, detections))
         self._pending_bytes += truth.held_bytes + detections.held_bytes
         if len(self._pending) > JOIN_AFTER and not self.can_settle:
             self._join_pending()
 
     def work(self) -> Job | None:
-        """What must be tallied before the next report; None where nothing is.
+        """The job to run before the next report; None if nothing is pending.
 
-        Pending batches become one, so that many small ones are joined once and not for each report.
+        Joins the pending batches, so that many small ones are joined once and not for each report.
         """
         self._join_pending()
         return make_job(self.evaluator, *self._pending[0]) if self._pending else None
 
     def settle(self, tally: Tally, taken: int) -> None:
-        """Put the tally of the first `taken` pending batches in their place."""
+        """Replace the first `taken` pending batches by their tally."""
         self._pending_bytes -= _held_bytes(self._pending[:taken])
         del self._pending[:taken]
         self._tallies.append(tally)
@@ -80,11 +243,11 @@ class Accumulator:
 
     @property
     def pending_count(self) -> int:
-        """Batches that are not in the tally."""
+        """Number of pending batches."""
         return len(self._pending)
 
     def report(self, unsettled: Tally | None = None) -> Report:
-        """Report over the tally and, where given, one of the pending columns."""
+        """Report over the tally and, if given, a tally of the pending columns."""
         tallies = self._tallies if unsettled is None else [*self._tallies, unsettled]
         return self.evaluator.report(merge_tallies(tallies))
 
@@ -96,12 +259,12 @@ class Accumulator:
 
 
 class StreamScorer:
-    """Score two sides that come in pieces, in this process.
+    """Scores two sides that arrive in batches, in this process.
 
     Args:
         evaluators: Evaluators of one specification.
         specification: The benchmark's specification.
-        maximum_waiting: Frames that may wait for their other side.
+        maximum_waiting: Most frames that wait for their other side.
     """
 
     def __init__(
@@ -110,7 +273,6 @@ class StreamScorer:
         specification: BenchmarkSpec = BenchmarkSpec(),
         maximum_waiting: int = DEFAULT_MAXIMUM_WAITING,
     ) -> None:
-        """Start with nothing."""
         self._specification = specification
         self._pairing = Pairing(maximum_waiting)
         self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
@@ -119,15 +281,15 @@ class StreamScorer:
 
     @property
     def coverage(self) -> Coverage:
-        """How far both sides have come."""
+        """Progress of both sides."""
         return self._pairing.coverage
 
     def add(self, side: Side, batch: Annotations) -> None:
-        """Take in whole frames of one side; what is refused leaves nothing behind.
+        """Add whole frames of one side; a refused batch changes nothing.
 
         Raises:
             GeometryError: If an evaluator cannot use the coordinates, or batches differ in them.
-            InputError: If a frame came before, or breaks a rule of an evaluator.
+            InputError: If a frame was already sent, or breaks a rule of an evaluator.
             LimitError: If more frames would wait than allowed.
             RuntimeError: If the final reports have been made.
         """
@@ -180,27 +342,26 @@ class StreamScorer:
 def pair_frames(
     pairing: Pairing, specification: BenchmarkSpec, side: Side, batch: Annotations
 ) -> tuple[Annotations, Annotations] | None:
-    """Take in whole frames of one side.
+    """Add whole frames of one side.
 
-    Frames of the truth that are not evaluated meet their detections like all others, and are
-    dropped then: nothing waits for them.
+    Frames of the truth that are not evaluated are paired like all others and then dropped.
 
     Args:
         pairing: The frames of both sides.
         specification: The benchmark's specification.
-        side: Whose frames they are.
+        side: The side that they belong to.
         batch: The frames.
 
     Returns:
-        (truth, detections) of the frames that are complete now, or None.
+        (truth, detections) of the frames that became complete, or None.
 
     Raises:
         SpecificationError: If a frame of the truth lies outside its video.
-        InputError: If a frame came before on that side.
+        InputError: If that side has already sent a frame.
         LimitError: If more frames would wait than allowed.
     """
     if side is Side.TRUTH:
-        restrict(specification, batch)  # refuses frames outside a video before any is taken in
+        restrict(specification, batch)  # refuses frames outside a video before any is added
     complete = pairing.add(side, batch)
     if complete is None:
         return None
@@ -210,12 +371,12 @@ def pair_frames(
 def final_frames(
     pairing: Pairing, specification: BenchmarkSpec, arities: Mapping[Side, int]
 ) -> tuple[Annotations, Annotations] | None:
-    """What is left to be scored when both sides have ended; None where nothing is.
+    """The remaining frames when both sides have ended; None if there are none.
 
     Args:
-        pairing: The frames of both sides; those that wait are taken out.
+        pairing: The frames of both sides; waiting ones are removed.
         specification: The benchmark's specification.
-        arities: Coordinates an object has, by side.
+        arities: Coordinates per object, by side.
 
     Raises:
         InputError: If detections name a sequence that neither truth nor specification knows.

@@ -1,11 +1,13 @@
-"""Report: scores out of a tally, as tidy rows, curves, warnings and where they come from.
+"""Report: scores as tidy rows, curves and warnings, with provenance; and its JSON form.
 
-Rows are kept as blocks of columns, so that a report of 100,000 rows costs no Python object a row
-until someone asks for the rows. The JSON form is in `vidscore_evaluators.report_json`.
+Rows are kept as blocks of columns, so that a report of 100,000 rows has no Python object per row
+until the rows are asked for. In JSON, undefined scores and absent dimensions are null and counts
+are integers; `report_to_dict` and `report_from_dict` are inverse to each other.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -17,7 +19,7 @@ Number = int | float | None
 
 
 class Row(NamedTuple):
-    """One score, and what it is of; None stands for "all of them"."""
+    """One score; a dimension of None means all domains, classes or sequences."""
 
     domain: str | None
     class_: str | None
@@ -86,12 +88,12 @@ NOTES = frozenset(
         "sequences_without_detections",
     }
 )
-"""Codes of warnings that only say how something was read, or what became of it as the ground truth
-wants it; nothing needs to be done about them."""
+"""Codes of warnings that only report how input was read or what don't-care rules removed: no action
+is needed."""
 
 
 class FrameExample(NamedTuple):
-    """A frame of one side in which something is to be seen."""
+    """A frame that a warning cites."""
 
     side: Side
     sequence: SequenceKey
@@ -100,14 +102,13 @@ class FrameExample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReportWarning:
-    """Something a reader of the scores should know.
+    """A warning about the input or the scores.
 
     Attributes:
         code: A stable code.
-        message: A sentence: what, where for example, and what to do.
-        count: How often.
-        example: The frame that the sentence names, for who can say where it stands in a file; no
-            part of the JSON form.
+        message: A sentence: the problem, an example and the remedy.
+        count: Number of occurrences.
+        example: The frame that the message cites, to locate it in a file; not in the JSON form.
     """
 
     code: str
@@ -117,13 +118,13 @@ class ReportWarning:
 
     @property
     def is_note(self) -> bool:
-        """Whether it only says how something was read: no reason to doubt, or to refuse, scores."""
+        """Whether it is informational: no reason to doubt, or to refuse, scores."""
         return self.code in NOTES
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What an evaluator computes from a tally; a `Report` adds where it comes from."""
+    """Scores, curves and warnings of a tally; a `Report` adds provenance."""
 
     blocks: tuple[Block, ...]
     curves: tuple[Curve, ...] = ()
@@ -132,7 +133,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Report:
-    """Scores of one evaluator, with everything needed to know what they are scores of.
+    """Scores of one evaluator with their provenance.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -179,7 +180,7 @@ class Report:
         """One score; None where it is undefined.
 
         Raises:
-            KeyError: If the report has no such row; the text names the measures it has.
+            KeyError: If the report has no such row; the message lists its measures.
         """
         wanted = (domain, class_, sequence, measure)
         for row in self.rows():
@@ -204,11 +205,91 @@ class Report:
 
     def to_json(self, indent: int | None = 2) -> str:
         """JSON text of the report; equal reports give equal text."""
-        # The JSON form is written over this module, so it can only be imported here.
-        from vidscore_evaluators.report_json import report_to_json  # noqa: PLC0415 - see above
-
         return report_to_json(self, indent)
 
 
 def _stretch(values: Sequence[str | None], count: int) -> Sequence[str | None]:
     return tuple(values) * count if len(values) == 1 else values
+
+
+def report_to_dict(report: Report) -> dict[str, Any]:
+    """A report as dictionaries, lists, strings and numbers, in a stable order."""
+    return {
+        "evaluator": report.evaluator,
+        "version": report.version,
+        "parameters": dict(report.parameters),
+        "truth_digest": report.truth_digest,
+        "detections_digest": report.detections_digest,
+        "software": dict(report.software),
+        "specification": dict(report.specification),
+        "scores": [
+            {
+                "domain": row.domain,
+                "class": row.class_,
+                "sequence": row.sequence,
+                "measure": row.measure,
+                "value": row.value,
+            }
+            for row in report.rows()
+        ],
+        "curves": [
+            {
+                "domain": curve.domain,
+                "class": curve.class_,
+                "name": curve.name,
+                "points": curve.points(),
+            }
+            for curve in report.curves
+        ],
+        "warnings": [
+            {"code": warning.code, "message": warning.message, "count": warning.count}
+            for warning in report.warnings
+        ],
+    }
+
+
+def report_to_json(report: Report, indent: int | None = 2) -> str:
+    """A report as JSON text; equal reports give equal text."""
+    return json.dumps(report_to_dict(report), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def report_from_dict(document: Mapping[str, Any]) -> Report:
+    """Inverse of `report_to_dict`.
+
+    Raises:
+        KeyError: If a key is missing.
+    """
+    return Report(
+        evaluator=document["evaluator"],
+        version=document["version"],
+        parameters={
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in document["parameters"].items()
+        },
+        truth_digest=document["truth_digest"],
+        detections_digest=document["detections_digest"],
+        scores=Scores(
+            blocks=tuple(_block(entry) for entry in document["scores"]),
+            curves=tuple(_curve(entry) for entry in document["curves"]),
+            warnings=tuple(ReportWarning(**entry) for entry in document["warnings"]),
+        ),
+        specification=document["specification"],
+        software=document["software"],
+    )
+
+
+def row_block(row: Row) -> Block:
+    """A block of one score."""
+    return Block({row.measure: (row.value,)}, (row.domain,), (row.class_,), (row.sequence,))
+
+
+def _block(entry: Mapping[str, Any]) -> Block:
+    names = ("domain", "class", "sequence", "measure", "value")
+    return row_block(Row(*(entry[name] for name in names)))
+
+
+def _curve(entry: Mapping[str, Any]) -> Curve:
+    points = entry["points"]
+    names = list(points[0]) if points else []
+    columns = {name: tuple(point[name] for point in points) for name in names}
+    return Curve(entry["name"], columns, entry["domain"], entry["class"])

@@ -1,20 +1,267 @@
-"""Score truth against detections in one call: what a notebook and the command line use."""
+"""Scoring: read files, score detections against truth, in one call each.
+
+`read` and `score` are the library, ``from vidscore_evaluators import read, score``; `score_pair`
+and `score_annotations` take what is already read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluated_frames import resolve, unknown_sequences
-from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.alignment import resolve, unknown_sequences
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair, read_source
+from vidscore_evaluators.formats.manifest import read_manifest
+from vidscore_evaluators.formats.plain_arrays import read_arrays
+from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.jobs import tally_in_parts
-from vidscore_evaluators.processes import Progress
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report, ReportWarning
+from vidscore_evaluators.runtime import Progress
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.validation import ConfidenceScale
+
+Data = str | os.PathLike[str] | Annotations | Mapping[str, Any]
+"""A path, annotations, or arrays by the column names of generic CSV."""
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    side: Side | str = Side.TRUTH,
+    format: str = AUTO,  # noqa: A002 - the usual name
+    on_error: OnError = "refuse",
+    limits: ReadLimits = ReadLimits(),
+    image_size: tuple[int, int] | None = None,
+    confidence_scale: str | None = None,
+) -> Annotations:
+    """Read truth or detections.
+
+    Args:
+        path: File or folder.
+        side: ``truth`` or ``detections``; some formats allow more in the truth.
+        format: Name of a format, or ``auto`` to detect it by content.
+        on_error: ``refuse`` to raise an error for a malformed row, ``skip`` to leave it out.
+        limits: Limits of size.
+        image_size: Width and height of every image in pixels, for formats that lack it.
+        confidence_scale: How to map confidences to numbers from 0 to 1: ``sigmoid``, or the bounds
+            ``MIN,MAX`` that map to 0 and 1; unchanged by default.
+
+    Raises:
+        InputError: With every fault, with file, line and column or entry.
+        ParameterError: If the scale is invalid.
+    """
+    source = read_source(
+        Path(path),
+        Side(side),
+        format_name=format,
+        on_error=on_error,
+        limits=limits,
+        image_size=image_size,
+    )
+    return scaled(source, confidence_scale).annotations
+
+
+def scaled(source: Source, confidence_scale: str | None) -> Source:
+    """Detections with confidences mapped by `ConfidenceScale.parse`; unchanged without a scale.
+
+    Raises:
+        InputError: If a confidence lies outside the scale's bounds.
+        ParameterError: If the scale is invalid.
+    """
+    if confidence_scale is None:
+        return source
+    scale = ConfidenceScale.parse(confidence_scale)
+    try:
+        return replace(source, annotations=scale.scaled(source.annotations))
+    except InputError as error:
+        raise InputError([source.locate(fault) for fault in error.faults]) from None
+
+
+@overload
+def score(  # type: ignore[overload-overlap]  # a str is a Sequence too; this signature takes it
+    evaluator: str | EvaluatorSpec,
+    truth: Data,
+    detections: Data,
+    *,
+    specification: BenchmarkSpec | None = ...,
+    manifest: str | os.PathLike[str] | None = ...,
+    format: str = ...,
+    on_error: OnError = ...,
+    confidence_scale: str | None = ...,
+    workers: int = ...,
+    progress: Progress | None = ...,
+    **parameters: Any,
+) -> Report: ...
+
+
+@overload
+def score(
+    evaluator: Sequence[str | EvaluatorSpec],
+    truth: Data,
+    detections: Data,
+    *,
+    specification: BenchmarkSpec | None = ...,
+    manifest: str | os.PathLike[str] | None = ...,
+    format: str = ...,
+    on_error: OnError = ...,
+    confidence_scale: str | None = ...,
+    workers: int = ...,
+    progress: Progress | None = ...,
+) -> list[Report]: ...
+
+
+def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
+    evaluator: str | EvaluatorSpec | Sequence[str | EvaluatorSpec],
+    truth: Data,
+    detections: Data,
+    *,
+    specification: BenchmarkSpec | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    format: str = AUTO,  # noqa: A002 - the usual name
+    on_error: OnError = "refuse",
+    confidence_scale: str | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Report | list[Report]:
+    """Score detections against truth.
+
+    ``score("neovision2", "truth/", "detections/", overlap_threshold=0.3).value("nmotda")``
+
+    Args:
+        evaluator: Name of an evaluator, or several. An `EvaluatorSpec` carries parameters too.
+        truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
+            data frame).
+        detections: Likewise.
+        specification: What the data lacks: frames, labels, don't-care frames.
+        manifest: The same as a TOML file; its evaluator parameters apply unless overridden here.
+        format: Name of the files' format, or ``auto`` to detect it by content.
+        on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out,
+            with a warning in the report.
+        confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
+            evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
+        workers: Processes to use; 1 for this one alone. The scores do not depend on it.
+        progress: Called with (frames done, frames in all).
+        parameters: Parameters of the evaluator, if it is only one.
+
+    Returns:
+        A report, or for several evaluators a list of reports in their order.
+
+    Raises:
+        InputError: With every fault of the data.
+        ParameterError: With every fault of the parameters.
+        SpecificationError: With every fault of the specification.
+        UnknownEvaluatorError: If an evaluator is unknown.
+    """
+    scene = _scene(specification, manifest)
+    single = isinstance(evaluator, str | EvaluatorSpec)
+    wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
+    if parameters and not single:
+        raise ParameterError(
+            [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
+        )
+    requests = [_request(entry, scene, parameters) for entry in wanted]
+    scene = replace(scene, evaluators=tuple(requests))
+    evaluators = [create_evaluator(entry.name, entry.parameters, scene) for entry in requests]
+    pair = read_pair(
+        _given(truth, Side.TRUTH),
+        _given(detections, Side.DETECTIONS),
+        format_name=format,
+        on_error=on_error,
+        known=frozenset(sequence.key for sequence in scene.sequences),
+    )
+    pair = replace(pair, detections=scaled(pair.detections, confidence_scale))
+    reports = score_pair(evaluators, pair, scene, workers=workers, progress=progress)
+    return reports[0] if single else reports
+
+
+def score_pair(
+    evaluators: Sequence[Evaluator[Any]],
+    pair: Pair,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Report]:
+    """Score a pair that `vidscore_evaluators.formats.read_pair` has read.
+
+    Args:
+        evaluators: Evaluators of the specification.
+        pair: Both sides.
+        specification: The benchmark's specification.
+        workers: Processes to use.
+        progress: Called with (frames done, frames in all).
+
+    Returns:
+        A report for each evaluator, with the warnings of the reader first.
+
+    Raises:
+        InputError: If an evaluator's rules forbid something, with file and line, or entry.
+    """
+    try:
+        reports = score_annotations(
+            evaluators,
+            pair.truth.annotations,
+            pair.detections.annotations,
+            specification,
+            workers=workers,
+            progress=progress,
+        )
+    except InputError as error:
+        raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+    return [with_warnings(report, pair.warnings) for report in reports]
+
+
+def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
+    """The report with further warnings in front of its own."""
+    # Warnings of both files and specification appear once.
+    further = tuple(entry for entry in warnings if entry not in report.scores.warnings)
+    if not further:
+        return report
+    scores = replace(report.scores, warnings=(*further, *report.scores.warnings))
+    return replace(report, scores=scores)
+
+
+def _scene(
+    specification: BenchmarkSpec | None, manifest: str | os.PathLike[str] | None
+) -> BenchmarkSpec:
+    if manifest is None:
+        return specification or BenchmarkSpec()
+    if specification is not None:
+        raise ParameterError([Fault("specification and manifest", "one of them")])
+    return read_manifest(Path(manifest))
+
+
+def _request(
+    entry: str | EvaluatorSpec, scene: BenchmarkSpec, parameters: Mapping[str, Any]
+) -> EvaluatorSpec:
+    """The evaluator with its parameters of the specification, overridden by those given."""
+    given = EvaluatorSpec(entry) if isinstance(entry, str) else entry
+    standing = {listed.name: listed.parameters for listed in scene.evaluators}
+    joined = {**standing.get(given.name, {}), **given.parameters, **parameters}
+    return EvaluatorSpec(given.name, joined)
+
+
+def _given(data: Data, side: Side) -> Path | Source:
+    if isinstance(data, str | os.PathLike):
+        return Path(data)
+    if isinstance(data, Annotations):
+        return Source(data, side.value)
+    try:
+        columns = {str(name): data[name] for name in data}
+    except (TypeError, KeyError, IndexError):
+        found, expected = type(data).__name__, "a path, Annotations, or arrays by column name"
+        raise InputError([Fault(found, expected, source=side.value)]) from None
+    return read_arrays(columns, side.value)
 
 
 def score_annotations(
@@ -55,7 +302,7 @@ def check_sides(
     detections: Annotations,
     specification: BenchmarkSpec,
 ) -> None:
-    """Refuse what no evaluator should see.
+    """Refuse invalid input before any evaluator sees it.
 
     Raises:
         GeometryError: If an evaluator cannot use the coordinates of a side.

@@ -1,25 +1,33 @@
-"""BenchmarkSpec: what files alone cannot say about a benchmark.
+"""BenchmarkSpec: what the files of a benchmark lack.
 
-Domains with their class lists, sequences with their frames, and the evaluators that judge. The
-same type is the command line's manifest (TOML), the first message of a scoring stream (proto)
-and a hosted benchmark's definition. Its one form in plain dictionaries serves TOML and JSON:
-`spec_to_dict` and `vidscore_evaluators.specification_reading.spec_from_dict` are inverse to each
-other. What a specification does to truth is in `vidscore_evaluators.evaluated_frames`.
+Domains with their labels, sequences with their frames, and the evaluators. The same type is the
+command line's manifest (TOML), the first message of a scoring stream (proto) and part of a hosted
+benchmark's definition. `vidscore_evaluators.convert` converts it to and from the one plain form of
+TOML and JSON; `vidscore_evaluators.alignment` applies it to truth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray, expand_runs
+from vidscore_evaluators.convert import Read, converted, from_dict, rules_of
+from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.names import checked_name
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 MAXIMUM_FRAMES = 10_000_000
-"""Frames that one specification may name in all; a larger number is surely a mistake."""
+"""Most frames of a specification in total; a larger number is surely a mistake."""
+
+MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
+"""Largest width and height of an image: what 32 bits on the wire hold."""
+
+_UP_TO = f"frames up to {MAXIMUM_FRAME_NUMBER}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +38,7 @@ class FrameRanges:
 
     @classmethod
     def of(cls, ranges: Sequence[tuple[int, int]] | IntArray) -> FrameRanges:
-        """Bring any ranges into the one form.
+        """Normalise any ranges.
 
         Raises:
             ValueError: If a range is negative or ends before it starts.
@@ -46,7 +54,7 @@ class FrameRanges:
         last = np.maximum.accumulate(last)
         begins = np.ones(len(first), dtype=np.bool_)
         begins[1:] = first[1:] > last[:-1] + 1
-        ends = np.roll(begins, -1)  # the range before one that begins is the end of another
+        ends = np.roll(begins, -1)  # a range ends where the next one begins
         return cls(tuple(zip(first[begins].tolist(), last[ends].tolist(), strict=True)))
 
     def __len__(self) -> int:
@@ -68,12 +76,89 @@ class FrameRanges:
         return inside
 
 
+def _name(value: object) -> str:
+    text = checked_name(value)
+    if not text:
+        raise ValueError("a name that is not empty")
+    return text
+
+
+def _integer(minimum: int, maximum: int) -> Read:
+    def convert(value: object) -> int:
+        if type(value) is not int or not minimum <= value <= maximum:
+            raise ValueError(f"an integer from {minimum} to {maximum}")
+        return value
+
+    return convert
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError("an array")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """Labels; an integer means its digits, as it does in data."""
+    entries = [str(entry) if type(entry) is int else entry for entry in _list(value)]
+    names = tuple(_name(entry) for entry in entries)
+    if len({name.casefold() for name in names}) < len(names):
+        raise ValueError("labels that differ in more than case")
+    return names
+
+
+def _ranges(value: object) -> FrameRanges:
+    """Frame ranges of a file, or the (N, 2) array of a message."""
+    if not isinstance(value, np.ndarray):
+        return FrameRanges.of(_pairs(value))
+    if (value > MAXIMUM_FRAME_NUMBER).any():
+        raise ValueError(_UP_TO)
+    return FrameRanges.of(value)
+
+
+def _pairs(value: object) -> list[tuple[int, int]]:
+    pairs = []
+    for entry in _list(value):
+        pair = [entry, entry] if isinstance(entry, int) else entry
+        if (
+            not isinstance(pair, list)
+            or [type(number) for number in pair] != [int, int]
+        ):  # fmt: skip
+            raise ValueError("frame numbers or [first, last] pairs")
+        if pair[1] > MAXIMUM_FRAME_NUMBER:
+            raise ValueError(_UP_TO)
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
+def _parameters(value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError("an object of parameters")
+    # Arrays become tuples, as in every parameters class, so that equal ones compare equal.
+    return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
+
+
+def _list_ranges(frames: FrameRanges) -> list[list[int]]:
+    return [list(pair) for pair in frames.ranges]
+
+
+def _list_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in parameters.items()
+    }
+
+
+_FRAME = _integer(0, MAXIMUM_FRAME_NUMBER)
+_IMAGE_SIDE = _integer(1, MAXIMUM_IMAGE_SIDE_PX)
+
+
 @dataclass(frozen=True, slots=True)
 class DomainSpec:
-    """A domain and, where it is given, the classes that are scored in it."""
+    """A domain and, if given, the labels that are scored in it."""
 
     name: str
-    classes: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = converted(None, read=_names, write=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +167,24 @@ class SequenceSpec:
 
     Attributes:
         name: Its name within the domain.
-        domain: Its domain, empty where there is one only.
+        domain: Its domain, empty where there is only one.
         frame_count: Number of its frames, numbered from `first_frame` on.
         first_frame: Number of its first frame.
-        frames: The frames that are evaluated; None for all of `frame_count`, and where that is
-            None too, for those that the truth lists.
+        frames: The frames that are evaluated; None for all of `frame_count` or, if that is None,
+            too, for those that the truth lists.
         dont_care_frames: Frames that are left out of every count.
         image_width: Width of the image in pixels.
         image_height: Height of the image in pixels.
     """
 
-    name: str
-    domain: str = ""
-    frame_count: int | None = None
-    first_frame: int = 0
-    frames: FrameRanges | None = None
-    dont_care_frames: FrameRanges = FrameRanges()
-    image_width: int | None = None
-    image_height: int | None = None
+    name: str = converted(read=_name)
+    domain: str = converted("", leading=True)
+    frame_count: int | None = converted(None, read=_FRAME)
+    first_frame: int = converted(0, read=_FRAME)
+    frames: FrameRanges | None = converted(None, read=_ranges, write=_list_ranges)
+    dont_care_frames: FrameRanges = converted(FrameRanges(), read=_ranges, write=_list_ranges)
+    image_width: int | None = converted(None, read=_IMAGE_SIDE)
+    image_height: int | None = converted(None, read=_IMAGE_SIDE)
 
     @property
     def key(self) -> SequenceKey:
@@ -108,7 +193,7 @@ class SequenceSpec:
 
     @property
     def evaluated_frames(self) -> FrameRanges | None:
-        """Frames that are evaluated; None where the truth's list decides."""
+        """Frames that are evaluated; None for those that the truth lists."""
         if self.frames is not None or self.frame_count is None:
             return self.frames
         if self.frame_count == 0:
@@ -120,8 +205,8 @@ class SequenceSpec:
 class EvaluatorSpec:
     """An evaluator by name, with the parameters that differ from its defaults."""
 
-    name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    name: str = converted(read=_name)
+    parameters: Mapping[str, Any] = converted({}, read=_parameters, write=_list_parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,70 +214,44 @@ class BenchmarkSpec:
     """A benchmark: domains, sequences and evaluators, all optional."""
 
     title: str = ""
-    evaluators: tuple[EvaluatorSpec, ...] = ()
-    domains: tuple[DomainSpec, ...] = ()
-    sequences: tuple[SequenceSpec, ...] = ()
+    evaluators: tuple[EvaluatorSpec, ...] = converted((), unique=("name",))
+    domains: tuple[DomainSpec, ...] = converted((), unique=("name",))
+    sequences: tuple[SequenceSpec, ...] = converted((), unique=("domain", "name"))
 
     @property
     def evaluated_frame_count(self) -> int:
-        """Frames that it says are evaluated, whatever the truth lists."""
+        """Number of frames that it evaluates, without those that only the truth lists."""
         evaluated = (sequence.evaluated_frames for sequence in self.sequences)
         return sum(len(frames) for frames in evaluated if frames is not None)
 
     def classes_of(self, domain: str) -> tuple[str, ...] | None:
-        """Classes that are scored in a domain; None where the specification does not say."""
+        """Labels that are scored in a domain; None if unspecified."""
         for entry in self.domains:
             if entry.name == domain:
                 return entry.classes
         return None
 
 
-def spec_to_dict(spec: BenchmarkSpec) -> dict[str, Any]:
-    """The specification as dictionaries, lists, texts and numbers; what is unset is left out."""
-    return _without_unset(
-        {
-            "title": spec.title or None,
-            "evaluators": [
-                _without_unset({"name": entry.name, "parameters": _plain(entry.parameters) or None})
-                for entry in spec.evaluators
-            ]
-            or None,
-            "domains": [
-                _without_unset({"name": entry.name, "classes": _listed(entry.classes)})
-                for entry in spec.domains
-            ]
-            or None,
-            "sequences": [_sequence_to_dict(entry) for entry in spec.sequences] or None,
-        }
-    )
+SPECIFICATION_KEYS = tuple(rules_of(BenchmarkSpec))
+"""Keys of a specification."""
 
 
-def _sequence_to_dict(sequence: SequenceSpec) -> dict[str, Any]:
-    frames, dont_care = sequence.frames, sequence.dont_care_frames
-    return _without_unset(
-        {
-            "domain": sequence.domain or None,
-            "name": sequence.name,
-            "frame_count": sequence.frame_count,
-            "first_frame": sequence.first_frame or None,
-            "frames": None if frames is None else [list(pair) for pair in frames.ranges],
-            "dont_care_frames": [list(pair) for pair in dont_care.ranges] or None,
-            "image_width": sequence.image_width,
-            "image_height": sequence.image_height,
-        }
-    )
+def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) -> BenchmarkSpec:
+    """Inverse of `vidscore_evaluators.convert.to_dict`.
 
+    A range of frames may also be one number; many may be an array of (N, 2) bounds.
 
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in parameters.items()
-    }
+    Args:
+        document: The specification as dictionaries.
+        source: Name of the file that it came from, for messages.
 
-
-def _listed(values: tuple[str, ...] | None) -> list[str] | None:
-    return None if values is None else list(values)
-
-
-def _without_unset(entries: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entries.items() if value is not None}
+    Raises:
+        SpecificationError: With every unknown key, wrong type, repeated name and impossible number.
+    """
+    spec = from_dict(BenchmarkSpec, document, source)
+    total = spec.evaluated_frame_count
+    if total > MAXIMUM_FRAMES:
+        expected = f"at most {MAXIMUM_FRAMES} frames in total"
+        fault = Fault(f"{total} frames", expected, source=source, field="sequences")
+        raise SpecificationError([fault])
+    return spec

@@ -1,16 +1,19 @@
-"""Tally: what an evaluator keeps of some frames. Tallies add, in any grouping and order.
+"""Tally: the mergeable result of an evaluator. Tallies add, in any grouping and order.
 
-A tally is a few `Table`s. A row of a table has a key (texts and numbers), integer counts and
+A tally is a few `Table`s. A row of a table has a key (strings and numbers), integer counts and
 exact sums; adding tables adds the rows of equal keys. Rows are always sorted by key, so equal
-content is equal bytes. That is the whole algebra, and every evaluator uses it: a table keyed by
-sequence and class grows with the sequences, one that is also keyed by a confidence grows with
-the detections.
+content is equal bytes. A table keyed by sequence and label grows with the sequences, one that is
+also keyed by a confidence grows with the detections.
+
+Sums of floats are exact, so that any split and order gives the same bits: every finite binary64 is
+an integer times 2**-1074, a sum is kept as that integer, and a report rounds it once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import lru_cache
 from operator import lt
 
@@ -26,10 +29,19 @@ from vidscore_evaluators.arrays import (
     run_starts,
 )
 from vidscore_evaluators.errors import TallyError
-from vidscore_evaluators.exact import exact_sums
 from vidscore_evaluators.fingerprint import Fingerprint
 
 SumArray = NDArray[np.object_]
+
+SCALE_BITS = 1074
+"""Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
+
+_FRACTION_BITS = 52
+_EXPONENT_MASK = (1 << 11) - 1
+_HALF_BITS = 26
+_CLASS_BITS = 4
+_EXPONENT_CLASSES = 1 << 11 - _CLASS_BITS
+_VALUES_PER_SUM = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +49,14 @@ class TableSchema:
     """Names of a table's columns.
 
     Attributes:
-        texts: Text key columns, in sort order.
-        numbers: Number key columns (binary64), sorted after the texts.
+        texts: String key columns, in sort order.
+        numbers: Number key columns (binary64), sorted after the strings.
         counts: Integer columns.
         sums: Exact-sum columns.
-        first: Rows that are kept, first ones in key order; None for all. Tables with such a bound
-            add like others: what is among the first of the whole is so in its part.
-        within: Leading text columns that form the groups of which `first` rows are kept each; 0
-            for one group.
+        first: Number of rows kept, the first in key order; None for all. Bounded tables add like
+            others: a row that is among the first of the whole is so in its part.
+        within: Number of leading string columns whose groups keep `first` rows each; 0 for one
+            group.
     """
 
     texts: tuple[str, ...]
@@ -61,11 +73,11 @@ class Table:
 
     Attributes:
         schema: Names of the columns.
-        vocabulary: Every text in use in the text columns, sorted, each once.
+        vocabulary: Strings of the string columns, sorted, each once.
         text_codes: (K, texts) index into `vocabulary`.
         numbers: (K, numbers) number keys.
         counts: (K, counts) integers.
-        sums: (K, sums) Python ints in units of 2**-1074 (`vidscore_evaluators.exact`).
+        sums: (K, sums) Python ints in units of 2**-1074.
     """
 
     schema: TableSchema
@@ -81,12 +93,12 @@ class Table:
         return len(self.text_codes)
 
     def texts(self, name: str) -> list[str]:
-        """Text key column `name`, a text a row."""
+        """String key column `name`."""
         codes = self.text_codes[:, self.schema.texts.index(name)]
-        return [self.vocabulary[code] for code in codes.tolist()]
+        return list(map(self.vocabulary.__getitem__, codes.tolist()))
 
     def codes(self, name: str) -> IntArray:
-        """(K,) text key column `name` as indices into `vocabulary`."""
+        """(K,) string key column `name` as indices into `vocabulary`."""
         return self.text_codes[:, self.schema.texts.index(name)]
 
     def number(self, name: str) -> FloatArray:
@@ -103,7 +115,7 @@ class Table:
         return values
 
     def grouped(self, *texts: str) -> Table:
-        """The same content keyed by fewer text columns (number keys are dropped)."""
+        """The same content keyed by fewer string columns (number keys are dropped)."""
         columns = [self.schema.texts.index(name) for name in texts]
         schema = TableSchema(texts, (), self.schema.counts, self.schema.sums)
         return _collect(
@@ -125,18 +137,18 @@ def build_table(
     counts: Sequence[AnyArray] = (),
     sums: Sequence[FloatArray] = (),
 ) -> Table:
-    """Make a table out of R raw rows, whose keys may repeat and come in any order.
+    """Make a table out of R raw rows, whose keys may repeat in any order.
 
     Args:
         schema: Names of the columns.
-        vocabulary: Texts that `text_codes` points into; any order, repeats allowed.
-        text_codes: One (R,) index array for each text column.
+        vocabulary: Strings that `text_codes` points into; any order, repeats allowed.
+        text_codes: One (R,) index array for each string column.
         numbers: One (R,) float array for each number column; no NaN, and -0.0 counts as 0.0.
         counts: One (R,) integer or boolean array for each count column.
         sums: One (R,) finite float array for each sum column; added up without rounding.
 
     Returns:
-        The table with one row a key.
+        The table with one row per key.
 
     Raises:
         ValueError: If a number key is NaN, or a value to sum is not finite.
@@ -212,12 +224,12 @@ class Tally:
     """Tables by name, and the fingerprints of what was tallied.
 
     Attributes:
-        evaluator: Name, version and configuration that made it; only equal ones add.
+        evaluator: Name, version and configuration of its evaluator; only equal ones add.
         tables: Tables by name.
         truth: Fingerprint of the truth.
         detections: Fingerprint of the detections.
-        impression: What `vidscore_evaluators.plausibility` keeps of both, whatever the evaluator;
-            tables by name.
+        impression: Summary of both sides by `vidscore_evaluators.plausibility`, the same for every
+            evaluator; tables by name.
     """
 
     evaluator: str
@@ -241,7 +253,7 @@ class Tally:
 
 
 def merge_tallies(tallies: Sequence[Tally]) -> Tally:
-    """Add tallies at once, which costs less than adding them one by one.
+    """Add many tallies at once, which is cheaper than one by one.
 
     Args:
         tallies: At least one, all of one evaluator and configuration.
@@ -359,3 +371,63 @@ def _stack(columns: Sequence[AnyArray], row_count: int, dtype: type) -> AnyArray
     for index, column in enumerate(columns):
         stacked[:, index] = column
     return stacked
+
+
+def exact_sums(values: FloatArray, groups: IntArray, group_count: int) -> list[int]:
+    """Sum finite floats by group without rounding.
+
+    Mantissas are cut in two halves and summed in int64 by group and by sixteen neighbouring
+    exponents, where nothing can overflow below 2**20 numbers at a time.
+
+    Args:
+        values: (N,) finite binary64.
+        groups: (N,) group of each value, in 0..group_count - 1.
+        group_count: Number of groups G.
+
+    Returns:
+        G integers in units of 2**-1074.
+
+    Raises:
+        ValueError: If a value is not finite, or lengths differ.
+    """
+    if len(values) != len(groups):
+        raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
+    if not np.isfinite(values).all():
+        raise ValueError("an exact sum needs finite numbers")
+    sums = [0] * group_count
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+    for start in range(0, len(bits), _VALUES_PER_SUM):
+        some = slice(start, start + _VALUES_PER_SUM)
+        _add_exactly(sums, bits[some], groups[some])
+    return sums
+
+
+def _add_exactly(sums: list[int], bits: IntArray, groups: IntArray) -> None:
+    """Add some values, given as their bits, to the sums of their groups."""
+    exponents = (bits >> _FRACTION_BITS) & _EXPONENT_MASK
+    mantissas = bits & ((1 << _FRACTION_BITS) - 1)
+    mantissas |= (exponents > 0).astype(np.int64) << _FRACTION_BITS  # subnormals have no leading 1
+    np.negative(mantissas, out=mantissas, where=bits < 0)
+    shifts = np.maximum(exponents - 1, 0)
+    keys = groups * _EXPONENT_CLASSES + (shifts >> _CLASS_BITS)
+    order = np.argsort(keys, kind="stable")
+    keys, mantissas = keys[order], mantissas[order]
+    shifts = shifts[order] & ((1 << _CLASS_BITS) - 1)
+    first = run_starts(keys)
+    high = _reduce((mantissas >> _HALF_BITS) << shifts, first)
+    low = _reduce((mantissas & ((1 << _HALF_BITS) - 1)) << shifts, first)
+    columns = (keys[first].tolist(), high.tolist(), low.tolist())
+    for key, high_sum, low_sum in zip(*columns, strict=True):
+        group, shift_class = divmod(key, _EXPONENT_CLASSES)
+        sums[group] += (high_sum << _HALF_BITS) + low_sum << (shift_class << _CLASS_BITS)
+
+
+def fraction_of(exact: int) -> Fraction:
+    """An exact sum as a rational number."""
+    return Fraction(exact, 1 << SCALE_BITS)
+
+
+def to_float(exact: int, count: int = 1) -> float:
+    """An exact sum, divided by `count` for a mean, rounded once to binary64."""
+    # Integer division rounds correctly; a Fraction would first look for common factors.
+    return exact / (count << SCALE_BITS)

@@ -1,13 +1,19 @@
-"""Build annotations out of columns that came from outside, and report every fault.
+"""Validation of columns and confidences from outside input; every fault is reported.
 
-What a column holds is checked, and that columns fit each other. That a frame does not come twice
-is checked within the batch; across batches it is `vidscore_evaluators.pairing`'s business.
+`build_annotations` checks the values of each column, that columns fit each other, and that a batch
+has each frame once; `vidscore_evaluators.live` checks the latter across batches.
+
+Confidences are any finite numbers where only their order counts, and from 0 to 1 for evaluators
+that need more. A `ConfidenceScale` maps other scores, such as logits: it is monotone, so that no
+order changes, and maps each number by itself, so that a stream, a part and a whole have the same
+numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,46 +26,48 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    sequence_name,
 )
 from vidscore_evaluators.arrays import (
     AnyArray,
     BoolArray,
+    FloatArray,
     IntArray,
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.names import checked_name
 
 MAXIMUM_FRAME_NUMBER = 2**53 - 1
-"""The greatest frame number: a greater one would not survive JSON readers that use floats."""
+"""Largest frame number: JSON readers that use floats would change a larger one."""
 
 MAXIMUM_COORDINATE_PX = 1e9
-"""The greatest coordinate, either way: areas of greater boxes would lose their meaning."""
+"""Largest absolute coordinate: areas of larger boxes would lose their meaning."""
 
-FAULTS_A_COLUMN = 1000
-"""Faults that one column may list; a batch of millions of bad numbers must not become as many."""
+FAULTS_PER_COLUMN = 1000
+"""Most faults listed per column; a batch of millions of bad numbers must not list them all."""
 
 
 _KINDS = {
-    "b": "truth values",
+    "b": "booleans",
     "c": "complex numbers",
     "M": "dates",
     "m": "durations",
-    "S": "texts",
-    "U": "texts",
+    "S": "strings",
+    "U": "strings",
 }
-"""What an array that holds no numbers holds, by numpy's letter for it."""
+"""Content of non-numeric arrays by numpy's kind."""
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of a batch as they came; the attributes are those of the wire's AnnotationBatch.
+    """Unchecked columns of a batch; the attributes are those of the wire's AnnotationBatch.
 
-    An empty optional column stands for its default, as on the wire.
+    An empty optional column means its default, as on the wire.
 
     Attributes:
-        arity: Coordinates an object has.
+        arity: Coordinates per object.
         sequences: Table of (domain, sequence).
         frame_sequences: (F,) rows of `sequences`.
         frame_numbers: (F,) frame numbers.
@@ -94,16 +102,16 @@ def build_annotations(columns: Columns, source: str | None = None) -> Annotation
 
     Args:
         columns: The columns.
-        source: What to call the batch in error messages.
+        source: Name of the batch in error messages.
 
     Raises:
-        InputError: With every fault; `field` names the column, `entry` the row.
+        InputError: With every fault; `field` is the column, `entry` the row.
     """
     return _Builder(columns, source).build()
 
 
 class _Builder:
-    """Checks one batch; faults gather, and the first stage that has some ends the checks."""
+    """Checks one batch in stages; the first stage with faults ends the checks."""
 
     def __init__(self, columns: Columns, source: str | None) -> None:
         self._columns = columns
@@ -154,9 +162,7 @@ class _Builder:
                 self._fault("sequences", _shown(key), "a pair of domain and sequence", row)
             elif all(self._is_name("sequences", name, row) for name in key):
                 keys.append((row, SequenceKey(*key)))
-        self._refuse_repeats(
-            "sequences", [(row, "/".join(filter(None, key)), key) for row, key in keys]
-        )
+        self._refuse_repeats("sequences", [(row, sequence_name(key), key) for row, key in keys])
         return tuple(key for _, key in keys)
 
     def _labels(self) -> tuple[str, ...]:
@@ -190,22 +196,20 @@ class _Builder:
         first = run_starts(built.frame_sequences[order], built.frame_numbers[order])
         repeated = np.ones(built.frame_count, dtype=np.bool_)
         repeated[first] = False
-        for row in np.sort(order[repeated])[:FAULTS_A_COLUMN].tolist():
-            key = built.sequences[built.frame_sequences[row]]
-            name = "/".join(filter(None, key))
-            found = f"frame {built.frame_numbers[row]} of sequence {name} again"
+        for row in np.sort(order[repeated])[:FAULTS_PER_COLUMN].tolist():
+            found = f"{built.frame_name(row)} again"
             self._fault("frame_numbers", found, "each frame once", row)
 
     def _coordinates(self, counts: IntArray) -> AnyArray:
-        """The (N, arity) coordinates, if they are as many as the counts say."""
+        """The (N, arity) coordinates, if their number agrees with the counts."""
         arity: Any = self._columns.arity
         if not isinstance(arity, int) or arity not in ARITIES:
-            self._fault("geometry", f"{_shown(arity)} coordinates an object", "2, 4 or 8")
+            self._fault("geometry", f"{_shown(arity)} coordinates per object", "2, 4 or 8")
             return np.zeros((0, 0))
         flat = self._number("coordinates", self._columns.coordinates, width=arity)
         if "coordinates" in self._unreadable:
             return np.zeros((0, arity))
-        # Count by count first: counts from outside may be so large that their sum means nothing.
+        # Each count first: counts from outside may be so large that their sum overflows.
         most = len(flat) // arity
         expected = f"0 to {most}, for there are {len(flat)} coordinates"
         self._refuse("frame_object_counts", (counts < 0) | (counts > most), counts, expected)
@@ -222,20 +226,20 @@ class _Builder:
         default: float | None = None,
         width: int | None = None,
     ) -> AnyArray:
-        array = self._row_of_numbers(name, values, "numbers in a row", width)
+        array = self._row_of_numbers(name, values, "a list of numbers", width)
         with np.errstate(all="ignore"):
             return self._fitted(name, array.astype(np.float64), length, default)
 
     def _whole(
         self, name: str, values: ArrayLike, length: int | None = None, default: int | None = None
     ) -> AnyArray:
-        array = self._row_of_numbers(name, values, "whole numbers in a row")
+        array = self._row_of_numbers(name, values, "a list of integers")
         with np.errstate(all="ignore"):
             column = array.astype(np.int64)
             if array.dtype.kind != "i":
-                # What a float of 2**63 becomes differs between processors.
+                # The conversion of a float of 2**63 differs between processors.
                 wrong = (column != array) | (np.abs(array.astype(np.float64)) >= 2.0**63)
-                self._refuse(name, wrong, array, "a whole number")
+                self._refuse(name, wrong, array, "an integer")
         return self._fitted(name, column, length, default)
 
     def _flags(self, name: str, values: ArrayLike, length: int | None, bits: Any) -> AnyArray:
@@ -247,7 +251,7 @@ class _Builder:
     def _row_of_numbers(
         self, name: str, values: ArrayLike, expected: str, width: int | None = None
     ) -> AnyArray:
-        """The values as an array of numbers of some kind; empty where they are none."""
+        """The values as an array of numbers; empty where they are not numbers."""
         try:
             array = _numbers(values)
             if width is not None and array.ndim == 2 and array.shape[1] != width and array.size:
@@ -284,7 +288,7 @@ class _Builder:
 
     def _refuse(self, name: str, wrong: BoolArray, values: AnyArray, expected: str) -> None:
         if name not in self._unreadable:
-            for row in np.flatnonzero(wrong)[:FAULTS_A_COLUMN].tolist():
+            for row in np.flatnonzero(wrong)[:FAULTS_PER_COLUMN].tolist():
                 self._fault(name, str(values[row]), expected, row)
 
     def _refuse_repeats(self, name: str, entries: Sequence[tuple[int, str, object]]) -> None:
@@ -303,7 +307,7 @@ class _Builder:
 
 
 def _numbers(values: ArrayLike) -> AnyArray:
-    """The values as an array of numbers; a ValueError's text says what they are instead."""
+    """The values as an array of numbers; a ValueError describes what they are instead."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError, OverflowError):
@@ -315,9 +319,93 @@ def _numbers(values: ArrayLike) -> AnyArray:
     if array.dtype.kind in "iuf":
         return array
     if array.size:
-        raise ValueError("values that are no 64-bit numbers")
+        raise ValueError("values that do not fit into 64 bits")
     return np.zeros(0)
 
 
 def _shown(value: object) -> str:
     return repr(value)[:80]
+
+
+SIGMOID = "sigmoid"
+EXPECTED = "sigmoid, or MIN,MAX such as 0,100"
+ADVICE = f"map them with --confidence-scale {SIGMOID}, or MIN,MAX (in Python, confidence_scale)"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceScale:
+    """The logistic function 1 / (1 + exp(-x)), or a straight line from 0 to 1 between two bounds.
+
+    Attributes:
+        bounds: The scores that map to 0 and 1; None for the logistic function.
+    """
+
+    bounds: tuple[float, float] | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> ConfidenceScale:
+        """Read ``sigmoid`` or ``MIN,MAX``.
+
+        Raises:
+            ParameterError: If it is neither, or MIN is not below MAX.
+        """
+        if text == SIGMOID:
+            return cls()
+        try:
+            least, greatest = map(float, text.split(","))
+        except ValueError:
+            least = greatest = math.nan
+        if not (least < greatest and math.isfinite(greatest - least)):
+            raise ParameterError([Fault(repr(text), EXPECTED, field="confidence_scale")])
+        return cls((least, greatest))
+
+    def scaled(self, side: Annotations) -> Annotations:
+        """Annotations with confidences from 0 to 1.
+
+        Raises:
+            InputError: If one lies outside the bounds; `entry` is the frame's row.
+        """
+        if self.bounds is not None:
+            expected = "a number from {:g} to {:g}, as the confidence scale says"
+            faults = confidence_faults(side, *self.bounds, expected.format(*self.bounds))
+            if faults:
+                raise InputError(faults)
+        return replace(side, confidences=self._mapped(side.confidences))
+
+    def _mapped(self, confidences: FloatArray) -> FloatArray:
+        if self.bounds is not None:
+            least, greatest = self.bounds
+            return (confidences - least) / (greatest - least)
+        # Of the negated magnitude, so that nothing overflows.
+        shrunk = np.exp(-np.abs(np.ascontiguousarray(confidences)))
+        return np.where(confidences >= 0.0, 1.0, shrunk) / (1.0 + shrunk)
+
+
+def confidence_faults(
+    side: Annotations, least: float, greatest: float, expected: str, advice: str | None = None
+) -> list[Fault]:
+    """A fault for the first confidence out of bounds, with the number of others.
+
+    Args:
+        side: The annotations.
+        least: Least confidence.
+        greatest: Greatest confidence.
+        expected: What the fault expects.
+        advice: The remedy.
+
+    Returns:
+        At most one fault, whose `entry` is the frame's row.
+    """
+    confidences = side.confidences
+    rows = np.flatnonzero((confidences < least) | (confidences > greatest))
+    if len(rows) == 0:
+        return []
+    frame = int(np.searchsorted(side.frame_starts, rows[0], side="right")) - 1
+    others = f" (and {len(rows) - 1} more like it)" if len(rows) > 1 else ""
+    found = f"the confidence {confidences[rows[0]]:g} in {side.frame_name(frame)}{others}"
+    return [Fault(found, expected, entry=frame, advice=advice)]
+
+
+def unit_confidence_faults(name: str, side: Annotations) -> list[Fault]:
+    """The fault of confidences outside of 0 to 1, which evaluator `name` cannot use."""
+    return confidence_faults(side, 0.0, 1.0, f"a number from 0 to 1 for {name}", ADVICE)

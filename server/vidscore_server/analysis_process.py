@@ -18,8 +18,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.interrupts import interrupts_held_back
-from vidscore_evaluators.processes import SPAWN, end_with_parent
+from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
 from vidscore_evaluators.trust.analyses import Analysis, StageProgress
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import places_of
@@ -72,7 +71,7 @@ async def run_analysis(
 
 def _start(process: BaseProcess, sender: Connection) -> None:
     try:
-        with interrupts_held_back():
+        with sigint_blocked():
             process.start()
     finally:
         sender.close()  # the process has its own: with that, the receiver sees its end
@@ -103,7 +102,7 @@ async def _receive(receiver: Connection) -> Message:
 
 def _work(sender: Connection, analysis: Analysis, workers: int) -> None:
     """What the process does."""
-    end_with_parent()
+    initialize_worker()
     os.nice(NICENESS)
     outcome: Message
     try:

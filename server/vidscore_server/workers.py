@@ -19,10 +19,9 @@ from contextlib import suppress
 from functools import partial
 
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.interrupts import interrupts_held_back
 from vidscore_evaluators.jobs import Job, run_job
-from vidscore_evaluators.processes import SPAWN, end_with_parent
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
@@ -128,9 +127,9 @@ class _Worker:
         self._executor = ProcessPoolExecutor(
             max_workers=1,
             mp_context=SPAWN,
-            initializer=end_with_parent,
+            initializer=initialize_worker,
         )
-        with interrupts_held_back():
+        with sigint_blocked():
             self._started = self._executor.submit(os.getpid)
         self._started.add_done_callback(_log_started)
         self._executor.submit(_warm_up)

@@ -22,8 +22,7 @@ from tests.support.tree import ROOT
 
 from vidscore.v1.specification_pb2 import BenchmarkSpec
 from vidscore_client import Frames
-from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report, Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.docs.pages_of import first_cells, page, section
 from tools.docs_pages import headings
 
-from vidscore_evaluators import specification_reading
 from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.convert import rules_of
 from vidscore_evaluators.formats import (
     FORMATS,
     column_names,
@@ -15,6 +15,7 @@ from vidscore_evaluators.formats import (
     neovision2_csv,
     spotgeo_text,
 )
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 PAGE = page("formats.md")
 
@@ -57,8 +58,8 @@ def test_the_other_names_of_columns_are_listed() -> None:
 
 def test_the_keys_of_the_manifest_are_listed() -> None:
     listed = set(first_cells(section(PAGE, "## Manifest")))
-    top = set(specification_reading._SPEC_FIELDS)
-    sequence = set(specification_reading._SEQUENCE_FIELDS) | set(manifest._MEASURES)
+    top = set(rules_of(BenchmarkSpec))
+    sequence = set(rules_of(SequenceSpec)) | set(manifest._MEASURES)
     tables = {"evaluators", "domains", "sequences"}
     assert listed == (top - tables) | {f"[[{name}]]" for name in tables} | (
         sequence - {"name", "domain"}

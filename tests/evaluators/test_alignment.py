@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 
-from vidscore_evaluators.alignment import align, frames_in
+from vidscore_evaluators.alignment import Cache, align, frames_in
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.pairing import FrameKey, frame_keys
+from vidscore_evaluators.live import FrameKey, frame_keys
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
 from vidscore_evaluators.testing.examples import Frames
 
@@ -103,3 +103,22 @@ def test_frames_that_the_other_side_has_too_are_found_by_their_names(
     for side, other in ((truth, detections), (detections, truth)):
         names = set(frame_keys(other))
         assert frames_in(side, other).tolist() == [key in names for key in frame_keys(side)]
+
+
+def test_a_cache_computes_each_key_once_even_if_the_result_is_none() -> None:
+    cache, made = Cache(), []
+
+    def make(value: object) -> object:
+        made.append(value)
+        return value
+
+    for _ in range(2):
+        assert cache.get_or_compute("nothing", lambda: make(None)) is None
+        assert cache.get_or_compute(("pair", 1), lambda: make("one")) == "one"
+    assert cache.get_or_compute(("pair", 2), lambda: make("two")) == "two"
+    assert made == [None, "one", "two"]
+
+
+def test_caches_are_independent() -> None:
+    assert Cache().get_or_compute("key", lambda: 1) == 1
+    assert Cache().get_or_compute("key", lambda: 2) == 2

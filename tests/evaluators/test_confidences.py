@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators import read, score
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.confidences import ConfidenceScale
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import InputError, ParameterError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.systems import Contest
+from vidscore_evaluators.validation import ConfidenceScale
 
 LOGITS = (7.25, -1.8, 0.5, -1e300, 3.0)
 """Scores of as many detections, the second and fourth of which are no objects."""
@@ -63,7 +62,7 @@ def test_where_more_counts_the_first_place_is_named_and_a_scale_offered(name: st
     with pytest.raises(InputError) as caught:
         score(name, TRUTH, side(LOGITS), **EXTENDED[name])
     [fault] = caught.value.faults
-    assert fault.found == "the confidence 7.25 in frame 4 of Tower/s (and 3 more like it)"
+    assert fault.found == "the confidence 7.25 in frame 4 of sequence Tower/s (and 3 more like it)"
     assert fault.expected == f"a number from 0 to 1 for {name}"
     assert "--confidence-scale sigmoid" in (fault.advice or "")
 
@@ -115,7 +114,9 @@ def test_bounds_become_0_and_1() -> None:
 
 def test_what_lies_outside_the_bounds_is_refused_with_its_place() -> None:
     """Clipping would make equals of what is not equal."""
-    with pytest.raises(InputError, match=r"the confidence 101 in frame 0 of s .*from 0 to 100"):
+    with pytest.raises(
+        InputError, match=r"the confidence 101 in frame 0 of sequence s .*from 0 to 100"
+    ):
         ConfidenceScale.parse("0,100").scaled(_scored((5.0, 101.0, 102.0)))
 
 

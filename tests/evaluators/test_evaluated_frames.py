@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from vidscore_evaluators.alignment import resolve, restrict, unlisted_frames
 from vidscore_evaluators.annotations import SequenceKey, concatenate
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_evaluators.evaluated_frames import resolve, restrict, unlisted_frames
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
 

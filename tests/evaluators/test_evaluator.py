@@ -7,10 +7,10 @@ from importlib import metadata
 import pytest
 from tests.evaluators.toy import Toy, ToyParameters, toy
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import GeometryError, TallyError
-from vidscore_evaluators.evaluator import Side, software_versions
+from vidscore_evaluators.evaluator import Direction, Measure, software_versions
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, SequenceSpec
 from vidscore_evaluators.testing import Thing, make_annotations

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.exact import SCALE_BITS, exact_sums, fraction_of, to_float
+from vidscore_evaluators.tally import SCALE_BITS, exact_sums, fraction_of, to_float
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 LARGEST = float(np.finfo(np.float64).max)

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from vidscore_evaluators.interrupts import interrupts_held_back
+from vidscore_evaluators.runtime import sigint_blocked
 
 
 def interrupt_from_another_thread() -> None:
@@ -28,7 +28,7 @@ def test_an_interrupt_waits_until_the_block_has_ended() -> None:
     steps = []
 
     def work() -> None:
-        with interrupts_held_back():
+        with sigint_blocked():
             interrupt_from_another_thread()
             steps.append("whole")
         steps.append("never")
@@ -39,7 +39,7 @@ def test_an_interrupt_waits_until_the_block_has_ended() -> None:
 
 
 def test_an_interrupt_after_the_block_acts_at_once() -> None:
-    with interrupts_held_back():
+    with sigint_blocked():
         pass
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
@@ -47,7 +47,7 @@ def test_an_interrupt_after_the_block_acts_at_once() -> None:
 
 def test_a_process_that_starts_in_the_block_is_not_interrupted() -> None:
     program = "import signal; signal.raise_signal(signal.SIGINT); print('lives')"
-    with interrupts_held_back():
+    with sigint_blocked():
         child = subprocess.Popen(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, encoding="utf-8"
         )
@@ -59,7 +59,7 @@ def test_the_block_may_be_entered_in_any_thread() -> None:
     done = []
 
     def work() -> None:
-        with interrupts_held_back():
+        with sigint_blocked():
             done.append(True)
 
     thread = threading.Thread(target=work)

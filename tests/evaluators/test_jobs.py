@@ -14,7 +14,7 @@ from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.jobs import Job, make_job, run_job, split_by_sequence, tally_in_parts
-from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
@@ -69,7 +69,7 @@ def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
 def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Scene) -> None:
     evaluator = toy(whole=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "OBJECTS_A_PART", 2)
+        patch.setattr(jobs, "OBJECTS_PER_PART", 2)
         [tally] = tally_in_parts([evaluator], *scene)
     assert tally_to_bytes(tally) == tally_to_bytes(evaluator.tally(*scene))
 
@@ -93,7 +93,7 @@ def test_parts_that_are_tallied_side_by_side_add_up_to_the_whole(
 ) -> None:
     """Whatever number of threads there are; every evaluator may be used by several."""
     truth, detections = _tracked_scene()
-    monkeypatch.setattr(jobs, "OBJECTS_A_PART", 20)
+    monkeypatch.setattr(jobs, "OBJECTS_PER_PART", 20)
     evaluators = [create_evaluator(name) for name in ("clear", "identity", "hota", "map", "f1")]
     whole = [tally_to_bytes(evaluator.tally(truth, detections)) for evaluator in evaluators]
     for count in (1, 2, 3):
@@ -103,7 +103,7 @@ def test_parts_that_are_tallied_side_by_side_add_up_to_the_whole(
 
 
 def test_an_error_of_a_part_ends_tallying_with_its_faults(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "OBJECTS_A_PART", 1)
+    monkeypatch.setattr(jobs, "OBJECTS_PER_PART", 1)
     boxes = make_annotations({("", name): {1: [(0, 0, 1, 1)]} for name in "abcdef"})
     with pytest.raises(GeometryError) as caught:
         tally_in_parts([create_evaluator("spotgeo")], boxes, boxes)
@@ -155,7 +155,7 @@ def test_a_job_for_another_version_is_refused() -> None:
     job = Job(
         "spotgeo", "0.0", {}, create_evaluator("spotgeo").specification, *[empty_annotations(2)] * 2
     )
-    with pytest.raises(EvaluatorVersionError, match=r"spotgeo 0\.0, here is"):
+    with pytest.raises(EvaluatorVersionError, match=r"spotgeo 0\.0, but"):
         run_job(job)
 
 

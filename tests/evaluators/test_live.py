@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given, settings
 from tests.evaluators.toy import Toy, toy
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import GeometryError, InputError, LimitError, SpecificationError
-from vidscore_evaluators.evaluator import Needs, Side
-from vidscore_evaluators.live import MERGE_AFTER, Accumulator, StreamScorer
-from vidscore_evaluators.pairing import Coverage
+from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.live import MERGE_AFTER, Accumulator, Coverage, StreamScorer
 from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
-from vidscore_evaluators.report_json import report_to_dict
+from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vidscore_evaluators.measures import (
+from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
     Dissimilarity,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_evaluators.processes import map_in_order
+from vidscore_evaluators.runtime import map_in_order
 
 
 def test_results_come_in_the_order_of_the_items_with_progress() -> None:

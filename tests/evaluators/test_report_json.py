@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Row, Scores
-from vidscore_evaluators.report_json import (
+from vidscore_evaluators.report import (
+    Block,
+    Curve,
+    Report,
+    ReportWarning,
+    Row,
+    Scores,
     report_from_dict,
     report_to_dict,
     report_to_json,

@@ -11,15 +11,15 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
     DomainSpec,
     EvaluatorSpec,
     FrameRanges,
     SequenceSpec,
-    spec_to_dict,
+    spec_from_dict,
 )
-from vidscore_evaluators.specification_reading import spec_from_dict
 
 RANGES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 6)).map(lambda pair: (pair[0], sum(pair))),
@@ -117,7 +117,7 @@ def test_classes_are_those_of_the_domain_if_it_has_some() -> None:
 
 @given(SPECS)
 def test_a_specification_survives_dictionaries_json_and_toml(spec: BenchmarkSpec) -> None:
-    document = spec_to_dict(spec)
+    document = to_dict(spec)
     assert spec_from_dict(document) == spec
     assert spec_from_dict(json.loads(json.dumps(document))) == spec
     assert spec_from_dict(tomllib.loads(tomli_w.dumps(document))) == spec
@@ -125,12 +125,10 @@ def test_a_specification_survives_dictionaries_json_and_toml(spec: BenchmarkSpec
 
 @given(SPECS)
 def test_the_dictionaries_of_what_was_read_are_the_same(spec: BenchmarkSpec) -> None:
-    document = spec_to_dict(spec)
-    assert spec_to_dict(spec_from_dict(document)) == document
+    document = to_dict(spec)
+    assert to_dict(spec_from_dict(document)) == document
 
 
 def test_what_is_unset_is_left_out() -> None:
-    assert spec_to_dict(BenchmarkSpec()) == {}
-    assert spec_to_dict(BenchmarkSpec(sequences=(SequenceSpec("s"),))) == {
-        "sequences": [{"name": "s"}]
-    }
+    assert to_dict(BenchmarkSpec()) == {}
+    assert to_dict(BenchmarkSpec(sequences=(SequenceSpec("s"),))) == {"sequences": [{"name": "s"}]}

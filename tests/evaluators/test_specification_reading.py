@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_evaluators.specification import MAXIMUM_FRAMES, FrameRanges, spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import MAXIMUM_FRAMES, FrameRanges, spec_from_dict
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 KEYS = ("title", "evaluators", "domains", "sequences", "name", "domain", "classes", "frames")
@@ -42,22 +42,22 @@ def test_every_fault_is_listed_with_its_place() -> None:
     assert _faults(document) == [
         "m.toml, titel: unknown key; did you mean title?",
         "m.toml, evaluators[0].name: found '', expected a name that is not empty",
-        "m.toml, evaluators[1].parameters: found [], expected a table of parameters",
+        "m.toml, evaluators[1].parameters: found [], expected an object of parameters",
         "m.toml, evaluators[1].name: missing",
-        "m.toml, evaluators[2]: found 'spotgeo', expected a table",
+        "m.toml, evaluators[2]: found 'spotgeo', expected an object",
         (
-            "m.toml, domains[0].classes: found ['Car', 'car'], expected class names that differ in "
+            "m.toml, domains[0].classes: found ['Car', 'car'], expected labels that differ in "
             "more than case"
         ),
         (
-            "m.toml, sequences[0].frame_count: found -1, expected a whole number from 0 to "
+            "m.toml, sequences[0].frame_count: found -1, expected an integer from 0 to "
             f"{MAXIMUM_FRAME_NUMBER}"
         ),
         (
-            "m.toml, sequences[0].first_frame: found True, expected a whole number from 0 to "
+            "m.toml, sequences[0].first_frame: found True, expected an integer from 0 to "
             f"{MAXIMUM_FRAME_NUMBER}"
         ),
-        "m.toml, sequences[0].image_width: found 0, expected a whole number from 1 to 2147483647",
+        "m.toml, sequences[0].image_width: found 0, expected an integer from 1 to 2147483647",
         (
             "m.toml, sequences[1].frames: found [[3, 1]], expected frames that are not negative, "
             "first before last"
@@ -66,14 +66,14 @@ def test_every_fault_is_listed_with_its_place() -> None:
             "m.toml, sequences[1].dont_care_frames: found ['x'], expected frame numbers or "
             "[first, last] pairs"
         ),
-        "m.toml, domains[1].name: found 'd', expected a name that stands once",
-        "m.toml, sequences[2].name: found 't', expected a name that stands once",
+        "m.toml, domains[1].name: found 'd', expected a unique name",
+        "m.toml, sequences[2].name: found 't', expected a unique name",
     ]
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 3])
 def test_what_is_no_table_is_refused(document: object) -> None:
-    assert _faults(document) == [f"m.toml, the whole: found {document!r}, expected a table"]
+    assert _faults(document) == [f"m.toml, the document: found {document!r}, expected an object"]
 
 
 def test_two_entries_without_name_are_two_faults_and_no_repeat() -> None:
@@ -108,7 +108,7 @@ def test_frames_are_limited_over_all_sequences_together() -> None:
     assert _faults({"sequences": names}) == [
         (
             f"m.toml, sequences: found {2 * half} frames, expected at most {MAXIMUM_FRAMES} frames "
-            "in all"
+            "in total"
         )
     ]
 
@@ -143,7 +143,7 @@ def test_any_document_is_a_specification_or_a_specification_error(document: Any)
         spec = spec_from_dict(document)
     except SpecificationError:
         return
-    assert spec_from_dict(spec_to_dict(spec)) == spec
+    assert spec_from_dict(to_dict(spec)) == spec
 
 
 def test_class_numbers_are_the_texts_of_their_digits() -> None:

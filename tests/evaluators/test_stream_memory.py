@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, Annotations, empty_annotations
+from vidscore_evaluators.annotations import POINT, Annotations, Side, empty_annotations
 from vidscore_evaluators.errors import LimitError
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task, Unit
-from vidscore_evaluators.live import JOIN_AFTER, Accumulator
-from vidscore_evaluators.measures import count_measure
-from vidscore_evaluators.pairing import Pairing
+from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit, count_measure
+from vidscore_evaluators.live import JOIN_AFTER, Accumulator, Pairing
 from vidscore_evaluators.report import Block, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 from vidscore_evaluators.validation import Columns, build_annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.jobs import sweep
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.sweeping import sweep
 from vidscore_evaluators.testing import Thing, make_annotations
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.support.waiting import PATIENCE_S, returns_before
 
-from vidscore_evaluators import threads
-from vidscore_evaluators.threads import in_threads
+from vidscore_evaluators import runtime
+from vidscore_evaluators.runtime import map_threads
 
 WAIT_S = 60.0
 
@@ -25,7 +25,7 @@ def thread_count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("item_count", [0, 1, 2, 3, 20])
 def test_every_item_is_done_and_results_come_in_order(item_count: int) -> None:
-    found = [result() for result in in_threads(lambda item: item * item, range(item_count))]
+    found = [result() for result in map_threads(lambda item: item * item, range(item_count))]
     assert found == [item * item for item in range(item_count)]
 
 
@@ -38,7 +38,7 @@ def test_as_many_items_as_threads_are_worked_on_at_a_time(thread_count: int) -> 
         return item
 
     items = range(4 * thread_count)
-    assert [result() for result in in_threads(work, items)] == list(items)
+    assert [result() for result in map_threads(work, items)] == list(items)
 
 
 def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
@@ -51,13 +51,13 @@ def test_items_are_asked_for_when_they_are_needed(thread_count: int) -> None:
             asked.append(item)
             yield item
 
-    for taken, _ in enumerate(in_threads(str, items())):
+    for taken, _ in enumerate(map_threads(str, items())):
         assert len(asked) == min(20, taken + 1 + ahead)
 
 
 def test_on_one_processor_this_thread_does_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: None)
-    [result] = in_threads(lambda _: threading.current_thread(), [0])
+    [result] = map_threads(lambda _: threading.current_thread(), [0])
     assert result() is threading.current_thread()
 
 
@@ -67,7 +67,7 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
             raise ValueError("item 1")
         return item
 
-    first, second, third = in_threads(work, range(3))
+    first, second, third = map_threads(work, range(3))
     assert (first(), third()) == (0, 2)
     with pytest.raises(ValueError, match="item 1"):
         second()
@@ -76,7 +76,7 @@ def test_an_error_is_raised_for_its_own_item_alone() -> None:
 def test_work_that_is_left_before_its_end_is_not_waited_for() -> None:
     """The garbage collector may be who leaves it, in a thread that holds what others wait for."""
     go_on = threading.Event()
-    results: Any = in_threads(lambda _: go_on.wait(2 * PATIENCE_S), range(9))
+    results: Any = map_threads(lambda _: go_on.wait(2 * PATIENCE_S), range(9))
     next(results)
     assert returns_before(go_on, results.close)
 
@@ -86,6 +86,6 @@ def test_no_more_than_a_few_threads_are_used_on_a_large_machine(
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 64)
     names = {
-        result() for result in in_threads(lambda _: threading.current_thread().name, range(99))
+        result() for result in map_threads(lambda _: threading.current_thread().name, range(99))
     }
-    assert len(names) <= threads.MOST_THREADS
+    assert len(names) <= runtime.MAX_THREADS

@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.validation import (
-    FAULTS_A_COLUMN,
+    FAULTS_PER_COLUMN,
     MAXIMUM_FRAME_NUMBER,
     Columns,
     build_annotations,
@@ -102,8 +102,8 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
 @pytest.mark.parametrize(
     ("changes", "faults"),
     [
-        ({"arity": 3}, ["geometry: found 3 coordinates an object, expected 2, 4 or 8"]),
-        ({"arity": 0}, ["geometry: found 0 coordinates an object, expected 2, 4 or 8"]),
+        ({"arity": 3}, ["geometry: found 3 coordinates per object, expected 2, 4 or 8"]),
+        ({"arity": 0}, ["geometry: found 0 coordinates per object, expected 2, 4 or 8"]),
         (
             {"sequences": [("d", "s"), ("d", "s")]},
             ["entry 1, sequences: found d/s again, expected each name once"],
@@ -143,8 +143,8 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
         (
             {"frame_numbers": [0, 0.5, float("nan")]},
             [
-                "entry 1, frame_numbers: found 0.5, expected a whole number",
-                "entry 2, frame_numbers: found nan, expected a whole number",
+                "entry 1, frame_numbers: found 0.5, expected an integer",
+                "entry 2, frame_numbers: found nan, expected an integer",
             ],
         ),
         (
@@ -184,7 +184,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
         ),
         (
             {"coordinates": [[1, 2, 3], [4, 5, 6]]},
-            ["coordinates: found rows of 3 values, expected numbers in a row"],
+            ["coordinates: found rows of 3 values, expected a list of numbers"],
         ),
         (
             {"label_indices": [0, 2, 1]},
@@ -200,7 +200,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
         ({"confidences": [1.0]}, ["confidences: found 1 values, expected 3 values"]),
         (
             {"confidences": [[1.0], [1.0], [1.0]]},
-            ["confidences: found an array of 2 dimensions, expected numbers in a row"],
+            ["confidences: found an array of 2 dimensions, expected a list of numbers"],
         ),
         (
             {"track_ids": [-2, 0, 0]},
@@ -222,14 +222,14 @@ def test_a_fault_is_named_with_column_and_row(changes: dict[str, Any], faults: l
 @pytest.mark.parametrize(
     ("values", "found"),
     [
-        (["0", "1", "2"], "texts"),
-        ([None, 1, 2], "values that are no 64-bit numbers"),
+        (["0", "1", "2"], "strings"),
+        ([None, 1, 2], "values that do not fit into 64 bits"),
         ([0, [1], 2], "rows of different lengths"),
-        ([True, False, True], "truth values"),
+        ([True, False, True], "booleans"),
         (np.array(["2020-01-01"] * 3, dtype="datetime64[D]"), "dates"),
         ([1j, 0, 0], "complex numbers"),
-        (b"abc", "texts"),
-        ("abc", "texts"),
+        (b"abc", "strings"),
+        ("abc", "strings"),
         (5, "a single value"),
         (None, "a single value"),
     ],
@@ -240,7 +240,7 @@ def test_what_is_no_column_of_numbers_is_refused(name: str, values: object, foun
         for fault in _faults(**{name: values})
         if f"truth, {name}" in fault.replace("frame_object_counts", "object_counts")
     ]
-    assert f"found {found}, expected whole numbers in a row" in fault
+    assert f"found {found}, expected a list of integers" in fault
 
 
 def test_numbers_too_large_for_64_bits_are_refused() -> None:
@@ -261,14 +261,14 @@ def test_faults_of_all_columns_are_listed_together() -> None:
 
 
 def test_a_column_lists_a_bounded_number_of_faults() -> None:
-    count = FAULTS_A_COLUMN + 5
+    count = FAULTS_PER_COLUMN + 5
     assert len(_faults(
         object_counts=[count, 0, 0],
         coordinates=np.full(2 * count, 0.0),
         confidences=np.full(count, np.inf),
         **dict.fromkeys(("label_indices", "track_ids", "object_flags"), ()),
         columns={},
-    )) == FAULTS_A_COLUMN  # fmt: skip
+    )) == FAULTS_PER_COLUMN  # fmt: skip
 
 
 @pytest.mark.parametrize(

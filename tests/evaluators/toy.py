@@ -9,10 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task, Unit
-from vidscore_evaluators.measures import Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Evaluator,
+    Growth,
+    Measure,
+    Needs,
+    Task,
+    Unit,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.campaign
 
 PACKAGES = [
     "vidscore_evaluators",
-    "vidscore_evaluators.compiled.library",
+    "vidscore_evaluators.kernels",
     "vidscore.v1",
     "vidscore_client",
     "vidscore_server",

@@ -17,7 +17,7 @@ from tests.support.requirements import missing
 from tests.support.tree import ROOT, tracked_files
 
 from vidscore_client import __version__
-from vidscore_evaluators.compiled.library import load
+from vidscore_evaluators.kernels import load
 
 # The folder of each distribution, and the source root of each package in it.
 DISTRIBUTIONS = {
@@ -38,7 +38,7 @@ DISTRIBUTIONS = {
     ),
 }
 
-LOOPS = "vidscore_evaluators/compiled/loops.so"
+LOOPS = "vidscore_evaluators/kernels/loops.so"
 
 
 def _build(project: Path, target: str, folder: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report_json import report_to_dict
+from vidscore_evaluators.report import report_to_dict
 
 
 def golden_form(

@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.compiled.library import CompiledFunction
+from vidscore_evaluators.kernels import Kernel
 
 Argument = AnyArray | SupportsIndex
 
 _PAGE = mmap.PAGESIZE
 _NO_ACCESS = 0
 _LIBC = ctypes.CDLL(None, use_errno=True)
-_unguarded = CompiledFunction.__call__
+_unguarded = Kernel.__call__
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -33,10 +33,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def install() -> None:
     """Let every function of the library be called with guarded arrays."""
-    CompiledFunction.__call__ = _guarded  # type: ignore[assignment, method-assign]
+    Kernel.__call__ = _guarded  # type: ignore[assignment, method-assign]
 
 
-def _guarded(function: CompiledFunction, *arguments: Argument) -> int:
+def _guarded(function: Kernel, *arguments: Argument) -> int:
     first_found, first = _called(function, arguments, at_end=False)
     found, copies = _called(function, arguments, at_end=True)
     assert found == first_found
@@ -50,7 +50,7 @@ def _guarded(function: CompiledFunction, *arguments: Argument) -> int:
 
 
 def _called(
-    function: CompiledFunction, arguments: tuple[Argument, ...], *, at_end: bool
+    function: Kernel, arguments: tuple[Argument, ...], *, at_end: bool
 ) -> tuple[int, list[Argument]]:
     """What a function finds, and the copies that it has been given."""
     copies = [

@@ -26,13 +26,13 @@ import sys
 from pathlib import Path
 import numpy as np
 from tests.support.guarded_arrays import install
-from vidscore_evaluators.compiled.library import CompiledFunction, load
+from vidscore_evaluators.kernels import Kernel, load
 
 install()
 library = load(Path(sys.argv[1]))
-read = CompiledFunction(library, "read", (np.int64, int))
-write = CompiledFunction(library, "write", (np.uint8, int))
-increase = CompiledFunction(library, "increase", (int,))
+read = Kernel(library, "read", (np.int64, int))
+write = Kernel(library, "write", (np.uint8, int))
+increase = Kernel(library, "increase", (int,))
 values = np.arange(10)
 flags = np.zeros(10, dtype=np.uint8)
 nothing = np.empty(0, dtype=np.int64)

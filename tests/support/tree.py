@@ -35,7 +35,7 @@ def python_files() -> list[Path]:
 
 def compiled_files() -> list[Path]:
     """List the C files that are compiled when the project is installed."""
-    folder = ROOT / "evaluators/vidscore_evaluators/compiled"
+    folder = ROOT / "evaluators/vidscore_evaluators/kernels"
     return [
         path for path in tracked_files() if path.parent == folder and path.suffix in {".c", ".h"}
     ]

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from vidscore_cli.output import STDOUT, say
-from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import create_evaluator

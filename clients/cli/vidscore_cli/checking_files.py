@@ -19,12 +19,11 @@ from vidscore_cli.output import STDOUT, deliver_json, deliver_table
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.selection import create_evaluators, select_evaluators
 from vidscore_cli.warning_lines import show_warnings
-from vidscore_evaluators.annotations import ARITIES
+from vidscore_evaluators.annotations import ARITIES, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import Pair, read_pair, read_source
 from vidscore_evaluators.formats.source import Source, listed_names
-from vidscore_evaluators.library import scaled
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.plausibility.contents import Spread, contents_of
 from vidscore_evaluators.plausibility.labels import LabelUse
@@ -34,6 +33,7 @@ from vidscore_evaluators.plausibility.reading import (
     doubts_of_side,
 )
 from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.scoring import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
 
 

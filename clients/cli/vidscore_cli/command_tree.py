@@ -45,6 +45,13 @@ class Command(click.Command):
             said = f"No such option {error.option_name!r}; did you mean {meant}?"
             raise click.UsageError(said, ctx=error.ctx) from None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command in a process that keeps freed arrays for reuse."""
+        from vidscore_evaluators.runtime import tune_malloc  # help has to be quick
+
+        tune_malloc()
+        return super().invoke(ctx)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what is the command's own, then how to reach a server."""
         own: list[tuple[str, str]] = []

@@ -15,13 +15,13 @@ from rich.text import Text
 from vidscore_cli.inputs import check_format_name, check_scale_of_side, refuse_image_names
 from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.formats.writing import Files
-from vidscore_evaluators.library import scaled
 from vidscore_evaluators.names import escape_controls, name_advice
+from vidscore_evaluators.scoring import scaled
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from vidscore_cli.demo_scenes import Show
 from vidscore_cli.output import write_atomically
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.formats.conversion import convert
 from vidscore_evaluators.formats.source import Source
 

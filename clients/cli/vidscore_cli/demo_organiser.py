@@ -5,8 +5,8 @@ from __future__ import annotations
 from vidscore_cli.demo_scenes import Show
 from vidscore_cli.remote import geometry_of, to_frames, to_reports
 from vidscore_client import Client, Leaderboard
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.specification import spec_to_dict
 
 MINIMUM_FRAMES = 5
 """Frames that a live score covers at least: one of the short videos."""
@@ -29,7 +29,7 @@ class Organiser:
         self._client.benchmarks.create(
             show.benchmark,
             {
-                **spec_to_dict(show.specification),
+                **to_dict(show.specification),
                 "truth_geometry": geometry_of(show.truth),
                 "detection_geometry": geometry_of(detections),
                 "policy": {"visibility": "live", "minimum_frames": MINIMUM_FRAMES},

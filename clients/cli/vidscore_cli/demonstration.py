@@ -28,8 +28,7 @@ from vidscore_cli.report_table import GridView
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_cli.server_process import ServerProcess
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_to_json
+from vidscore_evaluators.report import Report, report_to_json
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.access.site import initialise
 

@@ -16,7 +16,7 @@ from vidscore_cli.output import STDOUT, deliver_json, deliver_table, say
 from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.errors import UnknownEvaluatorError
-from vidscore_evaluators.measures import Direction, Measure
+from vidscore_evaluators.evaluator import Direction, Measure
 from vidscore_evaluators.parameters import (
     Bounds,
     ParameterDescription,

@@ -26,8 +26,8 @@ from vidscore_cli.waiting import (
 )
 from vidscore_cli.warning_lines import show_source_warnings
 from vidscore_client import Benchmark, Leaderboard, RescoreProgress
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import SpecificationError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
 from vidscore_evaluators.names import escape_controls

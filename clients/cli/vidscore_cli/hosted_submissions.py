@@ -23,8 +23,7 @@ from vidscore_client import (
     SubmissionUpdate,
 )
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import row_block
+from vidscore_evaluators.report import Report, row_block
 
 COLUMNS = ("name", "team", "title", "state", "frame_count", "create_time", "seal_time")
 

@@ -13,8 +13,8 @@ from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
 from vidscore_evaluators.formats.coco_images import unresolved
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.library import scaled
 from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.scoring import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
 
 

@@ -366,8 +366,8 @@ def _check_confidence_scale(
     _ctx: click.Context, _parameter: click.Parameter, text: str | None
 ) -> str | None:
     if text is not None:
-        from vidscore_evaluators.confidences import EXPECTED, ConfidenceScale
         from vidscore_evaluators.errors import ParameterError
+        from vidscore_evaluators.validation import EXPECTED, ConfidenceScale
 
         try:
             ConfidenceScale.parse(text)

@@ -10,7 +10,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.live import frame_keys
 
 FULL_SPEED_FRAMES = 512
 """Frames of a step where no rate is asked for."""

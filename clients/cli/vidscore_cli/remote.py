@@ -32,8 +32,7 @@ from vidscore_client import (
 from vidscore_client import Report as RemoteReport
 from vidscore_client.frames import ARITIES
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_from_dict
+from vidscore_evaluators.report import Report, report_from_dict
 
 SERVER_ARGUMENTS = {
     "target": "--server",

@@ -21,9 +21,10 @@ from vidscore_cli.selection import select_evaluators
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import Live, LiveReport
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.library import with_warnings
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.scoring import with_warnings
+from vidscore_evaluators.specification import BenchmarkSpec
 
 LIVE_INTERVAL_S = 0.2
 
@@ -138,7 +139,7 @@ def _stream(
 
         with (
             client.score_stream(
-                specification=spec_to_dict(specification),
+                specification=to_dict(specification),
                 truth_geometry=geometry_of(truth),
                 detection_geometry=geometry_of(detections),
                 live=Live(every_s=LIVE_INTERVAL_S, on_report=keep, summary_only=True),

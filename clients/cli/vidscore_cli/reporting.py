@@ -9,8 +9,7 @@ from vidscore_cli.output import deliver, deliver_json, deliver_table
 from vidscore_cli.report_csv import reports_to_csv
 from vidscore_cli.report_table import View, report_renderables
 from vidscore_cli.warning_lines import Locate, refuse_warnings, show_warnings_of
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_to_dict
+from vidscore_evaluators.report import Report, report_to_dict
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.report_table import View
 from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.selection import create_evaluators, select_evaluators
-from vidscore_evaluators.library import score_pair
+from vidscore_evaluators.scoring import score_pair
 
 
 @dataclass(frozen=True)

@@ -43,14 +43,13 @@ from vidscore_client import (
     VidscoreError,
 )
 from vidscore_client.frames import ARITIES
-from vidscore_evaluators.annotations import Annotations, frame_list
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Annotations, Side, frame_list
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
-from vidscore_evaluators.library import scaled
+from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.pairing import frame_keys
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.scoring import scaled
+from vidscore_evaluators.specification import spec_from_dict
 from vidscore_server.access.caller import ORGANISERS_TEAM
 
 REFUSALS = (InputError, InvalidArgumentError, LimitExceededError, ConflictError)

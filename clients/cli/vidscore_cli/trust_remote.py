@@ -21,7 +21,8 @@ from vidscore_client import (
     VidscoreError,
 )
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_to_dict
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import Document
 from vidscore_evaluators.trust.criterion_test import Plan
 from vidscore_evaluators.trust.ranking import Questions
@@ -87,7 +88,7 @@ def examine_files(
             evaluators=[
                 (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
             ],
-            specification=spec_to_dict(specification),
+            specification=to_dict(specification),
             questions=RankingQuestions(**asdict(questions)),
             on_progress=partial(_show, bar),
         )

@@ -10,7 +10,7 @@ from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.criteria.scene import Items, Scene
 from vidscore_evaluators.criteria.similarity import Similarity, shares_of_detections
-from vidscore_evaluators.matching.gating import Extents, Measure, measured_pairs
+from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, measured_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _measured_pairs(
     detections: Items,
     similarity: Similarity,
     at_least: float,
-    measure: Measure,
+    measure: PairMeasure,
 ) -> Candidates:
     # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
     apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
@@ -121,11 +121,11 @@ def _measured_pairs(
     return Candidates(pairs.left, pairs.right, similarities)
 
 
-def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> Extents:
+def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> BoundingBoxes:
     """Where objects lie, points widened by the cut-off."""
     if everywhere:
-        return Extents(items.starts, np.zeros((len(items), BOX)))
+        return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
     if similarity.base != "euclidean":
-        return Extents(items.starts, items.coordinates)
+        return BoundingBoxes(items.starts, items.coordinates)
     low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px
-    return Extents(items.starts, np.concatenate([low, high], axis=1))
+    return BoundingBoxes(items.starts, np.concatenate([low, high], axis=1))

@@ -38,8 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.compiled.previous import previous_rows
+from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
@@ -54,12 +53,10 @@ from vidscore_evaluators.criteria.tracking import (
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import Tracks, TrackSet
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tally import Table, Tally, to_float
 
 COUNTS = "counts"
 MATCHES = "matches"
@@ -225,7 +222,7 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
 def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntArray, IntArray]:
     """Matches that another track, or an interruption, sets apart from the object's last one."""
     # Matches come in the order of detections, and so of frames.
-    before = previous_rows(tracks.truth.of_objects[matched.targets], len(tracks.truth))
+    before = previous_occurrence(tracks.truth.of_objects[matched.targets])
     later = np.flatnonzero(before >= 0)
     earlier = before[later]
     partners = tracks.detections.of_objects[matched.detections]

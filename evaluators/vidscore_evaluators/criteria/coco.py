@@ -58,8 +58,7 @@ from vidscore_evaluators.criteria.precision_recall import (
 from vidscore_evaluators.criteria.scene import Items, Scene
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.thresholds import PARTIAL
-from vidscore_evaluators.evaluator import Growth, Needs, Task
-from vidscore_evaluators.measures import Averaging, Measure
+from vidscore_evaluators.evaluator import Averaging, Growth, Measure, Needs, Task
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally

@@ -28,16 +28,14 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
-from vidscore_evaluators.compiled.numbering import numbered
-from vidscore_evaluators.compiled.previous import previous_rows
+from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence, run_starts
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import most_similar_matching
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.tracks import Tracks
-from vidscore_evaluators.matching.components import connected_components
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.least_cost import least_cost_matching
+from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.matching import match_minimum_cost
+from vidscore_evaluators.pairs import Pairs, connected_components
 
 SwitchRule = Literal["trackeval", "motmetrics"]
 
@@ -140,8 +138,8 @@ class _FrameBefore(_Memory):
     def _same_pairs_before(self) -> IntArray:
         """(P,) the pair of the same two tracks in the frame before, or -1."""
         width = int(self.detection_tracks.max()) + 1
-        together, of_pairs, _ = numbered(self.truth_tracks * width + self.detection_tracks)
-        before = previous_rows(of_pairs, len(together))
+        _, of_pairs, _ = factorize(self.truth_tracks * width + self.detection_tracks)
+        before = previous_occurrence(of_pairs)
         follows = (before != _NONE) & (self.steps - self.steps[before] == 1)
         return np.where(follows, before, _NONE)
 
@@ -208,7 +206,7 @@ class _LastMatch(_Memory):
     def rest(self, rows: IntArray) -> IntArray:
         pairs, scene = self.candidates.take(rows), self.scene
         # Objects stand in the canonical order of the scene.
-        matched = least_cost_matching(
+        matched = match_minimum_cost(
             Pairs(pairs.detections, pairs.targets),
             self.similarity.distances(pairs.similarities),
             self.groups[rows],

@@ -87,7 +87,9 @@ class Criterion(Evaluator[ParametersType]):
             specification=self.specification,
             settle_first=self.settles_first,
         )
-        return aligned.memo.once((make_scene, *make.keywords.values()), lambda: make(aligned))
+        return aligned.cache.get_or_compute(
+            (make_scene, *make.keywords.values()), lambda: make(aligned)
+        )
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
         """Say how many detections are not scored, and where a preset is not its benchmark's."""

@@ -75,8 +75,7 @@ from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.thresholds import THRESHOLD
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.measures import Averaging, Direction, Measure, count_measure
+from vidscore_evaluators.evaluator import Averaging, Direction, Growth, Measure, Task, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally

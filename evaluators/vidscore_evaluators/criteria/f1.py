@@ -37,8 +37,15 @@ from vidscore_evaluators.criteria.outcomes import FALSE, TRUE, OutcomeArray, opt
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.thresholds import THRESHOLD, ThresholdGrid
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    Task,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table

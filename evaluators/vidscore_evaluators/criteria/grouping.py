@@ -16,14 +16,14 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
-from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.dont_care import DontCareRule
 from vidscore_evaluators.criteria.scene import Items, Scene, canonical_items, unique_groups
 from vidscore_evaluators.criteria.settling import settle
 from vidscore_evaluators.criteria.similarity import Similarity
-from vidscore_evaluators.geometry.boxes import box_areas, envelopes
-from vidscore_evaluators.geometry.regions import Regions, shares_inside
-from vidscore_evaluators.geometry.shapes import boxes_as_shapes
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.shapes import boxes_as_shapes
 from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
@@ -131,7 +131,7 @@ class _Parts:
         truth_keys, detection_keys = self._keys(self.truth), self._keys(self.detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
         each = (truth_keys, detection_keys, absorber_keys)
-        keys, numbers, _ = numbered(np.concatenate(each))
+        keys, numbers, _ = factorize(np.concatenate(each))
         of_truth, of_detections, of_absorbers = np.split(
             numbers, np.cumsum(list(map(len, each[:2])))
         )
@@ -197,7 +197,7 @@ def boxed(side: Annotations) -> Annotations:
     """The same annotations with every box and quadrilateral reduced to its envelope."""
     if side.arity == POINT:
         return side
-    return replace(side, coordinates=envelopes(side.coordinates))
+    return replace(side, coordinates=bounding_boxes(side.coordinates))
 
 
 def _in_every_group(
@@ -268,7 +268,7 @@ def _corners(regions: Annotations) -> FloatArray:
     """(R, 8) corners, in order along the outline."""
     if regions.arity == QUADRILATERAL:
         return regions.coordinates
-    return envelopes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    return bounding_boxes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
 
 
 def _areas(side: Annotations) -> FloatArray:

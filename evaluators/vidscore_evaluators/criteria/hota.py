@@ -39,7 +39,6 @@ import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.criteria.figures import Figures, block_of, mean, ratio
@@ -55,11 +54,10 @@ from vidscore_evaluators.criteria.tracking import (
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Dissimilarity, Growth, Measure
+from vidscore_evaluators.kernels import factorize
 from vidscore_evaluators.report import Curve, Number, Scores
-from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tally import Table, Tally, to_float
 
 COUNTS = "counts"
 ASSOCIATIONS = "associations"
@@ -265,7 +263,7 @@ def _associations(
         matched_pairs: (M,) pair of the tracks of each match.
         passed: (M,) thresholds that each match passes.
     """
-    rows, of_matches, _ = numbered(matched_pairs)
+    rows, of_matches, _ = factorize(matched_pairs)
     # Column k: matches that pass k thresholds; then those that pass threshold k and maybe more.
     columns = len(THRESHOLDS) + 1
     cells = np.bincount(of_matches * columns + passed, minlength=len(rows) * columns)

@@ -42,8 +42,7 @@ from vidscore_evaluators.criteria.tracking import (
     similar_pairs,
 )
 from vidscore_evaluators.criteria.tracks import TrackPairs, Tracks
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally
 

@@ -49,8 +49,7 @@ from vidscore_evaluators.criteria.precision_recall import (
 )
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.thresholds import THRESHOLD, ThresholdGrid
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Averaging, Direction, Dissimilarity, Growth, Measure, Task
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table

@@ -50,8 +50,7 @@ from vidscore_evaluators.criteria.precision_recall import (
 )
 from vidscore_evaluators.criteria.thresholds import PARTIAL, THRESHOLD, ThresholdGrid
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.measures import Averaging, Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Task
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, Tally

@@ -50,12 +50,10 @@ from vidscore_evaluators.criteria.track_sets import TrackSetDistance
 from vidscore_evaluators.criteria.track_windows import WindowSets, window_sets
 from vidscore_evaluators.criteria.tracking import CHAINS_A_SEQUENCE
 from vidscore_evaluators.criteria.tracks import Tracks
-from vidscore_evaluators.evaluator import Growth
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import count_measure
+from vidscore_evaluators.evaluator import Growth, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Scores
-from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, merge_tables
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, merge_tables, to_float
 
 CURVE = "curve"
 

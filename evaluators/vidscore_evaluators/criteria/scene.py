@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vidscore_evaluators.alignment import Cache
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
-from vidscore_evaluators.memo import Memo
 
 WIDEST_STRETCH = 2.0**900
 """Spread of values up to which as many stretches as there may be groups end below infinity."""
@@ -99,7 +99,7 @@ class Scene:
     detections: Items
     forgiven: BoolArray
     left_out: Mapping[str, int] = field(default_factory=dict)
-    memo: Memo = field(default_factory=Memo, init=False, repr=False)
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
 
     @property
     def frame_count(self) -> int:

@@ -31,7 +31,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.arrays import FloatArray, IntArray, equal_shapes
+from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape
 from vidscore_evaluators.criteria.criterion import (
     LEFT_OUT,
     Criterion,
@@ -41,12 +41,18 @@ from vidscore_evaluators.criteria.figures import Figures, block_of, mean, named,
 from vidscore_evaluators.criteria.parameters import ExtendedParameters
 from vidscore_evaluators.criteria.scene import Scene
 from vidscore_evaluators.criteria.similarity import Similarity
-from vidscore_evaluators.evaluator import Growth, Task
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    Task,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, to_float
 
 FRAMES, SETS = "frames", "sets"
 
@@ -187,7 +193,7 @@ def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntAr
     Yields:
         (K,) groups and their (K, m, n) distances; each group once, a part at a time.
     """
-    shapes = equal_shapes(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
+    shapes = batch_by_shape(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
     for groups, height, width in shapes:
         yield groups, _matrices(scene, similarity, groups, height, width)
 

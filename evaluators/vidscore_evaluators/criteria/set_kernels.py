@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.matching.assignment import least_cost_columns
-from vidscore_evaluators.matching.transport import transport_cost
+from vidscore_evaluators.matching import assign, transport_cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +123,7 @@ def _assignment_sums(costs: FloatArray) -> FloatArray:
     """
     if costs.shape[1] > costs.shape[2]:
         costs = costs.transpose(0, 2, 1)
-    chosen = least_cost_columns(costs)
+    chosen = assign(costs)
     return _in_turn(np.take_along_axis(costs, chosen[:, :, None], axis=2)[:, :, 0])
 
 

@@ -24,8 +24,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.geometry.boxes import box_areas, intersection_areas
-from vidscore_evaluators.geometry.points import squared_lengths
+from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
 
 Base = Literal["iou", "giou", "euclidean"]
 

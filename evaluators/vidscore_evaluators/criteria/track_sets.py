@@ -50,8 +50,7 @@ from vidscore_evaluators.criteria.set_parameters import (
 from vidscore_evaluators.criteria.track_distances import TrackDistances
 from vidscore_evaluators.criteria.tracking import CHAINS_A_SEQUENCE, TrackingCriterion
 from vidscore_evaluators.criteria.tracks import Tracks
-from vidscore_evaluators.evaluator import Growth, Needs
-from vidscore_evaluators.measures import count_measure
+from vidscore_evaluators.evaluator import Growth, Needs, count_measure
 from vidscore_evaluators.report import Scores
 from vidscore_evaluators.tally import Table, Tally
 

@@ -22,7 +22,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, packed_columns
 from vidscore_evaluators.criteria.candidates import Candidates, find_candidates
 from vidscore_evaluators.criteria.criterion import ANY_SHAPE, Criterion
@@ -33,7 +33,7 @@ from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.thresholds import THRESHOLD
 from vidscore_evaluators.criteria.tracks import Tracks
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Needs, Side, Task, Unit
+from vidscore_evaluators.evaluator import Needs, Task, Unit
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
@@ -123,7 +123,7 @@ def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Cand
     if similarity.base == "giou":
         # Every pair of a frame is alike at all: far too many to keep where few are wanted.
         return find_candidates(scene, similarity, at_least)
-    pairs = scene.memo.once(
+    pairs = scene.cache.get_or_compute(
         (similar_pairs, similarity), lambda: find_candidates(scene, similarity, above_least)
     )
     return pairs.take(np.flatnonzero(pairs.similarities >= at_least))

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import LARGEST_KEY, IntArray, run_starts
-from vidscore_evaluators.compiled.numbering import numbered
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.scene import Items, Scene
+from vidscore_evaluators.kernels import factorize
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +67,13 @@ class Tracks:
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
         """String the objects of a scene together; criteria of one scene share the result."""
-        return scene.memo.once("tracks", lambda: cls._strung(scene))
+        return scene.cache.get_or_compute("tracks", lambda: cls._strung(scene))
 
     @classmethod
     def _strung(cls, scene: Scene) -> Tracks:
         class_count = max(1, len(scene.classes))
         keys = scene.group_sequences * class_count + scene.group_classes
-        chains, group_chains, _ = numbered(keys)
+        chains, group_chains, _ = factorize(keys)
         return cls(
             scene=scene,
             chain_sequences=chains // class_count,
@@ -143,7 +143,7 @@ class TrackPairs:
         truth = tracks.truth.of_objects[candidates.targets]
         places = tracks.detections.of_objects[candidates.detections]
         places -= first[tracks.truth.chains[truth]]
-        pairs, of_candidates, counts = numbered(truth * width + places)
+        pairs, of_candidates, counts = factorize(truth * width + places)
         truth = pairs // width
         detections = pairs % width + first[tracks.truth.chains[truth]]
         return cls(truth, detections, of_candidates, counts)
@@ -161,7 +161,7 @@ def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
         numbers, ids = np.unique(ids, return_inverse=True)
         least, greatest = 0, len(numbers) - 1
     ids, width = ids - least, greatest - least + 1
-    keys, of_objects, lengths = numbered(chains * width + ids)
+    keys, of_objects, lengths = factorize(chains * width + ids)
     return TrackSet(of_objects, keys // width, lengths)
 
 

@@ -14,9 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import generic_csv
 from vidscore_evaluators.formats.detection import (
     AUTO,

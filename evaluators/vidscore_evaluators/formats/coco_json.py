@@ -26,10 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import BOX, NO_TRACK, ObjectFlag, SequenceKey
+from vidscore_evaluators.annotations import BOX, NO_TRACK, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.coco_entries import (
     ANNOTATION_RULES,
     CATEGORY_RULES,

@@ -8,9 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import FORMATS, find_format
 from vidscore_evaluators.formats.fault_list import show_text
 from vidscore_evaluators.formats.source import Format, Source

@@ -17,9 +17,9 @@ import orjson
 from numpy.typing import NDArray
 
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, expand_runs
-from vidscore_evaluators.compiled.library import compiled
 from vidscore_evaluators.formats.table import EMPTY, Kind, TextColumn
 from vidscore_evaluators.formats.texts import clean_text
+from vidscore_evaluators.kernels import factorize_strings, parse_rows
 
 Bytes = NDArray[np.uint8]
 NumberColumn = FloatArray | IntArray
@@ -36,16 +36,6 @@ _NOT_A_NUMBER = np.array([np.nan])
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
 _KEY = secrets.randbits(63)
 """Keeps those who choose texts from choosing ones that are slow to tell apart."""
-
-_parse_rows = compiled(
-    "parse_rows",
-    *(np.uint8, np.uint8, int, int, int, np.float64, int),
-    *(np.float64, np.int64, np.int64, np.int64, np.int64),
-)
-_number_texts = compiled(
-    "number_texts",
-    *(np.uint8, np.int64, np.int64, int, int, np.int64, int, np.int64, np.int64),
-)
 
 
 def parse_chunk(
@@ -116,7 +106,7 @@ def _read_fields(text: Bytes, kinds: Sequence[Kind | None]) -> _Fields | None:
     # Most of this is never touched, and so costs nothing.
     unread = np.empty((numbers.size + wholes.size, 4), dtype=np.int64)
     codes = np.array([_CODES[kind] for kind in kinds], dtype=np.uint8)
-    found = _parse_rows(
+    found = parse_rows(
         *(text, codes, len(kinds), row_count, LONGEST_ROW_BYTES, _NOT_A_NUMBER, EMPTY),
         *(numbers, wholes, starts, ends, unread),
     )
@@ -158,7 +148,9 @@ def _texts(text: Bytes, starts: IntArray, ends: IntArray) -> TextColumn | None:
     """A column of texts; None where one breaks the rule for texts."""
     slots = np.full(1 << (len(starts) + 1).bit_length(), -1, dtype=np.int64)
     codes, first = np.empty((2, len(starts)), dtype=np.int64)
-    count = _number_texts(*(text, starts, ends, len(starts), _KEY, slots, len(slots), codes, first))
+    count = factorize_strings(
+        *(text, starts, ends, len(starts), _KEY, slots, len(slots), codes, first)
+    )
     texts = [
         clean_text(text[starts[row] : ends[row]].tobytes().decode(errors="surrogateescape"))
         for row in first[:count].tolist()

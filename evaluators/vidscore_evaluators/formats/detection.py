@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import (
     coco_json,
     generic_csv,

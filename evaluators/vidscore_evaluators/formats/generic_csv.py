@@ -22,9 +22,9 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.column_names import COORDINATES, KINDS, REQUIRED, named_columns
 from vidscore_evaluators.formats.csv_columns import read_columns, split_csv
 from vidscore_evaluators.formats.fault_list import RowChecks

@@ -18,9 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey
+from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks
 from vidscore_evaluators.formats.files import is_folder, read_bytes, read_head, visible_entries

@@ -1,6 +1,6 @@
 """The manifest: a BenchmarkSpec in TOML, with videos whose frames are counted here.
 
-Its keys are those of `vidscore_evaluators.specification.spec_to_dict`. Besides, a sequence may
+Its keys are those of `vidscore_evaluators.convert.to_dict`. Besides, a sequence may
 name ``video = "file.mp4"`` or ``images = "folder"``, relative to the manifest; the frames are
 counted by decoding, and ``frame_count``, ``image_width`` and ``image_height`` take their place.
 """
@@ -15,12 +15,12 @@ from typing import Any
 
 import tomli_w
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats.files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import BenchmarkSpec, spec_from_dict
 
 MAXIMUM_BYTES = 16 << 20
 
@@ -76,7 +76,7 @@ def write_document(document: Mapping[str, Any]) -> str:
 
 def write_manifest(specification: BenchmarkSpec) -> str:
     """The manifest of a specification; `read_manifest` makes the same specification of it."""
-    return write_document(spec_to_dict(specification))
+    return write_document(to_dict(specification))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:

@@ -30,10 +30,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey
+from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
@@ -51,8 +50,8 @@ from vidscore_evaluators.formats.sequence_files import Files, check_files, pair_
 from vidscore_evaluators.formats.source import SWAPPED, Format, Reading, ReadLimits, Source
 from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn, concatenate_tables
 from vidscore_evaluators.formats.texts import read_number, read_whole
+from vidscore_evaluators.runtime import map_threads
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
-from vidscore_evaluators.threads import in_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"
@@ -83,7 +82,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     broken, faults = FaultList(), FaultList()
     parts: list[CsvRows] = []
     infos: dict[SequenceKey, _SequenceInfo] = {}
-    reads = in_threads(lambda file: _read_file(file, side, limits), files.values())
+    reads = map_threads(lambda file: _read_file(file, side, limits), files.values())
     for (key, file), read_file in zip(files.items(), reads, strict=True):
         try:
             parts.append(read_file())

@@ -27,10 +27,10 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (
@@ -56,7 +56,7 @@ from vidscore_evaluators.formats.source import (
 from vidscore_evaluators.formats.table import Kind, Table
 from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.report import ReportWarning
-from vidscore_evaluators.threads import in_threads
+from vidscore_evaluators.runtime import map_threads
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "neovision2-csv"
@@ -99,7 +99,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     files, warnings = _find_files(path, limits)
     sources: list[Source] = []
     broken, faults, skipped = FaultList(), FaultList(), 0
-    for read_file in in_threads(lambda file: _read_file(*file, side, limits), files.items()):
+    for read_file in map_threads(lambda file: _read_file(*file, side, limits), files.items()):
         try:
             part = read_file()
         except InputError as error:

@@ -8,10 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.plausibility.impression import ImageSizes

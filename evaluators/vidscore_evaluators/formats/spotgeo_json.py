@@ -26,6 +26,7 @@ from vidscore_evaluators.annotations import (
     POINT,
     Annotations,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.arrays import (
     BoolArray,
@@ -35,7 +36,6 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.files import read_bytes
 from vidscore_evaluators.formats.json_text import (

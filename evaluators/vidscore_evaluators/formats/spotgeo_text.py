@@ -12,13 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.compiled.library import compiled
+from vidscore_evaluators.kernels import parse_spotgeo
 
 KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
 GREATEST_WHOLE = 2**53 - 1
 """Greatest whole number up to which a binary64 tells each from the next."""
-
-_parse_spotgeo = compiled("parse_spotgeo", np.uint8, int, np.int64, np.int64, np.int64, np.float64)
 
 
 class FlatColumns(NamedTuple):
@@ -40,7 +38,7 @@ def read_flat_columns(data: bytes) -> FlatColumns | None:
     # Room for the most that there can be; what is not touched costs nothing.
     ids, frames, counts = np.empty((3, data.count(b"{")), dtype=np.int64)
     coordinates = np.empty((data.count(b"["), 2))
-    found = _parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
+    found = parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
     if found < 0:
         return None
     points = coordinates[: int(counts[:found].sum())]

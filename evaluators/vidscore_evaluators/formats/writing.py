@@ -22,10 +22,10 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
-from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry import bounding_boxes
 
 Files = Mapping[str, bytes]
 """Content by relative path; a format of a single file has the one path ``""``."""
@@ -160,7 +160,7 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
     if side.arity == POINT or BOX not in capacity.arities:
         expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
         raise GeometryError([Fault(ARITIES[side.arity], expected)])
-    boxes = envelopes(side.coordinates)
+    boxes = bounding_boxes(side.coordinates)
     corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
     changed = int((np.sort(corners, axis=1) != np.sort(side.coordinates, axis=1)).any(axis=1).sum())
     fitting.lose(changed, "object", "objects", "with four corners became the box around them")

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.formats.writing import Capacity, Files, Numbers, Writer
 from vidscore_evaluators.formats.writing_numbers import ImageNumbers, unnamed_remarks

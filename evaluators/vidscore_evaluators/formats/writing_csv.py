@@ -19,10 +19,10 @@ from vidscore_evaluators.annotations import (
     FrameFlag,
     ObjectFlag,
     SequenceKey,
+    Side,
 )
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import neovision2_csv, spotgeo_text
 from vidscore_evaluators.formats.column_names import COORDINATES
 from vidscore_evaluators.formats.generic_csv import FRAME_FLAG

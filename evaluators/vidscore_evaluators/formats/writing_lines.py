@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, Side
 from vidscore_evaluators.arrays import AnyArray, FloatArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.mot_classes import CLASSES, DISTRACTORS
 from vidscore_evaluators.formats.writing import Capacity, Files, Numbers, Writer, file_name
 

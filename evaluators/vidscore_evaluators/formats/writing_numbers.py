@@ -8,10 +8,9 @@ from itertools import chain, count
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.formats.writing import Numbers, in_order
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.writing import Capacity, Files, Numbers, Writer, file_name
 from vidscore_evaluators.formats.writing_numbers import ImageNumbers, unnamed_remarks
 from vidscore_evaluators.formats.yolo import CLASSES_FILE

@@ -23,10 +23,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
+from vidscore_evaluators.annotations import NO_TRACK, SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
 from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
 from vidscore_evaluators.formats.files import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations
 from vidscore_evaluators.arrays import AnyArray
-from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry import bounding_boxes
 
 
 class Spread(NamedTuple):
@@ -48,7 +48,7 @@ def contents_of(annotations: Annotations) -> Contents:
     labels = sorted(found, key=lambda entry: (-entry[1], entry[0]))
     width, height = None, None
     if annotations.arity != POINT:
-        boxes = envelopes(annotations.coordinates)
+        boxes = bounding_boxes(annotations.coordinates)
         width, height = (_spread(side) for side in (boxes[:, 2:] - boxes[:, :2]).T)
     tracked = annotations.track_ids != NO_TRACK
     sequences = annotations.frame_sequences[annotations.object_frames[tracked]]

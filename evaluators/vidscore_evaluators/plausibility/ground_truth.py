@@ -8,7 +8,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations, Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts
-from vidscore_evaluators.geometry.boxes import box_areas, envelopes
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
 from vidscore_evaluators.plausibility.judging import place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
@@ -43,7 +43,7 @@ def ground_truth_doubts(truth: Annotations) -> Iterator[ReportWarning]:
     """
     yield from _said(truth, "same_box_twice", _repeated(truth))
     if truth.arity != POINT:
-        areas = box_areas(envelopes(truth.coordinates))
+        areas = box_areas(bounding_boxes(truth.coordinates))
         yield from _said(truth, "boxes_without_area", areas == 0.0)
         yield from _said(truth, "tracks_jump", _jumping(truth))
 
@@ -78,7 +78,7 @@ def _jumping(truth: Annotations) -> BoolArray:
     sequences, numbers = truth.frame_sequences[frames], truth.frame_numbers[frames]
     order = np.lexsort((numbers, truth.track_ids[rows], sequences))
     rows, sequences, numbers = rows[order], sequences[order], numbers[order]
-    boxes = envelopes(truth.coordinates[rows])
+    boxes = bounding_boxes(truth.coordinates[rows])
     centres, sizes = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]
     same = (np.diff(sequences) == 0) & (np.diff(truth.track_ids[rows]) == 0)
     gaps = np.maximum(1, np.diff(numbers))

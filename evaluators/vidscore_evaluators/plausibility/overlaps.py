@@ -15,7 +15,7 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.geometry.boxes import overlap_ratios
+from vidscore_evaluators.geometry import overlap_ratios
 from vidscore_evaluators.plausibility.sampling import SAMPLE_ROWS
 
 MOST_FRAMES = 2000

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility.overlaps import Fit, Pairing, Sample, sample_of
 
 LEAST_RISE = 0.1
@@ -208,7 +208,7 @@ class _View:
     @classmethod
     def of(cls, sample: Sample) -> _View:
         frames = np.arange(sample.frame_count)
-        boxes = (envelopes(sample.boxes[0]), envelopes(sample.boxes[1]))
+        boxes = (bounding_boxes(sample.boxes[0]), bounding_boxes(sample.boxes[1]))
         pairing = Pairing(sample, frames, frames)
         return cls(sample, frames, boxes, pairing, pairing.fit(*boxes))
 

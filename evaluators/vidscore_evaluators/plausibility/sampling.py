@@ -21,7 +21,7 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
-from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 SAMPLE = "sample"
@@ -155,7 +155,7 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
 def _as_four(coordinates: FloatArray) -> FloatArray:
     if coordinates.shape[1] == POINT:
         return np.hstack([coordinates, coordinates])
-    return envelopes(coordinates) if coordinates.shape[1] == QUADRILATERAL else coordinates
+    return bounding_boxes(coordinates) if coordinates.shape[1] == QUADRILATERAL else coordinates
 
 
 def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatArray) -> IntArray:

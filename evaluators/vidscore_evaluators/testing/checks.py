@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Measure
 from vidscore_evaluators.parameters import (
     ParameterDescription,
     Value,

@@ -19,20 +19,20 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import (
     ARITIES,
     Annotations,
     FrameFlag,
     ObjectFlag,
+    Side,
     empty_annotations,
 )
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
-from vidscore_evaluators.evaluated_frames import restrict
-from vidscore_evaluators.evaluator import Evaluator, Side, Task, Unit
-from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence
+from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
+from vidscore_evaluators.jobs import make_job, run_job, split_by_sequence, with_parameter
 from vidscore_evaluators.live import StreamScorer
-from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.parameters import (
     describe_parameters,
     parameter_values,
@@ -40,10 +40,8 @@ from vidscore_evaluators.parameters import (
 )
 from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
+from vidscore_evaluators.report import Report, report_from_dict, report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
-from vidscore_evaluators.sweeping import with_parameter
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.testing import checks, cuts

@@ -11,10 +11,10 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, concatenate
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.evaluator import Side, Unit
-from vidscore_evaluators.pairing import frame_keys
+from vidscore_evaluators.evaluator import Unit
+from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.testing.strategies import Scene
 
 Batches = list[tuple[Side, IntArray]]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from vidscore_evaluators.processes import Progress
+from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.criterion_test import Candidate, Plan, run_criterion_test
 from vidscore_evaluators.trust.ranking import Questions, examine
 from vidscore_evaluators.trust.ranking_document import ranking_document

@@ -22,8 +22,8 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
-from vidscore_evaluators.processes import Progress, map_in_order
 from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Table, Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.trust.systems import Contest, Request, bare_report, only_sequence

@@ -19,9 +19,8 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.measures import Measure
-from vidscore_evaluators.processes import Progress
+from vidscore_evaluators.evaluator import Evaluator, Measure
+from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.dissimilarities import Judge, ranking_measures
 from vidscore_evaluators.trust.sanity.families import CLASS_NAMES, Objects, Scene, as_annotations
 

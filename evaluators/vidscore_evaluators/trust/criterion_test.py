@@ -18,8 +18,8 @@ from vidscore_evaluators.criteria.thresholds import PARTIAL
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Task
 from vidscore_evaluators.parameters import describe_parameters, parameter
-from vidscore_evaluators.processes import Progress, map_in_order
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
+from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.dissimilarities import (
     Judge,

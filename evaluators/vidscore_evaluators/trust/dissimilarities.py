@@ -24,11 +24,10 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, GeometryError, InputError, ParameterError
-from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.measures import Dissimilarity, Measure
+from vidscore_evaluators.evaluator import Dissimilarity, Evaluator, Measure
+from vidscore_evaluators.jobs import sweep, with_parameter
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.sweeping import sweep, with_parameter
 from vidscore_evaluators.trust.sanity.families import Scene
 
 _NONE = Dissimilarity.NONE

@@ -16,7 +16,7 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.processes import Progress, map_in_order
+from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.trust.rankings import kendall_distances
 from vidscore_evaluators.trust.systems import Contest, Request, bare_report, rank_reports
 

@@ -11,8 +11,8 @@ import numpy as np
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.report import Number
+from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.bootstrap import COVERAGE, DRAWS, Bootstrap, bootstrap
 from vidscore_evaluators.trust.criterion_test import MOST_SEED
 from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect

@@ -16,9 +16,9 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator, RankKey
-from vidscore_evaluators.processes import Progress, map_in_order
+from vidscore_evaluators.jobs import sweep
 from vidscore_evaluators.report import Number
-from vidscore_evaluators.sweeping import sweep
+from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
 from vidscore_evaluators.trust.indicators import Indicators, indicators
 from vidscore_evaluators.trust.systems import (

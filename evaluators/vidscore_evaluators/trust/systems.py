@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.alignment import resolve
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.confidences import unit_confidence_faults
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluated_frames import resolve
-from vidscore_evaluators.evaluator import Evaluator, RankKey, Side
+from vidscore_evaluators.evaluator import Evaluator, RankKey
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.scoring import check_sides
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.criterion_test import BASES
+from vidscore_evaluators.validation import unit_confidence_faults
 
 
 @dataclass(frozen=True)

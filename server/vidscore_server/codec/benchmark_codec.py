@@ -7,8 +7,9 @@ from typing import Any
 
 from vidscore.v1 import annotations_pb2
 from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.codec.annotations_codec import (
     ARITY_OF_GEOMETRY,
     GEOMETRY_OF_ARITY,
@@ -83,7 +84,7 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> pb.Bench
     """All of a benchmark as a message, but its truth's digest."""
     return pb.Benchmark(
         name=benchmark_name(record.benchmark),
-        specification=write_specification(spec_to_dict(definition.specification)),
+        specification=write_specification(to_dict(definition.specification)),
         truth_geometry=_geometry(definition.truth_arity),
         detection_geometry=_geometry(definition.detection_arity),
         open_time=write_time(definition.open_time),

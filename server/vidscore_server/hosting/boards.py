@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.basis import shown_basis, version_of

@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from vidscore_evaluators.annotations import ARITIES, BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, QUADRILATERAL, Side
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import (
     Fault,
     GeometryError,
@@ -24,14 +25,12 @@ from vidscore_evaluators.errors import (
     SpecificationError,
     UnknownEvaluatorError,
 )
-from vidscore_evaluators.evaluator import Evaluator, Side
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
-from vidscore_evaluators.specification_reading import SPECIFICATION_KEYS, spec_from_dict
+from vidscore_evaluators.specification import SPECIFICATION_KEYS, BenchmarkSpec, spec_from_dict
 from vidscore_server.hosting.budgets import TruthSize, budget_of
 from vidscore_server.hosting.ladder import Scale
 from vidscore_server.hosting.policy import Policy, Visibility
@@ -151,7 +150,7 @@ def definition_to_dict(definition: Definition) -> dict[str, Any]:
     times = {name: getattr(definition, name) for name in _TIMES}
     arities = (definition.truth_arity, definition.detection_arity)
     return {
-        **spec_to_dict(definition.specification),
+        **to_dict(definition.specification),
         **{
             field: NAME_OF_ARITY[arity]
             for field, arity in zip(_GEOMETRIES.values(), arities, strict=True)

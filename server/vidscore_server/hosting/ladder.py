@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction
 
 
 class Selection(StrEnum):

@@ -25,14 +25,9 @@ from dataclasses import replace
 
 import orjson
 
-from vidscore_evaluators.report import Number, Report, Row, Scores
-from vidscore_evaluators.report_json import row_block
-from vidscore_evaluators.specification import (
-    BenchmarkSpec,
-    FrameRanges,
-    SequenceSpec,
-    spec_to_dict,
-)
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.report import Number, Report, Row, Scores, row_block
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.ladder import Scale, release, round_digits, shown
@@ -116,7 +111,7 @@ def released_report(
         truth_digest="",
         detections_digest="",
         scores=Scores(blocks=tuple(row_block(row) for row in rows)),
-        specification=spec_to_dict(public_specification(definition)),
+        specification=to_dict(public_specification(definition)),
     )
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.evaluator import Evaluator, Side, Unit
-from vidscore_evaluators.jobs import PARTS_A_WORKER, make_job, split_by_sequence
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.evaluator import Evaluator, Unit
+from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split_by_sequence
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
@@ -163,7 +163,7 @@ class Scorer:
         truth: Annotations,
         detections: Annotations,
     ) -> list[Tally]:
-        part_count = PARTS_A_WORKER * (self._site.settings.workers or os.cpu_count() or 1)
+        part_count = PARTS_PER_WORKER * (self._site.settings.workers or os.cpu_count() or 1)
         parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
         async with asyncio.TaskGroup() as tasks:
             running = [

@@ -18,8 +18,7 @@ import orjson
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_json import report_from_dict, report_to_dict
+from vidscore_evaluators.report import Report, report_from_dict, report_to_dict
 from vidscore_server.hosting.basis import (
     Basis,
     BoardState,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.alignment import frames_in
+from vidscore_evaluators.alignment import frames_in, resolve, restrict
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import BoolArray
-from vidscore_evaluators.evaluated_frames import resolve, restrict
 from vidscore_evaluators.specification import BenchmarkSpec
 
 

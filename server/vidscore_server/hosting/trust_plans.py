@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
@@ -16,7 +17,6 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
     VidscoreError,
 )
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import EvaluatorSpec

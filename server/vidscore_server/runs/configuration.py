@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vidscore.v1 import scoring_service_pb2
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import (
     Fault,
     GeometryError,
@@ -18,7 +19,7 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
     VidscoreError,
 )
-from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.codec.annotations_codec import ARITY_OF_GEOMETRY, geometry_name

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from vidscore.v1 import annotations_pb2, ranking_service_pb2
-from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
+from vidscore_evaluators.alignment import restrict
+from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
@@ -20,8 +21,7 @@ from vidscore_evaluators.errors import (
     SpecificationError,
     VidscoreError,
 )
-from vidscore_evaluators.evaluated_frames import restrict
-from vidscore_evaluators.evaluator import Evaluator, Side
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, FrameRanges
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vidscore_evaluators.pairing import Coverage
+from vidscore_evaluators.live import Coverage
 from vidscore_server.runs.configuration import LiveReporting
 
 NOTHING = Coverage(0, 0, 0)

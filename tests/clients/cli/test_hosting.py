@@ -19,7 +19,7 @@ from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.main import SECTIONS, cli
 from vidscore_cli.remote import to_frames
 from vidscore_client import connect
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source
 

@@ -25,11 +25,11 @@ from vidscore_client import (
     connect,
 )
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
-from vidscore_evaluators.report_json import report_to_dict, report_to_json
+from vidscore_evaluators.report import report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
-from vidscore_evaluators.specification import spec_to_dict
-from vidscore_evaluators.specification_reading import spec_from_dict
+from vidscore_evaluators.specification import spec_from_dict
 from vidscore_evaluators.validation import Columns, build_annotations
 
 
@@ -69,7 +69,7 @@ class Scene:
         """The arguments of a stream that scores it."""
         return {
             "evaluators": [(self.evaluator, self.parameters)],
-            "specification": spec_to_dict(spec_from_dict(self.specification)),
+            "specification": to_dict(spec_from_dict(self.specification)),
             "truth_geometry": self.geometries[0],
             "detection_geometry": self.geometries[1],
         }

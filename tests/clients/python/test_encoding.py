@@ -13,13 +13,13 @@ from vidscore.v1 import annotations_pb2, specification_pb2
 from vidscore_client import Frames, InputError, Live
 from vidscore_client._encoding import encode_configuration, encode_frames
 from vidscore_client._specification import decode_specification, encode_specification
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
     DomainSpec,
     EvaluatorSpec,
     FrameRanges,
     SequenceSpec,
-    spec_to_dict,
 )
 
 
@@ -138,7 +138,7 @@ SPECIFICATION = BenchmarkSpec(
 
 
 def test_a_specification_survives_the_way_to_the_wire_and_back() -> None:
-    document = spec_to_dict(SPECIFICATION)
+    document = to_dict(SPECIFICATION)
     message = encode_specification((), document)
     received = specification_pb2.BenchmarkSpec.FromString(message.SerializeToString())
     assert decode_specification(received) == document

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from vidscore_evaluators import matching
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.criteria import matching
 from vidscore_evaluators.criteria.candidates import Candidates
 from vidscore_evaluators.criteria.matching import (
     greedy_matching,
@@ -107,10 +107,10 @@ def test_nothing_is_matched_with_nothing() -> None:
 def test_pairs_of_what_is_not_there_are_refused(detection: int, target: int) -> None:
     """Two detections and three targets have the numbers from 0 on, and no others."""
     pair = Candidates(np.array([detection]), np.array([target]), np.array([0.9]))
-    with pytest.raises(ValueError, match="pairs reach beyond 2 detections, 3 targets"):
+    with pytest.raises(ValueError, match="pairs are beyond 2 left, 3 right objects"):
         most_similar_matching(pair, pair.similarities, 2, 3)
     if not 0 <= target < 3:
-        with pytest.raises(ValueError, match="there are 3 targets, and a pair with another"):
+        with pytest.raises(ValueError, match="a pair is beyond the 3 right objects"):
             greedy_matching(pair, np.zeros(3, dtype=np.bool_), 0.5)
 
 
@@ -119,7 +119,7 @@ def test_columns_of_other_lengths_are_refused() -> None:
     rows = np.zeros(2, dtype=np.int64)
     with pytest.raises(ValueError, match="2 pairs have 3 weights"):
         most_similar_matching(Candidates(rows, rows, np.zeros(2)), np.zeros(3), 1, 1)
-    with pytest.raises(ValueError, match="2 pairs have 1 similarities"):
+    with pytest.raises(ValueError, match="2 pairs have 1 weights"):
         greedy_matching(Candidates(rows, rows, np.zeros(1)), np.zeros(1, dtype=np.bool_), 0.5)
 
 
@@ -178,7 +178,7 @@ def test_pairs_that_dominate_and_knots_together_reach_the_greatest_sum(
     seed: int, largest_table: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """60 x 50 objects with an own partner each and weak rivals: as one table solved at once."""
-    monkeypatch.setattr(matching, "LARGEST_TABLE", largest_table)
+    monkeypatch.setattr(matching, "MAX_COMPONENT_CELLS", largest_table)
     random = np.random.default_rng(seed)
     similarities = np.where(random.random((60, 50)) < 0.05, random.random((60, 50)), 0.0)
     similarities[np.arange(50), np.arange(50)] = random.random(50)

@@ -16,9 +16,9 @@ from vidscore_evaluators.annotations import BOX, FrameFlag, ObjectFlag
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.criteria import set_distance
 from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.jobs import sweep
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report
-from vidscore_evaluators.sweeping import sweep
 from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
 
 NAMES = ("ospa", "emd", "hausdorff")

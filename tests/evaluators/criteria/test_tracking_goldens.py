@@ -26,7 +26,7 @@ from trackeval import metrics
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
-from vidscore_evaluators.report_json import report_to_dict
+from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.testing import Scene, Thing, make_annotations
 
 NAMES = ("clear", "identity", "hota", "track-hausdorff", "track-emd", "track-ospa", "ospa2")

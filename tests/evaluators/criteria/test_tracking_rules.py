@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.criteria.clear import Clear
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side, Task, Unit
+from vidscore_evaluators.evaluator import Task, Unit
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
@@ -267,7 +267,7 @@ def test_objects_without_a_track_and_tracks_that_repeat_are_faults(name: str) ->
     with pytest.raises(InputError) as caught:
         score_annotations([create_evaluator(name)], truth, found, BenchmarkSpec())
     assert [str(fault) for fault in caught.value.faults] == [
-        f"{place}, track_ids: found {found_} in frame 3 of d/s, expected {expected}"
+        f"{place}, track_ids: found {found_} in frame 3 of sequence d/s, expected {expected}"
         for place, found_, expected in (
             ("truth, entry 0", "an object without a track", "a track id of 0 or more"),
             ("detections, entry 1", "track 5 again", "each track once in a frame and class"),

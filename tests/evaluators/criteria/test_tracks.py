@@ -13,8 +13,7 @@ from vidscore_evaluators.criteria.grouping import make_scene
 from vidscore_evaluators.criteria.levels import EVERYTHING, Scope, totals_by_part, totals_by_scope
 from vidscore_evaluators.criteria.similarity import Similarity
 from vidscore_evaluators.criteria.tracks import Tracks
-from vidscore_evaluators.exact import to_float
-from vidscore_evaluators.tally import Table, TableSchema, build_table
+from vidscore_evaluators.tally import Table, TableSchema, build_table, to_float
 from vidscore_evaluators.testing import Thing, make_annotations
 
 

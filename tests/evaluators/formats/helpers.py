@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.source import Source
 

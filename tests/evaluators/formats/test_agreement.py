@@ -13,11 +13,10 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 from tests.evaluators.formats.helpers import detections_of, truth_of
 
-from vidscore_evaluators.annotations import SequenceKey
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.formats.conversion import convert
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.library import score
+from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
 
 MOT_DATA = Path(motmetrics.__file__).parent / "data"

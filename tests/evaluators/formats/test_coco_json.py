@@ -17,9 +17,8 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.annotations import ObjectFlag, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import detect_format, read_pair, validate_file
 
 TRUTH: dict[str, Any] = {

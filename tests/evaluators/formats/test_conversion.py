@@ -12,14 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.evaluators.formats.helpers import frames_of, objects_of, write
 
-from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import GeometryError, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.library import score
+from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
 
 SIZE = (1024, 512)

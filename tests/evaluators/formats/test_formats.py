@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import (
     detect_format,
     fault_list,

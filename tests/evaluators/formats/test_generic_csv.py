@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, SequenceKey
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_source, validate_file
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tests.evaluators.formats.helpers import column, detections_of, objects_of, truth_of, write
 
-from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import ObjectFlag, Side
 from vidscore_evaluators.formats import detect_format, read_pair, validate_file
 
 TRUTH = """\

@@ -14,8 +14,7 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import ObjectFlag
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import ObjectFlag, Side
 from vidscore_evaluators.formats import detect_format, read_pair, validate_file
 
 MOT17 = """\

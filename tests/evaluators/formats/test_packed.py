@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tests.evaluators.formats.helpers import detections_of, objects_of, truth_of, write
 
 from vidscore_evaluators import score
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source, validate_file
 from vidscore_evaluators.formats.neovision2_csv import HEADER

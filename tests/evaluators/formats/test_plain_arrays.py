@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.generic_csv import read as read_csv
 from vidscore_evaluators.formats.plain_arrays import read_arrays

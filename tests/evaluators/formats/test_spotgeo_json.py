@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.tree import ROOT
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source, validate_file
 from vidscore_evaluators.formats.source import ReadLimits

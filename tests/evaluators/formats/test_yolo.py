@@ -8,7 +8,7 @@ import pytest
 from tests.evaluators.formats.helpers import detections_of, frames_of, objects_of, truth_of, write
 
 from vidscore_evaluators.formats import detect_format, read_pair, validate_file
-from vidscore_evaluators.library import read
+from vidscore_evaluators.scoring import read
 
 SIZE = (640, 480)
 ROW = "1 0.5 0.25 0.125 0.5\n"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.geometry.boxes import (
+from vidscore_evaluators.geometry import (
+    bounding_boxes,
     box_areas,
-    envelopes,
     identical,
     intersection_areas,
     overlap_ratios,
@@ -22,12 +22,12 @@ def boxes(*rows: tuple[float, ...]) -> np.ndarray:
 
 def test_the_envelope_of_a_turned_square_is_the_upright_box_around_its_corners() -> None:
     diamond = boxes((5, 0, 10, 5, 5, 10, 0, 5))
-    assert envelopes(diamond).tolist() == [[0, 0, 10, 10]]
+    assert bounding_boxes(diamond).tolist() == [[0, 0, 10, 10]]
 
 
 def test_any_two_opposite_corners_in_any_order_give_the_same_box() -> None:
     given_as = boxes((1, 2, 5, 9), (5, 9, 1, 2), (1, 9, 5, 2), (5, 2, 1, 9))
-    assert envelopes(given_as).tolist() == [[1, 2, 5, 9]] * 4
+    assert bounding_boxes(given_as).tolist() == [[1, 2, 5, 9]] * 4
 
 
 @given(
@@ -44,17 +44,17 @@ def test_an_envelope_reaches_from_the_least_to_the_greatest_coordinate_of_each_a
         [min(points[::2]), min(points[1::2]), max(points[::2]), max(points[1::2])]
         for points in objects
     ]
-    assert envelopes(np.array(objects)).tolist() == expected
+    assert bounding_boxes(np.array(objects)).tolist() == expected
 
 
 @pytest.mark.parametrize("width", [0, 1, 5])
 def test_coordinates_that_are_no_points_have_no_envelope(width: int) -> None:
-    with pytest.raises(ValueError, match=f"{width} coordinates are no points"):
-        envelopes(np.zeros((3, width)))
+    with pytest.raises(ValueError, match=f"{width} coordinates are not points"):
+        bounding_boxes(np.zeros((3, width)))
 
 
 def test_no_boxes_have_no_envelopes() -> None:
-    assert envelopes(np.zeros((0, 8))).shape == (0, 4)
+    assert bounding_boxes(np.zeros((0, 8))).shape == (0, 4)
 
 
 def test_a_box_from_0_to_10_is_10_wide_and_not_11() -> None:
@@ -90,7 +90,7 @@ coordinate = st.floats(-1e9, 1e9)
 def test_a_ratio_is_between_0_and_1_and_the_same_both_ways(
     one: tuple[float, ...], other: tuple[float, ...]
 ) -> None:
-    first, second = envelopes(boxes(one)), envelopes(boxes(other))
+    first, second = bounding_boxes(boxes(one)), bounding_boxes(boxes(other))
     [there] = overlap_ratios(first, second).tolist()
     [back] = overlap_ratios(second, first).tolist()
     assert 0 <= there == back <= 1
@@ -100,7 +100,7 @@ def test_a_ratio_is_between_0_and_1_and_the_same_both_ways(
 def test_a_value_does_not_depend_on_what_stands_beside_it(
     rows: list[tuple[float, ...]], index: int
 ) -> None:
-    all_boxes = envelopes(boxes(*rows))
+    all_boxes = bounding_boxes(boxes(*rows))
     row = index % len(rows)
     together = overlap_ratios(all_boxes, all_boxes[::-1])[row]
     alone = overlap_ratios(all_boxes[[row]], all_boxes[::-1][[row]])[0]

@@ -13,9 +13,14 @@ from tests.evaluators.geometry import exact_areas
 from tests.evaluators.protocols.neovision2 import oracle
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, starts_from_counts
-from vidscore_evaluators.geometry.boxes import envelopes
-from vidscore_evaluators.geometry.merging import Merged, MergedShape, merge_overlapping
-from vidscore_evaluators.geometry.shapes import boxes_as_shapes, overlapping_twins
+from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.shapes import (
+    Merged,
+    MergedShape,
+    boxes_as_shapes,
+    merge_overlapping,
+    overlapping_self_pairs,
+)
 
 FIFTH = (4.0, 0.0, 10.0, 10.0)
 """Overlaps (0, 0, 6, 10) by exactly 0.2."""
@@ -29,7 +34,7 @@ def over(ratios: FloatArray) -> BoolArray:
 def merge(*groups: Sequence[tuple[float, ...]], merged_shape: MergedShape = "box") -> Merged:
     rows = np.array([box for group in groups for box in group]).reshape(-1, 4)
     starts = starts_from_counts(np.array([len(group) for group in groups]))
-    return merge_overlapping(boxes_as_shapes(starts, envelopes(rows)), over, merged_shape)
+    return merge_overlapping(boxes_as_shapes(starts, bounding_boxes(rows)), over, merged_shape)
 
 
 def test_boxes_that_overlap_by_exactly_the_threshold_stay_apart() -> None:
@@ -142,8 +147,8 @@ def test_nothing_is_left_to_merge_and_every_box_lies_in_what_it_became(
     boxes: list[list[tuple[float, ...]]], merged_shape: MergedShape
 ) -> None:
     merged = merge(*boxes, merged_shape=merged_shape)
-    assert len(overlapping_twins(merged.shapes, over)) == 0
-    flat = envelopes(np.array([box for group in boxes for box in group]).reshape(-1, 4))
+    assert len(overlapping_self_pairs(merged.shapes, over)) == 0
+    flat = bounding_boxes(np.array([box for group in boxes for box in group]).reshape(-1, 4))
     became = merged.shapes.polygons_of(merged.labels)
     # GEOS has changed its mind about whether an outline without area covers itself.
     wide = (flat[:, :2] < flat[:, 2:]).all(axis=1)

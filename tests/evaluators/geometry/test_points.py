@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.geometry import points
-from vidscore_evaluators.geometry.points import SortedPoints, near_points
+from vidscore_evaluators import geometry
+from vidscore_evaluators.geometry import SortedPoints, near_points
 
 Group = list[tuple[float, float]]
 """Points of one side and group."""
@@ -45,7 +45,7 @@ def test_pairs_are_those_that_comparing_all_of_a_group_finds(
     every = range(len(sides))
     wanted = data.draw(st.lists(st.sampled_from(every), unique=True)) if sides else []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(points, "PAIRS_A_CALL", room)
+        patch.setattr(geometry, "PAIRS_PER_CALL", room)
         near = near_points(side_of(left), side_of(right), np.array(wanted, dtype=np.int64), most)
     expected = [compared(left[group], right[group], most) for group in wanted]
     assert near.counts.tolist() == [len(pairs) for pairs in expected]

@@ -8,7 +8,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.geometry.polygons import (
+from vidscore_evaluators.shapes import (
     box_polygons,
     quadrilateral_polygons,
     sides_cross,

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.evaluators.geometry import exact_areas
 
 from vidscore_evaluators.arrays import starts_from_counts
-from vidscore_evaluators.geometry.boxes import envelopes
-from vidscore_evaluators.geometry.regions import Regions, shares_inside
-from vidscore_evaluators.geometry.shapes import boxes_as_shapes
+from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.shapes import boxes_as_shapes
 
 TEN = (0.0, 0.0, 10.0, 10.0)
 
@@ -89,7 +89,7 @@ def test_shares_are_those_of_exact_inclusion_and_exclusion(
     corners = [region for _, mine in frames for region in mine]
     shapes = boxes_as_shapes(
         starts_from_counts(np.array([len(mine) for mine, _ in frames])),
-        envelopes(np.array(boxes).reshape(-1, 4)),
+        bounding_boxes(np.array(boxes).reshape(-1, 4)),
     )
     starts = starts_from_counts(np.array([len(mine) for _, mine in frames]))
     found = shares_inside(shapes, Regions(starts, np.array(corners).reshape(-1, 8)))

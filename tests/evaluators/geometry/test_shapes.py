@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import starts_from_counts
-from vidscore_evaluators.geometry.boxes import box_areas, envelopes, overlap_ratios
-from vidscore_evaluators.geometry.shapes import (
+from vidscore_evaluators.geometry import bounding_boxes, box_areas, overlap_ratios
+from vidscore_evaluators.pairs import Pairs
+from vidscore_evaluators.shapes import (
     Shapes,
     boxes_as_shapes,
     join_groups,
     overlapping_pairs,
-    overlapping_twins,
+    overlapping_self_pairs,
 )
-from vidscore_evaluators.matching.gating import Pairs
 
 Groups = list[list[tuple[float, ...]]]
 
@@ -28,7 +28,9 @@ box_lists = st.lists(st.tuples(*[lattice] * 4), max_size=5)
 
 def shapes(groups: Groups) -> Shapes:
     rows = np.array([box for group in groups for box in group]).reshape(-1, 4)
-    return boxes_as_shapes(starts_from_counts(np.array([len(g) for g in groups])), envelopes(rows))
+    return boxes_as_shapes(
+        starts_from_counts(np.array([len(g) for g in groups])), bounding_boxes(rows)
+    )
 
 
 def as_set(pairs: Pairs) -> set[tuple[int, int]]:
@@ -70,7 +72,7 @@ def test_twins_are_the_pairs_of_one_side_that_trying_all_finds(
             or side.boxes[row].tolist() == side.boxes[other].tolist()
         )
     }
-    twins = overlapping_twins(side, lambda ratios: ratios > least)
+    twins = overlapping_self_pairs(side, lambda ratios: ratios > least)
     low, high = np.minimum(twins.left, twins.right), np.maximum(twins.left, twins.right)
     assert as_set(Pairs(low, high)) == expected
 

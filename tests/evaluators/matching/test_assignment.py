@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
-from vidscore_evaluators.matching.assignment import Blocks, least_cost_columns
+from vidscore_evaluators.matching import CostBlocks, assign
 
 FEW_COSTS = st.sampled_from([0.0, 1.0, 2.0, 0.1 + 0.2, 0.3, 1e6, 3**0.5, 12**0.5, 27**0.5])
 """Costs that often tie, some of them but for the last bit."""
@@ -27,18 +27,20 @@ def stacks(most_rows: int, most_more: int) -> st.SearchStrategy[np.ndarray]:
     )
 
 
-def block_of(matrix: np.ndarray, other: float) -> tuple[Blocks, np.ndarray]:
+def block_of(matrix: np.ndarray, other: float) -> tuple[CostBlocks, np.ndarray]:
     """A matrix as one block, whose pairs are the cells that do not cost `other`."""
     rows, columns = map(np.ascontiguousarray, np.nonzero(matrix != other))
     height, width = matrix.shape
-    blocks = Blocks(np.array([0, len(rows)]), rows, columns, np.array([height]), np.array([width]))
+    blocks = CostBlocks(
+        np.array([0, len(rows)]), rows, columns, np.array([height]), np.array([width])
+    )
     return blocks, matrix[rows, columns]
 
 
 @given(stacks(4, 2))
 def test_rows_get_columns_of_their_own_at_the_least_sum(costs: np.ndarray) -> None:
     """As trying every choice of columns says, and as each matrix is solved alone."""
-    found = least_cost_columns(costs)
+    found = assign(costs)
     rows = range(costs.shape[1])
     for index, matrix in enumerate(costs):
         chosen = found[index].tolist()
@@ -49,14 +51,14 @@ def test_rows_get_columns_of_their_own_at_the_least_sum(costs: np.ndarray) -> No
         )
         total = sum(matrix[row, column] for row, column in zip(rows, chosen, strict=True))
         assert total == pytest.approx(least, rel=1e-12)
-        assert least_cost_columns(matrix[None])[0].tolist() == chosen
+        assert assign(matrix[None])[0].tolist() == chosen
 
 
 @given(stacks(9, 5))
 def test_of_equal_sums_scipys_is_chosen(costs: np.ndarray) -> None:
     """Matrices full of ties, exact ones and such as rounding makes or breaks."""
     expected = [linear_sum_assignment(matrix)[1].tolist() for matrix in costs]
-    assert least_cost_columns(costs).tolist() == expected
+    assert assign(costs).tolist() == expected
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -68,7 +70,7 @@ def test_large_matrices_full_of_ties_are_solved_as_by_scipy(seed: int) -> None:
     whole = random.integers(0, 4 + 9 * seed, size=shape).astype(np.float64)
     costs = whole * (1.0 if seed % 2 else 0.1)
     expected = linear_sum_assignment(costs)[1].tolist()
-    assert least_cost_columns(costs[None])[0].tolist() == expected
+    assert assign(costs[None])[0].tolist() == expected
 
 
 @given(stacks(6, 4), FEW_COSTS, st.booleans())
@@ -78,7 +80,7 @@ def test_pairs_of_a_block_are_assigned_as_in_its_matrix(
     """Lying or standing, as scipy solves the matrix; cells that are no pairs have one cost."""
     for matrix in costs.transpose(0, 2, 1) if is_tall else costs:
         blocks, of_pairs = block_of(matrix, other)
-        assigned = blocks.assigned_pairs(of_pairs, np.array([other]))
+        assigned = blocks.assign(of_pairs, np.array([other]))
         expected = np.zeros(matrix.shape, dtype=bool)
         expected[linear_sum_assignment(matrix)] = True
         assert assigned.tolist() == expected[blocks.rows, blocks.columns].tolist()
@@ -91,15 +93,15 @@ def test_blocks_of_all_shapes_are_assigned_as_each_alone() -> None:
     matrices = [random.integers(0, 4, size=shape).astype(np.float64) for shape in shapes]
     matrices[::50] = [np.full(matrix.shape, 2.0) for matrix in matrices[::50]]
     blocks, costs = zip(*(block_of(matrix, 2.0) for matrix in matrices), strict=True)
-    joined = Blocks(
+    joined = CostBlocks(
         np.cumsum([0, *(len(block.rows) for block in blocks)]),
         np.concatenate([block.rows for block in blocks]),
         np.concatenate([block.columns for block in blocks]),
         *np.ascontiguousarray(shapes.T),
     )
-    found = joined.assigned_pairs(np.concatenate(costs), np.full(len(blocks), 2.0))
+    found = joined.assign(np.concatenate(costs), np.full(len(blocks), 2.0))
     alone = [
-        block.assigned_pairs(of_pairs, np.array([2.0]))
+        block.assign(of_pairs, np.array([2.0]))
         for block, of_pairs in zip(blocks, costs, strict=True)
     ]
     assert found.tolist() == np.concatenate(alone).tolist()
@@ -108,9 +110,9 @@ def test_blocks_of_all_shapes_are_assigned_as_each_alone() -> None:
 def test_nothing_is_assigned_where_there_is_nothing() -> None:
     """No matrix, no block."""
     none = np.zeros(0, dtype=np.int64)
-    assert least_cost_columns(np.zeros((0, 2, 3))).shape == (0, 2)
-    blocks = Blocks(np.zeros(1, dtype=np.int64), none, none, none, none)
-    assert blocks.assigned_pairs(np.zeros(0), np.zeros(0)).tolist() == []
+    assert assign(np.zeros((0, 2, 3))).shape == (0, 2)
+    blocks = CostBlocks(np.zeros(1, dtype=np.int64), none, none, none, none)
+    assert blocks.assign(np.zeros(0), np.zeros(0)).tolist() == []
 
 
 @pytest.mark.parametrize("cost", [np.nan, np.inf, -np.inf])
@@ -120,16 +122,16 @@ def test_costs_that_are_no_finite_numbers_are_refused(cost: float, rows: int) ->
     costs = np.zeros((2, rows, 4))
     costs[1] = cost
     with pytest.raises(ValueError, match="matrix 1"):
-        least_cost_columns(costs)
+        assign(costs)
 
 
 def test_pairs_outside_their_block_are_refused() -> None:
     """Places from the block's height or width on, and negative ones, are no memory of its own."""
     one, sizes = np.array([1.0]), np.array([2])
     for row, column in ((2, 0), (0, 2), (-1, 0), (0, -1)):
-        blocks = Blocks(np.array([0, 1]), np.array([row]), np.array([column]), sizes, sizes)
+        blocks = CostBlocks(np.array([0, 1]), np.array([row]), np.array([column]), sizes, sizes)
         with pytest.raises(ValueError, match="block 0 has pairs outside"):
-            blocks.assigned_pairs(one, one)
+            blocks.assign(one, one)
 
 
 def test_blocks_that_do_not_hold_the_pairs_are_refused() -> None:
@@ -137,13 +139,13 @@ def test_blocks_that_do_not_hold_the_pairs_are_refused() -> None:
     zero, sizes = np.zeros(2, dtype=np.int64), np.array([1, 1])
     for starts in ([1, 1, 2], [0, 2, 1], [0, 1, 3], [0, 2]):
         with pytest.raises(ValueError, match=r"do not fall|are not"):
-            Blocks(np.array(starts), zero, zero, sizes, sizes)
-    blocks = Blocks(np.array([0, 1, 2]), zero, zero, sizes, sizes)
+            CostBlocks(np.array(starts), zero, zero, sizes, sizes)
+    blocks = CostBlocks(np.array([0, 1, 2]), zero, zero, sizes, sizes)
     with pytest.raises(ValueError, match="a column and a cost"):
-        blocks.assigned_pairs(np.zeros(3), np.zeros(2))
+        blocks.assign(np.zeros(3), np.zeros(2))
 
 
 def test_more_rows_than_columns_are_refused() -> None:
     """Three rows cannot have a column each of two."""
     with pytest.raises(ValueError, match="3 rows cannot have a column each of 2"):
-        least_cost_columns(np.zeros((1, 3, 2)))
+        assign(np.zeros((1, 3, 2)))

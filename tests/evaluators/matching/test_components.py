@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.matching.components import connected_components
-from vidscore_evaluators.matching.gating import Pairs
+from vidscore_evaluators.pairs import Pairs, connected_components
 
 SIDE = 6
 EDGES = st.sets(st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1)), max_size=14)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.maximum import insertion_gains, two_stage_gains
+from vidscore_evaluators.matching import match_maximum, match_maximum_in_stages
+from vidscore_evaluators.pairs import Pairs
 
 
 def pairs_of(edges: list[tuple[int, int]]) -> Pairs:
@@ -22,7 +22,7 @@ def pairs_of(edges: list[tuple[int, int]]) -> Pairs:
 
 def gains_of(edges: list[tuple[int, int]], priorities: list[float]) -> list[bool]:
     left_count = 1 + max(left for left, _ in edges)
-    found = insertion_gains(pairs_of(edges), left_count, len(priorities), np.array(priorities))
+    found = match_maximum(pairs_of(edges), left_count, len(priorities), np.array(priorities))
     return [bool(gain) for gain in found.tolist()]
 
 
@@ -67,8 +67,8 @@ def test_gains_worked_by_hand(
 
 
 def test_nothing_gains_where_there_are_no_pairs() -> None:
-    assert not insertion_gains(pairs_of([]), 3, 2).any()
-    assert insertion_gains(pairs_of([]), 0, 0).tolist() == []
+    assert not match_maximum(pairs_of([]), 3, 2).any()
+    assert match_maximum(pairs_of([]), 0, 0).tolist() == []
 
 
 LEFT, RIGHT = 6, 6
@@ -80,7 +80,7 @@ priority_lists = st.lists(st.sampled_from((0.1, 0.5, 0.9)), min_size=RIGHT, max_
 def test_gains_add_up_to_the_maximum_matching_at_every_threshold(
     edges: list[tuple[int, int]], priorities: list[float]
 ) -> None:
-    gains = insertion_gains(pairs_of(edges), LEFT, RIGHT, np.array(priorities))
+    gains = match_maximum(pairs_of(edges), LEFT, RIGHT, np.array(priorities))
     for threshold in (0.1, 0.5, 0.9):
         let_through = [edge for edge in edges if priorities[edge[1]] >= threshold]
         size = int(gains[np.array(priorities) >= threshold].sum())
@@ -93,7 +93,7 @@ def test_both_stages_have_the_sizes_of_their_own_maximum_matchings(
 ) -> None:
     pairs = pairs_of(edges)
     is_second = np.isin(pairs.left, sorted(second))
-    gains = two_stage_gains(pairs, is_second, LEFT, RIGHT, np.array(priorities))
+    gains = match_maximum_in_stages(pairs, is_second, LEFT, RIGHT, np.array(priorities))
     first = [edge for edge in edges if edge[0] not in second]
     assert int(gains.first.sum()) == maximum_size(first, LEFT, RIGHT)
     assert int(gains.both.sum()) == maximum_size(edges, LEFT, RIGHT)
@@ -106,7 +106,7 @@ def test_large_knots_are_matched_like_small_ones(density: float) -> None:
     table = random.random((120, 150)) < density
     priorities = random.random(150)
     edges = [(int(left), int(right)) for left, right in np.argwhere(table)]
-    gains = insertion_gains(pairs_of(edges), 120, 150, priorities)
+    gains = match_maximum(pairs_of(edges), 120, 150, priorities)
     for threshold in np.sort(priorities)[::10].tolist():
         chosen = priorities >= threshold
         size = maximum_size([edge for edge in edges if chosen[edge[1]]], 120, 150)
@@ -124,5 +124,5 @@ def test_in_a_long_chain_all_gain_but_the_one_that_comes_last(last: int) -> None
     priorities = np.linspace(1.0, 0.5, count + 1)
     priorities[last] = 0.0
     for order in (priorities, priorities[::-1]):
-        gains = insertion_gains(pairs_of(edges), count, count + 1, order)
+        gains = match_maximum(pairs_of(edges), count, count + 1, order)
         assert np.flatnonzero(~gains).tolist() == [int(order.argmin())]

@@ -14,7 +14,7 @@ from tests.evaluators.plausibility.traffic import traffic, without
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.evaluator import tally_together
+from vidscore_evaluators.evaluator import tally_many
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES, LABELS, impression_of
@@ -95,7 +95,7 @@ def test_two_workers_warn_as_one_process_does() -> None:
 
 
 def test_evaluators_share_one_impression() -> None:
-    first, second = tally_together([EVALUATOR, create_evaluator("f1")], TRUTH, DETECTIONS)
+    first, second = tally_many([EVALUATOR, create_evaluator("f1")], TRUTH, DETECTIONS)
     assert first.impression is second.impression
 
 

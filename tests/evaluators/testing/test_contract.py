@@ -12,9 +12,8 @@ from tests.evaluators.toy import SCHEMA, Toy
 
 from vidscore_evaluators import registry
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations, ObjectFlag
-from vidscore_evaluators.evaluator import Growth, Side
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Curve, Scores
 from vidscore_evaluators.tally import Table, Tally, build_table

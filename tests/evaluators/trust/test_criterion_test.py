@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.jobs import with_parameter
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.sweeping import with_parameter
 from vidscore_evaluators.trust.criterion_test import (
     Candidate,
     Outcome,

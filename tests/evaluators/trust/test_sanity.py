@@ -155,7 +155,7 @@ def test_reference_tracks_move_in_straight_lines_for_fifty_to_a_hundred_frames()
 
 def test_each_track_comes_once_in_a_frame() -> None:
     """Swapped identities, falses and random tracks included: the evaluators' own rule."""
-    from vidscore_evaluators.evaluator import Side
+    from vidscore_evaluators.annotations import Side
 
     evaluator = create_evaluator("clear")
     for scene in TRACKING(Draw(3, 9, 10, 0)).scenes:

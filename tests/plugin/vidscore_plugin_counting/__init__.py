@@ -14,8 +14,16 @@ import numpy as np
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import FrameFlag, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import (
+    Direction,
+    Dissimilarity,
+    Evaluator,
+    Growth,
+    Measure,
+    Needs,
+    Task,
+    count_measure,
+)
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore.v1 import report_pb2
-from vidscore_evaluators.pairing import Coverage
-from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores
-from vidscore_evaluators.report_json import report_to_dict
-from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec, spec_to_dict
+from vidscore_evaluators.convert import to_dict
+from vidscore_evaluators.live import Coverage
+from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores, report_to_dict
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 from vidscore_server.codec.report_codec import write_coverage, write_report
 
 NAMES = st.text(max_size=4)
@@ -59,7 +59,7 @@ REPORTS = st.builds(
         ).map(tuple),
     ),
     specification=st.just(
-        spec_to_dict(BenchmarkSpec(title="t", sequences=(SequenceSpec("a", frame_count=3),)))
+        to_dict(BenchmarkSpec(title="t", sequences=(SequenceSpec("a", frame_count=3),)))
     ),
     software=st.dictionaries(NAMES, NAMES, max_size=2),
 )

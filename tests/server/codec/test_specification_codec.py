@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore.v1 import specification_pb2
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
@@ -14,7 +15,6 @@ from vidscore_evaluators.specification import (
     EvaluatorSpec,
     FrameRanges,
     SequenceSpec,
-    spec_to_dict,
 )
 from vidscore_server.codec.specification_codec import read_specification, write_specification
 from vidscore_server.status import field_path
@@ -77,7 +77,7 @@ SPECIFICATIONS = st.builds(
 
 @given(SPECIFICATIONS)
 def test_a_specification_survives_the_wire(specification: BenchmarkSpec) -> None:
-    data = write_specification(spec_to_dict(specification)).SerializeToString()
+    data = write_specification(to_dict(specification)).SerializeToString()
     message = specification_pb2.BenchmarkSpec.FromString(data)
     assert read_specification(message, "specification") == specification
 

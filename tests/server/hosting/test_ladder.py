@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction
 from vidscore_server.hosting.ladder import Scale, Values, release, round_digits, round_to_step
 
 UP = (Scale(Direction.HIGHER),)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.store.records import later
 
-from vidscore_evaluators.measures import Direction
+from vidscore_evaluators.evaluator import Direction
 from vidscore_server.hosting.leaderboards import BoardRules, Entry, Selection, rank
 
 F1_MSE = (Direction.HIGHER, Direction.LOWER)

@@ -15,7 +15,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import starts_from_counts
 from vidscore_evaluators.evaluator import Unit
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.report_json import report_to_json
+from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_server.codec.annotations_codec import write_batch

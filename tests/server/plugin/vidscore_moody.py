@@ -15,10 +15,9 @@ from typing import Literal
 import numpy as np
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task, Unit
-from vidscore_evaluators.measures import count_measure
+from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit, count_measure
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Curve, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_evaluators.pairing import Coverage
+from vidscore_evaluators.live import Coverage
 from vidscore_server.runs.configuration import LiveReporting
 from vidscore_server.runs.live_schedule import LiveSchedule
 

@@ -14,10 +14,9 @@ from tests.server.scene import HERE, configuration, points
 from tests.support.waiting import until
 
 from vidscore.v1 import annotations_pb2, scoring_service_pb2
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, LimitError
-from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.live import StreamScorer
-from vidscore_evaluators.pairing import Coverage
+from vidscore_evaluators.live import Coverage, StreamScorer
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
@@ -286,7 +285,7 @@ async def test_confidences_of_any_size_are_taken_where_their_order_alone_counts(
         await session.receive(Side.DETECTIONS, batch, "detections")
     [fault] = caught.value.faults
     assert field_path(fault) == "detections.frame_numbers[1]"
-    assert fault.found == "the confidence 7.25 in frame 2 of 1 (and 1 more like it)"
+    assert fault.found == "the confidence 7.25 in frame 2 of sequence 1 (and 1 more like it)"
 
 
 @pytest.mark.parametrize(

@@ -12,18 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
-from vidscore_evaluators.geometry.boxes import extend_boxes, identical
-from vidscore_evaluators.geometry.merging import merge_overlapping
-from vidscore_evaluators.geometry.shapes import (
-    Criterion,
+from vidscore_evaluators.geometry import extend_boxes, identical
+from vidscore_evaluators.pairs import Pairs
+from vidscore_evaluators.protocols.neovision2.preparation import Scene, Side
+from vidscore_evaluators.shapes import (
+    OverlapRule,
     Shapes,
     boxes_as_shapes,
     join_groups,
+    merge_overlapping,
     overlapping_pairs,
-    overlapping_twins,
+    overlapping_self_pairs,
 )
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.protocols.neovision2.preparation import Scene, Side
 
 STEADY = -1
 """Stands for the block of a box that is merged with nothing."""
@@ -47,7 +47,7 @@ class Blocks:
     of_detections: IntArray
 
 
-def find_blocks(scene: Scene, over: Criterion) -> Blocks:
+def find_blocks(scene: Scene, over: OverlapRule) -> Blocks:
     """Find what is to be merged, and everything that this can have to do with.
 
     Of identical boxes only the surest stays: it is there at every confidence level at which any
@@ -61,9 +61,9 @@ def find_blocks(scene: Scene, over: Criterion) -> Blocks:
     """
     objects, detections = scene.objects, scene.detections
     real = np.flatnonzero(~scene.dont_care)
-    twins = overlapping_twins(_some(objects, real), over)
+    twins = overlapping_self_pairs(_some(objects, real), over)
     object_twins = Pairs(real[twins.left], real[twins.right])
-    detection_twins = overlapping_twins(detections.shapes, over)
+    detection_twins = overlapping_self_pairs(detections.shapes, over)
     clusters = _Clusters(
         (objects, detections),
         (

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from vidscore_evaluators.arrays import BoolArray, IntArray
-from vidscore_evaluators.geometry.shapes import overlapping_pairs
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.maximum import two_stage_gains
+from vidscore_evaluators.matching import match_maximum_in_stages
+from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.protocols.neovision2.class_lists import UNLISTED
 from vidscore_evaluators.protocols.neovision2.outcomes import Outcomes
 from vidscore_evaluators.protocols.neovision2.parameters import TOLERANCE, Neovision2Parameters
 from vidscore_evaluators.protocols.neovision2.preparation import Scene
+from vidscore_evaluators.shapes import overlapping_pairs
 
 
 def counting_pairs(scene: Scene, parameters: Neovision2Parameters) -> Pairs:
@@ -44,7 +44,7 @@ def classification_outcomes(scene: Scene, pairs: Pairs) -> Outcomes:
     kept = np.flatnonzero(fits & (wanted != UNLISTED))
     pairs, spared = pairs.take(kept), spared[kept]
     left, left_count = _one_for_each_class(scene, pairs, spared)
-    gains = two_stage_gains(
+    gains = match_maximum_in_stages(
         Pairs(left, pairs.right), spared, left_count, len(classes), scene.confidences
     )
     listed = classes != UNLISTED

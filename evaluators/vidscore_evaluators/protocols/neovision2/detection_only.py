@@ -22,18 +22,13 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.geometry.merging import merge_overlapping
-from vidscore_evaluators.geometry.shapes import (
-    Shapes,
-    join_groups,
-    overlapping_pairs,
-)
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.maximum import two_stage_gains
+from vidscore_evaluators.matching import match_maximum_in_stages
+from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.protocols.neovision2.blocks import STEADY, Blocks, find_blocks
 from vidscore_evaluators.protocols.neovision2.outcomes import Outcomes, join_outcomes
 from vidscore_evaluators.protocols.neovision2.parameters import TOLERANCE, Neovision2Parameters
 from vidscore_evaluators.protocols.neovision2.preparation import Scene
+from vidscore_evaluators.shapes import Shapes, join_groups, merge_overlapping, overlapping_pairs
 
 SHAPES_A_CHUNK = 1 << 20
 """Shapes in copies of blocks that are worked on at a time, so that memory stays bounded."""
@@ -97,7 +92,7 @@ def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: Blocks) -> Outcomes:
     # Both sides: a real object may be steady and another one repeat it.
     left_steady = blocks.of_objects == STEADY
     pairs = pairs.take(left_steady[pairs.left] & steady[pairs.right])
-    gains = two_stage_gains(
+    gains = match_maximum_in_stages(
         pairs,
         scene.dont_care[pairs.left],
         len(scene.dont_care),
@@ -193,7 +188,7 @@ class _Merging:
         left = self._left.take(left_rows, starts_from_counts(left_counts))
         pairs = overlapping_pairs(left, right, lambda ratios: ratios >= self._least)
         spared = self._is_spared[left_rows[pairs.left]]
-        gains = two_stage_gains(pairs, spared, len(left), len(right))
+        gains = match_maximum_in_stages(pairs, spared, len(left), len(right))
         groups = right.groups
         matched = np.bincount(groups[gains.first], minlength=len(blocks))
         return matched, np.bincount(groups[~gains.both], minlength=len(blocks))

@@ -7,12 +7,16 @@ from typing import ClassVar
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, QUADRILATERAL
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit
-from vidscore_evaluators.measures import (
+from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
     Dissimilarity,
+    Evaluator,
+    Growth,
     Measure,
+    Needs,
+    Task,
+    Unit,
     count_measure,
 )
 from vidscore_evaluators.plausibility.labels import LabelUse

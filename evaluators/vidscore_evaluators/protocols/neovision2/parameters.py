@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from vidscore_evaluators.geometry.merging import MergedShape
 from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.shapes import MergedShape
 
 TOLERANCE = 1e-9
 """Slack of every comparison of an overlap ratio or a share of area with its threshold."""

@@ -15,14 +15,13 @@ import numpy as np
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
-from vidscore_evaluators.geometry.boxes import envelopes
-from vidscore_evaluators.geometry.polygons import sides_cross
-from vidscore_evaluators.geometry.regions import Regions, shares_inside
-from vidscore_evaluators.geometry.shapes import Shapes, boxes_as_shapes
+from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.protocols.neovision2.class_lists import UNLISTED, ClassTable, class_table
 from vidscore_evaluators.protocols.neovision2.frame_selection import FrameSelection, select_frames
 from vidscore_evaluators.protocols.neovision2.levels import BELOW_ALL, Levels, find_levels
 from vidscore_evaluators.protocols.neovision2.parameters import TOLERANCE, Neovision2Parameters
+from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.shapes import Shapes, boxes_as_shapes, sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
@@ -161,7 +160,7 @@ class _Preparation:
         rows = np.flatnonzero(wanted & self._selection.evaluated[frames])
         shapes = boxes_as_shapes(
             np.searchsorted(rows, annotations.frame_starts),
-            envelopes(annotations.coordinates.take(rows, axis=0)),
+            bounding_boxes(annotations.coordinates.take(rows, axis=0)),
         )
         self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
         inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE

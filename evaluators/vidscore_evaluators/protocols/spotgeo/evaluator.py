@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import POINT, Annotations
+from vidscore_evaluators.annotations import POINT, Annotations, Side
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task
+from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.protocols.spotgeo.input_rules import input_faults
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters
 
 FAULTS_A_RULE = 1000

@@ -12,12 +12,11 @@ from operator import or_
 import numpy as np
 
 from vidscore_evaluators.arrays import IntArray, run_starts
-from vidscore_evaluators.exact import SCALE_BITS
-from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.protocols.spotgeo.parameters import SpotGeoParameters
 from vidscore_evaluators.protocols.spotgeo.tallying import LEFT_OUT, SEQUENCES
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
-from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tally import SCALE_BITS, Table, Tally
 
 MEASURES = (
     count_measure("true_positives", "Detections that are matched to an object (eq. 9)."),

@@ -21,14 +21,14 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.geometry.points import NearPoints, SortedPoints, near_points
-from vidscore_evaluators.matching.assignment import Blocks
-from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.matching.least_cost import (
-    LARGE_FRAME_CELLS,
+from vidscore_evaluators.geometry import NearPoints, SortedPoints, near_points
+from vidscore_evaluators.matching import (
+    MAX_MATRIX_CELLS,
+    CostBlocks,
     forbidden_costs,
-    least_cost_matching,
+    match_minimum_cost,
 )
+from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.protocols.spotgeo.parameters import (
     SpotGeoParameters,
     greatest_cost,
@@ -63,7 +63,7 @@ def find_true_positives(parameters: SpotGeoParameters, aligned: Aligned) -> True
     """
     matching = _Matching(parameters, _points(aligned.truth), _points(aligned.detections))
     cells = matching.truth.counts * matching.detections.counts
-    crowded = (cells > CROWDED_FRAME_CELLS) & (cells <= LARGE_FRAME_CELLS)
+    crowded = (cells > CROWDED_FRAME_CELLS) & (cells <= MAX_MATRIX_CELLS)
     found = [TruePositives(np.zeros(0, dtype=np.int64), np.zeros(0))]
     for frames, match in (
         (np.flatnonzero(~crowded & (cells > 0)), matching.by_pairs),
@@ -110,7 +110,7 @@ class _Matching:
         """Match frames by their pairs alone."""
         left = near.left + np.repeat(self.truth.starts[frames], near.counts)
         right = near.right + np.repeat(self.detections.starts[frames], near.counts)
-        return least_cost_matching(
+        return match_minimum_cost(
             Pairs(left, right),
             costs,
             np.repeat(frames, near.counts),
@@ -122,5 +122,5 @@ class _Matching:
         """Match frames by whole matrices, in which one pair too far apart outweighs all others."""
         heights, widths = self.truth.counts[frames], self.detections.counts[frames]
         greatest = np.full(len(frames), greatest_cost(self.parameters))
-        blocks = Blocks(starts_from_counts(near.counts), near.left, near.right, heights, widths)
-        return blocks.assigned_pairs(costs, forbidden_costs(greatest, np.minimum(heights, widths)))
+        blocks = CostBlocks(starts_from_counts(near.counts), near.left, near.right, heights, widths)
+        return blocks.assign(costs, forbidden_costs(greatest, np.minimum(heights, widths)))

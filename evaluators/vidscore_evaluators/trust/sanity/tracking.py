@@ -27,7 +27,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
-from vidscore_evaluators.geometry.boxes import overlap_ratios
+from vidscore_evaluators.geometry import overlap_ratios
 from vidscore_evaluators.trust.sanity.families import (
     CLASS_NAMES,
     LARGEST_DISTANCE_PX,

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from tests.evaluators.protocols.spotgeo.helpers import make_points
 
-from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import InputError, ParameterError
-from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.protocols.spotgeo.input_rules import FAULTS_A_RULE
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations

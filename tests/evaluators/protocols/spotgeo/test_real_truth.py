@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.support.tree import ROOT
 
-from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.validation import Columns, build_annotations

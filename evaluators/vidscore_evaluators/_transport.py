@@ -1,0 +1,179 @@
+"""Exact transport between equal masses: m supply nodes of 1/m to n demand nodes of 1/n.
+
+With g the greatest common divisor of m and n, every supply is n/g units and every demand m/g units,
+so that an optimal plan moves whole units. Where there are few units, each becomes a row and each
+unit of demand a column of an assignment. Where there are many, supply nodes are saturated one after
+the other along shortest paths, which keeps the plan so far optimal (successive shortest paths, with
+potentials as in the Hungarian method). Nothing is iterated to a tolerance: the plan is optimal up
+to the rounding of sums of costs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.matching import assign
+
+MAX_ASSIGNED_UNITS = 200
+"""Units up to which an assignment of units is faster than shortest paths."""
+
+_NOWHERE = -1
+
+
+def transport_cost(costs: FloatArray) -> float:
+    """Least cost of moving m supplies of mass 1/m to n demands of mass 1/n.
+
+    Args:
+        costs: (m, n) finite costs, 0 or more, of moving a mass of 1; m and n at least 1.
+
+    Returns:
+        The cost, for a total mass of 1.
+    """
+    supplies, demands = costs.shape
+    units = math.lcm(supplies, demands)
+    if units <= MAX_ASSIGNED_UNITS:
+        table = np.repeat(np.repeat(costs, units // supplies, axis=0), units // demands, axis=1)
+        return math.fsum(table[np.arange(units), assign(table[None])[0]].tolist()) / units
+    # A path step is a demand node, so that few of them are better.
+    plan = _Plan.of(costs if supplies >= demands else costs.T)
+    for supply in range(len(plan.costs)):
+        plan.saturate(supply)
+    used = plan.flow > 0
+    return math.fsum((plan.flow[used] * plan.costs[used]).tolist()) / units
+
+
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """Shortest paths from a supply node, through demand nodes and the supplies that they receive.
+
+    Attributes:
+        end: The nearest demand node with residual capacity.
+        previous_supply: (n,) supply node before each demand node.
+        previous_demand: (m,) demand node before each supply node that was reached.
+        demand_lengths: (n,) length of the path to each demand node.
+        supply_lengths: (m,) length of the path to each supply node, infinite if unreached.
+        settled: (n,) demand nodes whose path is final.
+    """
+
+    end: int
+    previous_supply: IntArray
+    previous_demand: IntArray
+    demand_lengths: FloatArray
+    supply_lengths: FloatArray
+    settled: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The flow so far, and the potentials that prove it optimal; its arrays change.
+
+    Attributes:
+        costs: (m, n) costs.
+        flow: (m, n) units moved.
+        residuals: (n,) residual capacity of each demand node.
+        supply: Units of each supply node.
+        supply_potentials: (m,) no cost is below the sum of its two potentials, and the cost of
+            flow equals it.
+        demand_potentials: (n,) the other ones.
+    """
+
+    costs: FloatArray
+    flow: IntArray
+    residuals: IntArray
+    supply: int
+    supply_potentials: FloatArray
+    demand_potentials: FloatArray
+
+    @classmethod
+    def of(cls, costs: FloatArray) -> _Plan:
+        """The plan without flow."""
+        supplies, demands = costs.shape
+        divisor = math.gcd(supplies, demands)
+        return cls(
+            costs=costs,
+            flow=np.zeros(costs.shape, dtype=np.int64),
+            residuals=np.full(demands, supplies // divisor, dtype=np.int64),
+            supply=demands // divisor,
+            supply_potentials=np.zeros(supplies),
+            demand_potentials=costs.min(axis=0),
+        )
+
+    def saturate(self, supply: int) -> None:
+        """Saturate a supply node, at the least cost of the whole plan."""
+        left = self.supply
+        while left:
+            paths = self._shortest_paths(supply)
+            self._update_duals(paths)
+            left -= self._augment(paths, supply, left)
+
+    def _shortest_paths(self, supply: int) -> _Paths:
+        """Dijkstra's method on reduced costs, up to the first demand node with capacity left."""
+        previous_supply = np.full(len(self.residuals), supply, dtype=np.int64)
+        previous_demand = np.full(len(self.costs), _NOWHERE, dtype=np.int64)
+        demand_lengths = (
+            self.costs[supply] - self.supply_potentials[supply] - self.demand_potentials
+        )
+        supply_lengths = np.full(len(self.costs), np.inf)
+        supply_lengths[supply] = 0.0
+        settled = np.zeros(len(self.residuals), dtype=np.bool_)
+        while True:
+            demand = int(np.where(settled, np.inf, demand_lengths).argmin())
+            settled[demand] = True
+            if self.residuals[demand]:
+                return _Paths(
+                    demand,
+                    previous_supply,
+                    previous_demand,
+                    demand_lengths,
+                    supply_lengths,
+                    settled,
+                )
+            reached = np.flatnonzero((self.flow[:, demand] > 0) & np.isinf(supply_lengths))
+            if len(reached):
+                supply_lengths[reached], previous_demand[reached] = demand_lengths[demand], demand
+                self._relax(reached, demand, demand_lengths, previous_supply, settled)
+
+    def _relax(
+        self,
+        reached: IntArray,
+        demand: int,
+        demand_lengths: FloatArray,
+        previous_supply: IntArray,
+        settled: BoolArray,
+    ) -> None:
+        """Relax paths to demand nodes through newly reached supply nodes."""
+        onward = (
+            self.costs[reached] - self.supply_potentials[reached, None] - self.demand_potentials
+        )
+        argmin = onward.argmin(axis=0)
+        lengths = demand_lengths[demand] + onward[argmin, np.arange(len(argmin))]
+        shorter = ~settled & (lengths < demand_lengths)
+        demand_lengths[shorter] = lengths[shorter]
+        previous_supply[shorter] = reached[argmin[shorter]]
+
+    def _update_duals(self, paths: _Paths) -> None:
+        length = paths.demand_lengths[paths.end]
+        reached = np.isfinite(paths.supply_lengths)
+        self.supply_potentials[reached] += length - paths.supply_lengths[reached]
+        self.demand_potentials[paths.settled] -= length - paths.demand_lengths[paths.settled]
+
+    def _augment(self, paths: _Paths, supply: int, left: int) -> int:
+        """Augment along the path to its end by as much as every step allows."""
+        steps = []
+        demand, amount = paths.end, min(left, int(self.residuals[paths.end]))
+        while True:
+            source = int(paths.previous_supply[demand])
+            steps.append((source, demand, 1))
+            if source == supply:
+                break
+            demand = int(paths.previous_demand[source])
+            steps.append((source, demand, -1))
+            amount = min(amount, int(self.flow[source, demand]))
+        for source, demand, sign in steps:
+            self.flow[source, demand] += sign * amount
+        self.residuals[paths.end] -= amount
+        return amount

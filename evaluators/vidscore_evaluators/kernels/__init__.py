@@ -1,0 +1,366 @@
+# mypy: disable-error-code="empty-body"
+# ruff: noqa: PLR0913, PLR0917
+"""Kernels: loops in C that numpy has no function for, each declared here once as a typed function.
+
+The C files are compiled when the project is installed (`hatch_build.py`), into a library that calls
+nothing, not even the C library: memory is passed in as arrays, and results are written to arrays.
+Calls release the GIL, so that threads run in parallel. Every kernel gives the same bits on every
+machine: arithmetic is that of binary64, operation by operation.
+
+`kernels.h` declares the same functions to C. A kernel refuses arrays that C would misread; lengths,
+values and writability are the caller's responsibility. (ctypes costs 9 us a call with 4 arrays and
+loads in 2 ms; cffi would save 6 us a call and spend 20 ms on parsing the header.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, SupportsIndex, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FlagArray, FloatArray, IntArray
+from vidscore_evaluators.kernels._sources import LIBRARY, digest
+
+HashArray = NDArray[np.uint64]
+Kind = type[np.generic] | type[int]
+"""Element type of an array, or `int` for an integer."""
+
+Declaration = TypeVar("Declaration", bound=Callable[..., int])
+
+
+class Kernel:
+    """A function of the library, which takes arrays and integers and returns an integer.
+
+    Attributes:
+        name: Its name in C.
+        kinds: Types of its parameters, in order.
+    """
+
+    def __init__(self, library: ctypes.CDLL, name: str, kinds: tuple[Kind, ...]) -> None:
+        self.name = name
+        self.kinds = kinds
+        self._dtypes = [None if kind is int else np.dtype(kind) for kind in kinds]
+        self._function = library[name]
+        self._function.restype = ctypes.c_int64
+        self._function.argtypes = [
+            ctypes.c_int64 if kind is int else ctypes.c_void_p for kind in kinds
+        ]
+
+    def __call__(self, *arguments: AnyArray | SupportsIndex) -> int:
+        """Call it, without the GIL.
+
+        Raises:
+            TypeError: If an argument is of another type.
+            ValueError: If an array has gaps or is not aligned.
+            OverflowError: If an integer does not fit into 64 bits.
+        """
+        passed: list[int] = []
+        for argument, dtype in zip(arguments, self._dtypes, strict=True):
+            if dtype is None:
+                number = operator.index(argument)
+                if not -(1 << 63) <= number < 1 << 63:
+                    raise OverflowError(f"{number} does not fit into 64 bits")
+                passed.append(number)
+            elif not isinstance(argument, np.ndarray):
+                raise TypeError(f"got {type(argument).__name__}, expected an array of {dtype}")
+            elif argument.dtype != dtype:
+                raise TypeError(f"got an array of {argument.dtype}, expected an array of {dtype}")
+            elif not (argument.flags.c_contiguous and argument.flags.aligned):
+                raise ValueError(f"an array of {dtype} must be C-contiguous and aligned")
+            else:
+                passed.append(argument.ctypes.data)
+        result: int = self._function(*passed)
+        return result
+
+
+def load(folder: Path) -> ctypes.CDLL:
+    """Load the library of a folder, which must be compiled from the sources beside it.
+
+    Raises:
+        ImportError: If it is missing or outdated; the message says what to do.
+    """
+    path = folder / LIBRARY
+    try:
+        library = ctypes.CDLL(str(path))
+        compiled_from = Kernel(library, "sources_digest", ())()
+    except (OSError, AttributeError) as error:
+        raise _unusable(path, f"cannot be loaded ({error})") from error
+    if compiled_from != digest(folder):
+        raise _unusable(path, "was not compiled from the sources beside it")
+    return library
+
+
+def _unusable(path: Path, reason: str) -> ImportError:
+    remedy = "run `make loops` in a clone of vidscore, or install vidscore again"
+    return ImportError(f"{path.name} of vidscore {reason}; {remedy}", path=str(path))
+
+
+_LIBRARY = load(Path(__file__).parent)
+
+
+def _kernel(declaration: Declaration) -> Declaration:
+    """The function of the library that a declaration describes, with its name and types."""
+    hints = typing.get_type_hints(declaration)
+    del hints["return"]
+    # An array's hint is numpy.ndarray[shape, numpy.dtype[element]].
+    kinds = (
+        int if hint is int else typing.get_args(typing.get_args(hint)[1])[0]
+        for hint in hints.values()
+    )
+    kernel: Any = Kernel(_LIBRARY, declaration.__name__, tuple(kinds))
+    kernel.__doc__ = declaration.__doc__
+    bound: Declaration = kernel
+    return bound
+
+
+# assignment.c
+
+
+@_kernel
+def assign_matrices(
+    costs: FloatArray,
+    count: int,
+    rows: int,
+    columns: int,
+    numbers: FloatArray,
+    places: IntArray,
+    chosen: IntArray,
+) -> int:
+    """Assign the rows of matrices of one shape; returns how many matrices were solved."""
+
+
+@_kernel
+def assign_blocks(
+    starts: IntArray,
+    rows: IntArray,
+    columns: IntArray,
+    costs: FloatArray,
+    heights: IntArray,
+    widths: IntArray,
+    others: FloatArray,
+    count: int,
+    cells: FloatArray,
+    numbers: FloatArray,
+    places: IntArray,
+    longest: int,
+    assigned: BoolArray,
+) -> int:
+    """Assign blocks of pairs; returns how many blocks were solved."""
+
+
+# geometry.c
+
+
+@_kernel
+def sides_cross(corners: FloatArray, count: int, crossing: BoolArray) -> int:
+    """Whether opposite sides of quadrilaterals cross; returns how many do."""
+
+
+@_kernel
+def bounding_boxes(corners: FloatArray, count: int, points: int, boxes: FloatArray) -> int:
+    """Least upright boxes around objects of `points` points each."""
+
+
+@_kernel
+def sort_points(points: FloatArray, starts: IntArray, group_count: int) -> int:
+    """Sort the points of each group by x and then by y, in place."""
+
+
+@_kernel
+def near_points(
+    left: FloatArray,
+    left_starts: IntArray,
+    right: FloatArray,
+    right_starts: IntArray,
+    groups: IntArray,
+    group_count: int,
+    most: FloatArray,
+    place: IntArray,
+    capacity: int,
+    left_places: IntArray,
+    right_places: IntArray,
+    squares: FloatArray,
+    counts: IntArray,
+) -> int:
+    """Pairs of near points, from `place` on as far as there is capacity; returns how many."""
+
+
+@_kernel
+def touching_pairs(
+    left: FloatArray,
+    left_starts: IntArray,
+    right: FloatArray,
+    right_starts: IntArray,
+    group_count: int,
+    self_pairs: int,
+    place: IntArray,
+    scratch: IntArray,
+    capacity: int,
+    left_rows: IntArray,
+    right_rows: IntArray,
+) -> int:
+    """Pairs of touching boxes, from `place` on as far as there is capacity; returns how many."""
+
+
+# keys.c
+
+
+@_kernel
+def factorize_keys(
+    keys: IntArray,
+    count: int,
+    scratch: IntArray,
+    more_scratch: IntArray,
+    codes: IntArray,
+    different: IntArray,
+    times: IntArray,
+) -> int:
+    """Codes of keys, the distinct keys and their counts; returns how many are distinct."""
+
+
+@_kernel
+def hash_rows(
+    row_count: int,
+    first: HashArray,
+    first_count: int,
+    of_first: IntArray,
+    second: HashArray,
+    second_count: int,
+    of_second: IntArray,
+    kinds: FlagArray,
+    addresses: IntArray,
+    strides: IntArray,
+    weights: HashArray,
+    column_count: int,
+    hash_count: int,
+    hashes: HashArray,
+    totals: HashArray,
+) -> int:
+    """Hashes of rows of columns at given addresses, and their sums."""
+
+
+# matching.c
+
+
+@_kernel
+def component_labels(
+    left: IntArray, right: IntArray, edge_count: int, node_count: int, roots: IntArray
+) -> int:
+    """The least node of the connected component of each node; returns how many components."""
+
+
+@_kernel
+def match_greedy(
+    detections: IntArray,
+    targets: IntArray,
+    similarities: FloatArray,
+    pair_count: int,
+    at_least: FloatArray,
+    reusable: BoolArray,
+    target_count: int,
+    taken: BoolArray,
+    chosen: IntArray,
+) -> int:
+    """Greedy matching in the order of the pairs; returns how many, or -1 for a wrong target."""
+
+
+@_kernel
+def incremental_matching(
+    left: IntArray,
+    right: IntArray,
+    pair_count: int,
+    order: IntArray,
+    left_count: int,
+    right_count: int,
+    scratch: IntArray,
+    gains: BoolArray,
+) -> int:
+    """Right objects whose insertion augments the maximum matching; returns its size."""
+
+
+@_kernel
+def dominant_edges(
+    left: IntArray,
+    right: IntArray,
+    weights: FloatArray,
+    pair_count: int,
+    left_count: int,
+    right_count: int,
+    numbers: IntArray,
+    places: IntArray,
+    heavy: FloatArray,
+    states: FlagArray,
+) -> int:
+    """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
+
+
+# text.c
+
+
+@_kernel
+def parse_rows(
+    text: FlagArray,
+    kinds: FlagArray,
+    column_count: int,
+    row_count: int,
+    longest_row: int,
+    of_empty: FloatArray,
+    integer_of_empty: int,
+    numbers: FloatArray,
+    integers: IntArray,
+    starts: IntArray,
+    ends: IntArray,
+    unread: IntArray,
+) -> int:
+    """Rows of comma-separated values as columns; returns how many fields are unread, or -1."""
+
+
+@_kernel
+def factorize_strings(
+    text: FlagArray,
+    starts: IntArray,
+    ends: IntArray,
+    field_count: int,
+    key: int,
+    slots: IntArray,
+    slot_count: int,
+    codes: IntArray,
+    first_fields: IntArray,
+) -> int:
+    """Codes of strings by first appearance; returns how many are distinct."""
+
+
+@_kernel
+def parse_spotgeo(
+    text: FlagArray,
+    size: int,
+    sequence_ids: IntArray,
+    frames: IntArray,
+    counts: IntArray,
+    coordinates: FloatArray,
+) -> int:
+    """Entries of spotGEO JSON as columns; returns how many, or -1 for the slow path."""
+
+
+def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Factorize keys: codes ascend with the keys, without gaps.
+
+    Args:
+        keys: (N,) keys, 0 or more.
+
+    Returns:
+        The distinct keys, the code of each of the N, and the count of each distinct key.
+    """
+    count = len(keys)
+    first, second = np.empty((2, 2 * count), dtype=np.int64)
+    codes, different, times = np.empty((3, count), dtype=np.int64)
+    found = factorize_keys(
+        np.ascontiguousarray(keys), count, first, second, codes, different, times
+    )
+    return different[:found].copy(), codes, times[:found].copy()

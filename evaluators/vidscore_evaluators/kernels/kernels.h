@@ -1,0 +1,66 @@
+/* Every function of the library. `kernels/__init__.py` declares them to Python and says what they do.
+
+   A function only computes: it calls nothing, allocates nothing and keeps nothing. Its caller answers
+   for the types and lengths of arrays. */
+
+#ifndef VIDSCORE_KERNELS_H
+#define VIDSCORE_KERNELS_H
+
+#include <stdint.h>
+
+/* assignment.c */
+int64_t assign_matrices(const double *costs, int64_t count, int64_t rows, int64_t columns,
+                        double *numbers, int64_t *places, int64_t *chosen);
+int64_t assign_blocks(const int64_t *starts, const int64_t *rows, const int64_t *columns,
+                      const double *costs, const int64_t *heights, const int64_t *widths,
+                      const double *others, int64_t count, double *cells, double *numbers,
+                      int64_t *places, int64_t longest, uint8_t *assigned);
+
+/* geometry.c */
+int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing);
+int64_t bounding_boxes(const double *corners, int64_t count, int64_t points, double *boxes);
+int64_t sort_points(double *points, const int64_t *starts, int64_t group_count);
+int64_t near_points(const double *left, const int64_t *left_starts, const double *right,
+                    const int64_t *right_starts, const int64_t *groups, int64_t group_count,
+                    const double *most, int64_t *place, int64_t capacity, int64_t *left_places,
+                    int64_t *right_places, double *squares, int64_t *counts);
+int64_t touching_pairs(const double *left, const int64_t *left_starts, const double *right,
+                       const int64_t *right_starts, int64_t group_count, int64_t self_pairs,
+                       int64_t *place, int64_t *scratch, int64_t capacity, int64_t *left_rows,
+                       int64_t *right_rows);
+
+/* keys.c */
+int64_t sources_digest(void);
+int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *scratch, int64_t *more_scratch,
+                       int64_t *codes, int64_t *different, int64_t *times);
+int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
+                  const int64_t *of_first, const uint64_t *second, int64_t second_count,
+                  const int64_t *of_second, const uint8_t *kinds, const int64_t *addresses,
+                  const int64_t *strides, const uint64_t *weights, int64_t column_count,
+                  int64_t hash_count, uint64_t *hashes, uint64_t *totals);
+
+/* matching.c */
+int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge_count,
+                         int64_t node_count, int64_t *roots);
+int64_t match_greedy(const int64_t *detections, const int64_t *targets, const double *similarities,
+                     int64_t pair_count, const double *at_least, const uint8_t *reusable,
+                     int64_t target_count, uint8_t *taken, int64_t *chosen);
+int64_t incremental_matching(const int64_t *left, const int64_t *right, int64_t pair_count,
+                             const int64_t *order, int64_t left_count, int64_t right_count,
+                             int64_t *scratch, uint8_t *gains);
+int64_t dominant_edges(const int64_t *left, const int64_t *right, const double *weights,
+                       int64_t pair_count, int64_t left_count, int64_t right_count,
+                       int64_t *numbers, int64_t *places, double *heavy, uint8_t *states);
+
+/* text.c */
+int64_t parse_rows(const uint8_t *text, const uint8_t *kinds, int64_t column_count,
+                   int64_t row_count, int64_t longest_row, const double *of_empty,
+                   int64_t integer_of_empty, double *numbers, int64_t *integers, int64_t *starts,
+                   int64_t *ends, int64_t *unread);
+int64_t factorize_strings(const uint8_t *text, const int64_t *starts, const int64_t *ends,
+                          int64_t field_count, int64_t key, int64_t *slots, int64_t slot_count,
+                          int64_t *codes, int64_t *first_fields);
+int64_t parse_spotgeo(const uint8_t *text, int64_t size, int64_t *sequence_ids, int64_t *frames,
+                      int64_t *counts, double *coordinates);
+
+#endif

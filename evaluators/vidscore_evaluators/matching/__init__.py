@@ -1,1 +1,0 @@
-"""Who is matched with whom: candidate pairs, their components, and one-to-one matchings."""

@@ -1,0 +1,214 @@
+"""Processes, threads, interrupts and memory of the process that scores.
+
+- `SpawnedPool` and `map_in_order`: worker processes that end with their parent, ignore Ctrl-C and
+  give results in order.
+- `map_threads`: an ordered, bounded thread map for work that releases the GIL.
+- `sigint_blocked`: SIGINT is blocked in children and deferred in the parent.
+- `tune_malloc`: for processes of our own; nothing calls it on import.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Self, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Progress = Callable[[int, int], None]
+"""Called with (items done, items in all)."""
+
+SPAWN = multiprocessing.get_context("spawn")
+"""Processes are spawned, not forked: a fork of a process with running gRPC threads can hang."""
+
+MAX_THREADS = 4
+"""More would contend for the GIL."""
+
+# Option numbers of <malloc.h>.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+MMAP_THRESHOLD_BYTES = 32 << 20
+"""Larger arrays go back to the system when they are freed; glibc allows no more."""
+
+TRIM_THRESHOLD_BYTES = 256 << 20
+"""Free memory kept at the top of the heap."""
+
+
+class SpawnedPool:
+    """A process pool for a `with` block; its workers end with their parent and ignore SIGINT.
+
+    Leaving the block cancels work that has not begun and waits for the rest.
+
+    Args:
+        workers: Number of processes.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._executor = ProcessPoolExecutor(
+            workers, mp_context=SPAWN, initializer=initialize_worker
+        )
+
+    def __enter__(self) -> Self:
+        """Return the pool; processes start with the first work."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Cancel what has not begun and wait for the rest."""
+        self._executor.shutdown(cancel_futures=True)
+
+    def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Apply a function to every item; results are in the order of the items.
+
+        Args:
+            work: A module-level function, so that another process can import it.
+            items: Its arguments; all are submitted at once.
+        """
+        with sigint_blocked():
+            return self._executor.map(work, items)
+
+
+def map_in_order(
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """Apply a function to every item, in this process or in several.
+
+    Args:
+        work: A module-level function, so that another process can import it.
+        items: Its arguments.
+        workers: Number of processes; 1 for this one alone.
+        progress: Called after each item.
+
+    Returns:
+        Results in the order of the items, whatever `workers` is.
+
+    Raises:
+        ValueError: If `workers` is below 1.
+    """
+    if workers < 1:
+        raise ValueError(f"at least 1 worker is needed, not {workers}")
+    if workers == 1 or len(items) < 2:
+        return _gather(map(work, items), len(items), progress)
+    with SpawnedPool(workers) as pool:
+        return _gather(pool.map(work, items), len(items), progress)
+
+
+def initialize_worker() -> None:
+    """Set up a process that works for this one: it exits when its parent has ended, however."""
+    tune_malloc()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def map_threads(
+    work: Callable[[Item], Result], items: Iterable[Item]
+) -> Iterator[Callable[[], Result]]:
+    """Apply a function to every item in a few threads; in this thread if there is one processor.
+
+    Args:
+        work: The function; it must not call `map_threads` itself, which would deadlock.
+        items: Its arguments; one is taken when a thread is free or about to be free.
+
+    Yields:
+        For each item, in order, a function that returns the result or raises the error.
+    """
+    count = min(MAX_THREADS, os.cpu_count() or 1)
+    if count == 1:
+        yield from (partial(work, item) for item in items)
+        return
+    threads = _threads(count)
+    pending: deque[Future[Result]] = deque()
+    for item in items:
+        pending.append(threads.submit(work, item))
+        if len(pending) > count:
+            yield pending.popleft().result  # not kept once yielded: a result may be large
+    while pending:
+        yield pending.popleft().result
+
+
+@contextmanager
+def sigint_blocked() -> Iterator[None]:
+    """Block SIGINT in processes started in this block, and defer it in this one until the end.
+
+    A terminal sends Ctrl-C to every process in the foreground, workers included. Only the process
+    that started them should act on it; a worker interrupted during its imports would print a
+    meaningless traceback. Does nothing on systems without POSIX signals.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # A blocked signal stays blocked in the processes that start here.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with _sigint_deferred():
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def tune_malloc() -> bool:
+    """Keep freed arrays in this process for reuse; returns whether the C library can.
+
+    glibc returns large arrays to the system as soon as they are freed. Each new one then costs a
+    page fault for every 4 KiB: a fifth of the time of scoring files. It changes the whole process,
+    so only processes of our own call it: the command line, servers and workers.
+    """
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except AttributeError:  # not glibc
+        return False
+    options = (
+        (_M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES),
+        (_M_TRIM_THRESHOLD, TRIM_THRESHOLD_BYTES),
+    )
+    return all(set_option(option, value) for option, value in options)
+
+
+def _exit_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _gather(results: Iterable[Result], count: int, progress: Progress | None) -> list[Result]:
+    gathered = []
+    for result in results:
+        gathered.append(result)
+        if progress is not None:
+            progress(len(gathered), count)
+    return gathered
+
+
+@cache
+def _threads(count: int) -> ThreadPoolExecutor:
+    # Never shut down: the garbage collector would do it wherever a `map_threads` was abandoned, in
+    # any thread, even while that thread starts another one, and wait for itself forever.
+    return ThreadPoolExecutor(count, "map-threads")
+
+
+@contextmanager
+def _sigint_deferred() -> Iterator[None]:
+    """Defer SIGINT that another thread receives until the end of the block."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        if received:
+            signal.raise_signal(signal.SIGINT)

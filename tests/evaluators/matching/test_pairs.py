@@ -1,0 +1,199 @@
+"""Candidate pairs of all frames at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidscore_evaluators import pairs as pairs_module
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.pairs import BoundingBoxes, Pairs, gated_pairs, measured_pairs, self_pairs
+
+EVERY_CHUNK = pytest.mark.parametrize("chunk", [0, 1, 7, 1 << 15])
+MANY = 100
+"""Objects of a frame that are searched in a grid."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes of several frames; `tags` is what the gate looks at besides."""
+
+    extents: BoundingBoxes
+    tags: IntArray
+
+    @property
+    def starts(self) -> IntArray:
+        return self.extents.starts
+
+    @property
+    def corners(self) -> FloatArray:
+        return self.extents.boxes
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How boxes lie: most alike, on a lattice, in an area that is wider or higher, or a line."""
+
+    seed: int
+    scale: float
+    area: tuple[int, int]
+    longest: int
+    odd: tuple[float, ...]
+
+    def boxes(self, counts: list[int]) -> Boxes:
+        random = np.random.default_rng((self.seed, sum(counts)))
+        size = sum(counts)
+        low = random.integers(0, np.array(self.area) + 1, (size, 2))
+        high = low + random.integers(0, self.longest + 1, (size, 2))
+        corners = np.concatenate([low, high], axis=1) * self.scale
+        for value in self.odd:
+            corners[random.random(corners.shape) < 0.02] = value
+        starts = starts_from_counts(np.array(counts, dtype=np.int64))
+        return Boxes(BoundingBoxes(starts, corners), random.integers(0, 3, size))
+
+
+layouts = st.builds(
+    Layout,
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1.0, 0.1, -1.0, 1e9 / 20, 1e-320, 1e304]),
+    area=st.tuples(*[st.sampled_from([0, 5, 40, 1000])] * 2),
+    longest=st.sampled_from([0, 5, 40]),
+    odd=st.lists(st.sampled_from([nan, inf, -inf, 0.0, -0.0, 1e308, -1e308]), max_size=2).map(
+        tuple
+    ),
+)
+sizes = st.one_of(st.integers(0, 7), st.integers(0, MANY))
+frame_lists = st.lists(st.tuples(sizes, sizes), max_size=5)
+
+
+def gate_of(left: Boxes, right: Boxes) -> pairs_module.Gate:
+    def gate(i: IntArray, j: IntArray) -> BoolArray:
+        passed: BoolArray = left.tags[i] != right.tags[j]
+        return passed
+
+    return gate
+
+
+def all_pairs(left: Boxes, right: Boxes) -> list[tuple[int, int]]:
+    """By comparing every two."""
+    passes = gate_of(left, right)
+    found: list[tuple[int, int]] = []
+    for frame in range(len(left.starts) - 1):
+        rows, others = (
+            np.arange(side.starts[frame], side.starts[frame + 1]) for side in (left, right)
+        )
+        i, j = (side.reshape(-1) for side in np.meshgrid(rows, others, indexing="ij"))
+        mine, theirs = left.corners[i], right.corners[j]
+        touch = (mine[:, :2] <= theirs[:, 2:]).all(axis=1)
+        touch &= (theirs[:, :2] <= mine[:, 2:]).all(axis=1)
+        touch &= passes(i, j)
+        found.extend(zip(i[touch].tolist(), j[touch].tolist(), strict=True))
+    return found
+
+
+def listed(pairs: Pairs) -> list[tuple[int, int]]:
+    return list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+
+
+@EVERY_CHUNK
+@given(frames=frame_lists, layout=layouts)
+def test_every_pair_that_touches_and_passes_is_found_once_and_in_order(
+    chunk: int, frames: list[tuple[int, int]], layout: Layout
+) -> None:
+    left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
+        pairs = gated_pairs(left.extents, right.extents, gate_of(left, right))
+    assert listed(pairs) == all_pairs(left, right)
+
+
+@EVERY_CHUNK
+@given(counts=st.lists(sizes, max_size=5), layout=layouts)
+def test_every_two_of_a_side_that_touch_and_pass_are_found_once_and_in_order(
+    chunk: int, counts: list[int], layout: Layout
+) -> None:
+    side = layout.boxes(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
+        twins = self_pairs(side.extents, gate_of(side, side))
+    assert listed(twins) == [(i, j) for i, j in all_pairs(side, side) if i < j]
+
+
+@EVERY_CHUNK
+@given(frames=frame_lists, seed=st.integers(0, 2**32 - 1))
+def test_pairs_come_with_what_was_measured_of_each(
+    chunk: int, frames: list[tuple[int, int]], seed: int
+) -> None:
+    """The width that two share is measured; no pair that touches has less than 0."""
+    layout = Layout(seed, 1.0, (20, 20), 10, ())
+    left, right = (layout.boxes([frame[side] for frame in frames]) for side in (0, 1))
+
+    def shared(i: IntArray, j: IntArray) -> FloatArray:
+        low = np.maximum(left.corners[i, 0], right.corners[j, 0])
+        widths: FloatArray = np.minimum(left.corners[i, 2], right.corners[j, 2]) - low
+        return widths
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs_module, "PAIRS_PER_CHUNK", chunk)
+        pairs, values = measured_pairs(left.extents, right.extents, shared, 3.0)
+    whole = gated_pairs(left.extents, right.extents, lambda i, j: shared(i, j) >= 3.0)
+    assert listed(pairs) == listed(whole)
+    assert values.tolist() == shared(pairs.left, pairs.right).tolist()
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_long_chain_is_searched_whichever_way_it_runs(axis: int) -> None:
+    """Each box of a chain touches itself, the one before and the one after."""
+    count = 3000
+    corners = np.zeros((count, 4))
+    corners[:, axis] = np.arange(count) * 4.0
+    corners[:, 1 - axis] = np.arange(count) % 3
+    corners[:, 2:] = corners[:, :2] + 7.0
+    chain = BoundingBoxes(np.array([0, count]), corners)
+    expected = [(i, j) for i in range(count) for j in (i - 1, i, i + 1) if 0 <= j < count]
+    assert listed(gated_pairs(chain, chain, every_pair)) == expected
+
+
+def test_memory_stays_bounded_because_the_gate_sees_one_chunk_at_a_time() -> None:
+    count = 1000
+    extents = BoundingBoxes(np.array([0, count]), np.zeros((count, 4)))
+    asked = []
+
+    def gate(left: IntArray, right: IntArray) -> BoolArray:
+        asked.append(len(left))
+        same: BoolArray = left == right
+        return same
+
+    assert len(gated_pairs(extents, extents, gate)) == count
+    assert max(asked) <= pairs_module.PAIRS_PER_CHUNK + 2 * count
+    assert sum(asked) == count * count
+
+
+def test_sides_of_different_numbers_of_groups_are_refused() -> None:
+    one, two = (
+        BoundingBoxes(np.zeros(count + 1, dtype=np.int64), np.zeros((0, 4))) for count in (1, 2)
+    )
+    with pytest.raises(ValueError, match="1 groups cannot be paired with 2"):
+        gated_pairs(one, two, every_pair)
+
+
+@pytest.mark.parametrize("starts", [[1, 2], [0, 1], [0, 3], [0, 3, 2]])
+def test_groups_that_do_not_hold_exactly_the_boxes_are_refused(starts: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"shape \(2, 4\) do not fall into groups"):
+        BoundingBoxes(np.array(starts), np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 2), (2, 8), (2, 4, 1)])
+def test_what_is_no_array_of_boxes_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="do not fall into groups"):
+        BoundingBoxes(np.array([0, 2]), np.zeros(shape))
+
+
+def every_pair(left: IntArray, right: IntArray) -> BoolArray:
+    every: BoolArray = (left >= 0) & (right >= 0)
+    return every

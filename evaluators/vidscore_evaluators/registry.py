@@ -21,7 +21,7 @@ from vidscore_evaluators.specification import BenchmarkSpec
 ENTRY_POINT_GROUP = "vidscore.evaluators"
 
 _BUILT_IN = {
-    "spotgeo": "vidscore_evaluators.protocols.spotgeo:SpotGeo",
+    "spotgeo": "vidscore_evaluators.spotgeo:SpotGeo",
     "neovision2": "vidscore_evaluators.protocols.neovision2:Neovision2",
     "f1": "vidscore_evaluators.criteria.f1:F1",
     "map": "vidscore_evaluators.criteria.mean_average_precision:MeanAveragePrecision",

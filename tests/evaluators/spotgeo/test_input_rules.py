@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.evaluators.protocols.spotgeo.helpers import make_points
+from tests.evaluators.spotgeo.helpers import make_points
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.errors import InputError, ParameterError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.protocols.spotgeo.input_rules import FAULTS_A_RULE
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_evaluators.spotgeo import FAULTS_PER_RULE
 
 LAWFUL = make_points({"7": {1: [(-0.5, -0.5), (639.5, 479.5)], 5: []}})
 
@@ -82,8 +82,8 @@ def test_a_flagged_object_of_the_truth_is_refused_because_spotgeo_knows_no_flags
 
 
 def test_breaches_of_one_rule_are_listed_up_to_a_bound() -> None:
-    many = make_points({"7": {1: [(-1, -1)] * (FAULTS_A_RULE + 1)}})
-    assert len(faults(Side.TRUTH, many)) == 2 * FAULTS_A_RULE
+    many = make_points({"7": {1: [(-1, -1)] * (FAULTS_PER_RULE + 1)}})
+    assert len(faults(Side.TRUTH, many)) == 2 * FAULTS_PER_RULE
 
 
 def test_nothing_is_scored_when_a_rule_is_broken() -> None:

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from tests.evaluators.protocols.spotgeo.helpers import (
+from tests.evaluators.spotgeo.helpers import (
     counts,
     make_points,
     score,

@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from tests.evaluators.protocols.spotgeo.oracle import frame_outcomes
+from tests.evaluators.spotgeo.oracle import frame_outcomes
 from tests.support.goldens import golden_form
 from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.protocols.spotgeo import SpotGeo
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.spotgeo import SpotGeo
 from vidscore_evaluators.testing import make_annotations
 
 PATH = ROOT / "tests" / "golden" / "spotgeo" / f"{SpotGeo.version}.json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.evaluators.protocols.spotgeo.helpers import Sequences, make_points, score
+from tests.evaluators.spotgeo.helpers import Sequences, make_points, score
 
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.registry import create_evaluator

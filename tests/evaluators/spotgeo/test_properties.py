@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluators.protocols.spotgeo.helpers import counts, make_points, score, score_frame
-from tests.evaluators.protocols.spotgeo.oracle import Point, frame_outcomes, released_method
+from tests.evaluators.spotgeo.helpers import counts, make_points, score, score_frame
+from tests.evaluators.spotgeo.oracle import Point, frame_outcomes, released_method
 
-from vidscore_evaluators.protocols.spotgeo import true_positives
+from vidscore_evaluators import _spotgeo_matching
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 
@@ -30,7 +30,7 @@ def _way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Each expectation holds whichever way a frame of its size is matched."""
     with pytest.MonkeyPatch.context() as patch:
         if not request.param:
-            patch.setattr(true_positives, "CROWDED_FRAME_CELLS", 0)
+            patch.setattr(_spotgeo_matching, "CROWDED_FRAME_CELLS", 0)
         yield
 
 
@@ -87,7 +87,7 @@ def test_how_many_frames_are_matched_in_one_go_changes_no_bit(
     frames: list[tuple[list[Point], list[Point]]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(true_positives, "CELLS_A_CHUNK", 1)
+        patch.setattr(_spotgeo_matching, "CELLS_PER_CHUNK", 1)
         one_by_one = _table_bytes("protocol", frames)
     assert one_by_one == _table_bytes("protocol", frames)
 

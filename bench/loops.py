@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.matching.gating import Pairs
-from vidscore_evaluators.protocols.neovision2.preparation import Scene
+from vidscore_evaluators.neovision2._scene import Scene
 
 FAR_PX = 1000.0
 

@@ -16,13 +16,13 @@ from bench.scenes import neovision2 as scenes
 from vidscore_evaluators import score
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.protocols.neovision2.classification import (
+from vidscore_evaluators.neovision2._scene import prepare
+from vidscore_evaluators.neovision2.detection_only import detection_only
+from vidscore_evaluators.neovision2.matching import (
+    Outcomes,
     classification_outcomes,
     counting_pairs,
 )
-from vidscore_evaluators.protocols.neovision2.detection_only import detection_only
-from vidscore_evaluators.protocols.neovision2.outcomes import Outcomes
-from vidscore_evaluators.protocols.neovision2.preparation import prepare
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations

@@ -29,10 +29,8 @@ from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
-from vidscore_evaluators.plausibility.columns import size_columns
-from vidscore_evaluators.plausibility.impression import impression_of
-from vidscore_evaluators.plausibility.judging import doubts, with_names
-from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.summary import impression_of, size_columns
+from vidscore_evaluators.plausibility.warnings import LabelUse, doubts, with_names
 from vidscore_evaluators.report import Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.tally import Table, Tally
@@ -65,7 +63,7 @@ class Growth:
         by: ``bounded``, ``sequence`` or ``detection``.
         bytes_each: Bytes for each sequence; or for each detection and each sequence; or, if
             bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys; it adds
-            at most `vidscore_evaluators.plausibility.impression.IMPRESSION_BYTES`.
+            at most `vidscore_evaluators.plausibility.summary.IMPRESSION_BYTES`.
     """
 
     by: str

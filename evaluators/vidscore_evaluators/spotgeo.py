@@ -59,7 +59,7 @@ from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Side, Task
 from vidscore_evaluators.exact import SCALE_BITS
 from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, Tally
 

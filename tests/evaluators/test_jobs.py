@@ -18,7 +18,7 @@ from vidscore_evaluators.pairing import frame_keys
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
 from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
-from vidscore_evaluators.testing.cuts import sequence_count
+from vidscore_evaluators.testing.strategies import sequence_count
 
 
 @given(scenes(Needs((2,), (2,))), st.integers(1, 5), seeds())

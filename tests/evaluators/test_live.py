@@ -12,12 +12,12 @@ from vidscore_evaluators.errors import GeometryError, InputError, LimitError, Sp
 from vidscore_evaluators.evaluator import Needs, Side
 from vidscore_evaluators.live import MERGE_AFTER, Accumulator, StreamScorer
 from vidscore_evaluators.pairing import Coverage
-from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import IMPRESSION_BYTES
 from vidscore_evaluators.report_json import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
-from vidscore_evaluators.testing.cuts import interleaving, sides
+from vidscore_evaluators.testing.strategies import interleaving, sides
 
 SPEC = BenchmarkSpec(
     sequences=(

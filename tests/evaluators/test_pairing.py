@@ -12,7 +12,7 @@ from vidscore_evaluators.evaluator import Needs, Side
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.pairing import Coverage, FrameKey, Pairing, frame_keys
 from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
-from vidscore_evaluators.testing.cuts import interleaving, sides
+from vidscore_evaluators.testing.strategies import interleaving, sides
 
 
 def _frames(*numbers: int, sequence: str = "s") -> Annotations:

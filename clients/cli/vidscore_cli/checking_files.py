@@ -26,13 +26,13 @@ from vidscore_evaluators.formats import Pair, read_pair, read_source
 from vidscore_evaluators.formats.source import Source, listed_names
 from vidscore_evaluators.library import scaled
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.plausibility.contents import Spread, contents_of
-from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.reading import (
+from vidscore_evaluators.plausibility.inputs import (
+    Spread,
+    contents_of,
     doubts_of_pair,
-    doubts_of_places,
     doubts_of_side,
 )
+from vidscore_evaluators.plausibility.warnings import LabelUse, doubts_of_places
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 

@@ -21,7 +21,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import Pair
-from vidscore_evaluators.plausibility.reading import doubts_of_pair
+from vidscore_evaluators.plausibility.inputs import doubts_of_pair
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.analyses import Document, RankingAnalysis

@@ -10,7 +10,7 @@ from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.output import say
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.plausibility.reading import doubts_of_side
+from vidscore_evaluators.plausibility.inputs import doubts_of_side
 from vidscore_evaluators.report import FrameExample, Report, ReportWarning
 
 Locate = Callable[[FrameExample], str]

@@ -27,7 +27,7 @@ from vidscore_evaluators.formats.detection import (
 )
 from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
 from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
-from vidscore_evaluators.plausibility.reading import doubts_of_places
+from vidscore_evaluators.plausibility.warnings import doubts_of_places
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
 __all__ = [

@@ -38,7 +38,7 @@ from vidscore_evaluators.parameters import (
     parameter_values,
     parse_parameters,
 )
-from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import IMPRESSION_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
@@ -46,7 +46,7 @@ from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.sweeping import with_parameter
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.testing import checks, cuts
+from vidscore_evaluators.testing import checks, strategies
 from vidscore_evaluators.testing.examples import scored_objects, shuffled
 from vidscore_evaluators.testing.strategies import Scene, scenes, seeds
 
@@ -148,11 +148,11 @@ class EvaluatorContract:
             scorer = StreamScorer([self.evaluator], specification)
             random = np.random.default_rng(seed)
             sent: dict[Side, IntArray] = {side: np.zeros(0, dtype=np.int64) for side in Side}
-            for side, rows in cuts.interleaving(scene, random):
-                scorer.add(side, cuts.sides(scene)[side].take_frames(rows))
+            for side, rows in strategies.interleaving(scene, random):
+                scorer.add(side, strategies.sides(scene)[side].take_frames(rows))
                 sent[side] = np.concatenate([sent[side], rows])
                 if random.random() < 0.3:
-                    common = cuts.common_frames(scene, sent)
+                    common = strategies.common_frames(scene, sent)
                     batch = Scene(restrict(specification, common.truth), common.detections)
                     assert _text(scorer.live_reports()[0]) == self._json(batch)
             [whole] = score_annotations([self.evaluator], *scene, specification)
@@ -169,7 +169,7 @@ class EvaluatorContract:
             random = np.random.default_rng(seed)
             tallies = [
                 self.evaluator.tally(*part)
-                for part in cuts.parts(scene, self.evaluator.unit, random)
+                for part in strategies.parts(scene, self.evaluator.unit, random)
             ]
             tallies.append(self.evaluator.identity_tally)
             while len(tallies) > 1:
@@ -221,7 +221,7 @@ class EvaluatorContract:
         """The tally of two worker processes is that of this one, to the last byte."""
         scene = self._many_sequences()
         jobs = [make_job(self.evaluator, *part) for part in split_by_sequence(*scene, 4)]
-        parts = list(map(tally_from_bytes, cuts.two_workers().map(run_job, jobs)))
+        parts = list(map(tally_from_bytes, strategies.two_workers().map(run_job, jobs)))
         together = merge_tallies([self.evaluator.identity_tally, *parts])
         assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*scene))
 
@@ -423,11 +423,11 @@ class EvaluatorContract:
 
     def _many_sequences(self) -> Scene:
         """A scene that has everything: many sequences with all that `scenes` may draw."""
-        return cuts.joined_scene(self.scenes(), 60)
+        return strategies.joined_scene(self.scenes(), 60)
 
     def _declared_bytes(self, scene: Scene) -> int:
         growth = self.evaluator.growth
-        sequences = cuts.sequence_count(scene)
+        sequences = strategies.sequence_count(scene)
         counted = {
             "bounded": 1,
             "sequence": sequences,

@@ -28,7 +28,7 @@ from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.measures import Direction
 from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.parameters import parameter_values, parse_parameters
-from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.specification_reading import SPECIFICATION_KEYS, spec_from_dict

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.plausibility.contents import Spread, contents_of
-from vidscore_evaluators.plausibility.reading import doubts_of_pair, doubts_of_side
+from vidscore_evaluators.plausibility.inputs import (
+    Spread,
+    contents_of,
+    doubts_of_pair,
+    doubts_of_side,
+)
 from vidscore_evaluators.testing import Thing, make_annotations
 
 CAR = Thing((0.0, 0.0, 10.0, 20.0), "car")

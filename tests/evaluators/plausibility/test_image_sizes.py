@@ -13,7 +13,7 @@ from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import Pair, read_pair
 from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.plausibility.reading import doubts_of_side
+from vidscore_evaluators.plausibility.inputs import doubts_of_side
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 

@@ -17,9 +17,14 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.evaluator import tally_together
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.live import StreamScorer
-from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES, LABELS, impression_of
-from vidscore_evaluators.plausibility.overlaps import MOST_FRAMES, sample_of
-from vidscore_evaluators.plausibility.sampling import SAMPLE, SAMPLE_ROWS
+from vidscore_evaluators.plausibility._overlaps import MOST_FRAMES, sample_of
+from vidscore_evaluators.plausibility.summary import (
+    IMPRESSION_BYTES,
+    LABELS,
+    SAMPLE,
+    SAMPLE_ROWS,
+    impression_of,
+)
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.scoring import score_annotations

@@ -1,0 +1,279 @@
+"""Make a scene: evaluated frames, scored classes, real truth, and what absorbs or forgives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators._dont_care import DontCareRule, settle
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
+from vidscore_evaluators.compiled.numbering import numbered
+from vidscore_evaluators.geometry.boxes import box_areas, envelopes
+from vidscore_evaluators.geometry.regions import Regions, shares_inside
+from vidscore_evaluators.geometry.shapes import boxes_as_shapes
+from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.specification import BenchmarkSpec
+
+Classes = Literal["separate", "ignore"]
+
+_ABSORBING = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
+
+
+def make_scene(
+    aligned: Aligned,
+    rule: DontCareRule,
+    similarity: Similarity,
+    *,
+    classes: Classes = "separate",
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    settle_first: bool = False,
+) -> Scene:
+    """Bring both sides into the form that criteria work on.
+
+    Frames that the truth does not list and don't-care frames are left out, and so are objects of
+    classes that the specification does not score or that the rule takes from what is scored.
+
+    Args:
+        aligned: Both sides in one frame order.
+        rule: What becomes of detections of things that are not scored.
+        similarity: The criterion's similarity; its arity must be that of the coordinates.
+        classes: Match within a class, or without regard to classes.
+        specification: Says which classes a domain scores.
+        settle_first: Whether the criterion sees no absorbers and nothing forgiven, because it
+            has no threshold at which they could be matched.
+
+    Returns:
+        The scene; `Scene.left_out` counts the detections that are not scored.
+    """
+    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    kept = aligned.take_frames(evaluated)
+    parts = _Parts.of(kept, rule, classes, specification)
+    scene = parts.scene()
+    left_out = {
+        "frames_not_evaluated": _count(aligned.detections) - _count(kept.detections),
+        "classes_not_scored": _count(kept.detections) - parts.scored_detections,
+        "in_regions": parts.scored_detections - len(scene.detections),
+    }
+    if settle_first or rule.absorption == "before":
+        base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
+        settled = settle(scene, rule, base if similarity.arity == POINT else Similarity("iou"))
+        left_out["dont_care"] = len(scene.detections) - len(settled.detections)
+        scene = settled
+    return replace(scene, left_out={key: number for key, number in left_out.items() if number})
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Objects of the evaluated frames by what they are, before they are grouped.
+
+    Attributes:
+        truth: Real objects of scored classes.
+        absorbers: Ignored objects, crowds and distractors.
+        detections: Detections of scored classes that are not removed.
+        forgiven: (detections,) whether they lie in a region.
+        scored_detections: Detections of scored classes, removed ones included.
+        rule: The rule.
+        separate: Whether classes are told apart.
+    """
+
+    truth: Annotations
+    absorbers: Annotations
+    detections: Annotations
+    forgiven: BoolArray
+    scored_detections: int
+    rule: DontCareRule
+    separate: bool
+
+    @classmethod
+    def of(
+        cls, kept: Aligned, rule: DontCareRule, classes: Classes, specification: BenchmarkSpec
+    ) -> _Parts:
+        truth, detections = boxed(kept.truth), boxed(kept.detections)
+        scored = _scored_labels(truth, rule, specification)
+        region = (truth.flags & ObjectFlag.REGION) != 0
+        absorbing = ((truth.flags & _ABSORBING) != 0) | _has_label(truth, rule.unscored_labels)
+        regions = kept.truth.take_objects(region)
+        absorbers = truth.take_objects(absorbing & ~region)
+        real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
+        detections = detections.take_objects(_is_scored(detections, scored))
+        scored_count = _count(detections)
+        most_outside = rule.region_share + rule.tolerance
+        inside = _inside(detections, regions, most_outside)
+        if not rule.regions_forgive:
+            detections, inside = detections.take_objects(~inside), inside[~inside]
+        if rule.regions_cover_truth:
+            real = real.take_objects(~_inside(real, regions, most_outside))
+            absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
+        return cls(
+            truth=real,
+            absorbers=absorbers,
+            detections=detections,
+            forgiven=inside,
+            scored_detections=scored_count,
+            rule=rule,
+            separate=classes == "separate",
+        )
+
+    def scene(self) -> Scene:
+        """Group and sort everything."""
+        truth_keys, detection_keys = self._keys(self.truth), self._keys(self.detections)
+        absorber_rows, absorber_keys = self._absorbers(detection_keys)
+        each = (truth_keys, detection_keys, absorber_keys)
+        keys, numbers, _ = numbered(np.concatenate(each))
+        of_truth, of_detections, of_absorbers = np.split(
+            numbers, np.cumsum(list(map(len, each[:2])))
+        )
+
+        def items(side: Annotations, rows: IntArray, groups: IntArray) -> tuple[Items, IntArray]:
+            return canonical_items(side, rows, groups, len(keys), _areas(side))
+
+        truth, _ = items(self.truth, _rows(self.truth), of_truth)
+        detections, order = items(self.detections, _rows(self.detections), of_detections)
+        absorbers, absorber_order = items(self.absorbers, absorber_rows, of_absorbers)
+        return Scene(
+            sequences=self.truth.sequences,
+            frame_sequences=self.truth.frame_sequences,
+            frame_numbers=self.truth.frame_numbers,
+            classes=self.truth.labels if self.separate else ("",),
+            group_frames=keys // self._class_count,
+            group_classes=keys % self._class_count,
+            truth=truth,
+            absorbers=absorbers,
+            absorbs_many=self._absorbs_many[absorber_rows[absorber_order]],
+            detections=detections,
+            forgiven=self.forgiven[order],
+        )
+
+    @property
+    def _class_count(self) -> int:
+        return max(1, len(self.truth.labels)) if self.separate else 1
+
+    @property
+    def _absorbs_many(self) -> BoolArray:
+        crowd: BoolArray = (self.absorbers.flags & ObjectFlag.CROWD) != 0
+        return crowd & self.rule.crowds_absorb_many
+
+    def _keys(self, side: Annotations) -> IntArray:
+        """(N,) group key of each object: its frame, and its class where classes count."""
+        if not self.separate:
+            return side.object_frames
+        return side.object_frames * self._class_count + side.label_indices
+
+    def _absorbers(self, detection_keys: IntArray) -> tuple[IntArray, IntArray]:
+        """Row and group key of every absorber, in each group where it may absorb something."""
+        side = self.absorbers
+        own = _rows(side)
+        keys = self._keys(side)
+        if not self.separate:
+            return own, keys
+        anywhere = ((side.flags & ObjectFlag.DISTRACTOR) != 0) | _has_label(
+            side, self.rule.distractor_classes
+        )
+        if self.rule.ignored_labels == "any":
+            anywhere |= (side.flags & ObjectFlag.IGNORE) != 0
+        keys = keys + _neighbour_shift(side, self.rule)
+        rows, spread = _in_every_group(side, np.flatnonzero(anywhere), detection_keys, self)
+        here = ~anywhere & np.isin(keys, detection_keys)
+        return np.concatenate([own[here], rows]), np.concatenate([keys[here], spread])
+
+    def frames_in_keys(self, frames: IntArray) -> IntArray:
+        """Least group key of each frame."""
+        return frames * self._class_count
+
+
+def boxed(side: Annotations) -> Annotations:
+    """The same annotations with every box and quadrilateral reduced to its envelope."""
+    if side.arity == POINT:
+        return side
+    return replace(side, coordinates=envelopes(side.coordinates))
+
+
+def _in_every_group(
+    side: Annotations, rows: IntArray, detection_keys: IntArray, parts: _Parts
+) -> tuple[IntArray, IntArray]:
+    """Repeat absorbers for each group of their frame that holds detections."""
+    groups = unique_groups(detection_keys)
+    frames = side.object_frames[rows]
+    first = np.searchsorted(groups, parts.frames_in_keys(frames))
+    counts = np.searchsorted(groups, parts.frames_in_keys(frames + 1)) - first
+    return np.repeat(rows, counts), groups[expand_runs(first, counts)]
+
+
+def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
+    """How far to move the group key of an object whose label is a neighbour of a scored one."""
+    shift = np.zeros(len(side.labels), dtype=np.int64)
+    position = {label.casefold(): index for index, label in enumerate(side.labels)}
+    for label, neighbour in rule.neighbours:
+        if label.casefold() in position and neighbour.casefold() in position:
+            here = position[label.casefold()]
+            shift[here] = position[neighbour.casefold()] - here
+    return shift[side.label_indices]
+
+
+def _scored_labels(
+    side: Annotations, rule: DontCareRule, specification: BenchmarkSpec
+) -> BoolArray:
+    """(sequences, labels) whether a label is scored in the domain of a sequence.
+
+    The specification's class lists are compared without regard to case.
+    """
+    scored = np.ones((len(side.sequences), max(1, len(side.labels))), dtype=np.bool_)
+    for row, (domain, _) in enumerate(side.sequences):
+        listed = specification.classes_of(domain)
+        if listed is not None:
+            scored[row] = _named(side, listed)
+    return scored & ~_named(side, rule.unscored_labels)
+
+
+def _is_scored(side: Annotations, scored: BoolArray) -> BoolArray:
+    """(N,) whether an object's label is scored in its domain."""
+    return scored[side.frame_sequences[side.object_frames], side.label_indices]
+
+
+def _has_label(side: Annotations, names: tuple[str, ...]) -> BoolArray:
+    """(N,) whether an object has one of some labels."""
+    return _named(side, names)[side.label_indices]
+
+
+def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
+    """(labels,) which labels of the table are among some names, without regard to case."""
+    folded = {name.casefold() for name in names}
+    return np.array([label.casefold() in folded for label in side.labels] or [False])
+
+
+def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
+    """(N,) whether more than `share` of an object's area lies in the regions of its frame."""
+    if regions.object_count == 0 or side.arity == POINT:
+        return np.zeros(side.object_count, dtype=np.bool_)
+    boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
+    inside: BoolArray = (
+        shares_inside(boxes, Regions(regions.frame_starts, _corners(regions))) > share
+    )
+    return inside
+
+
+def _corners(regions: Annotations) -> FloatArray:
+    """(R, 8) corners, in order along the outline."""
+    if regions.arity == QUADRILATERAL:
+        return regions.coordinates
+    return envelopes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+
+
+def _areas(side: Annotations) -> FloatArray:
+    """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
+    own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    column = side.columns.get("area")
+    return own if column is None else np.where(np.isnan(column), own, column)
+
+
+def _rows(side: Annotations) -> IntArray:
+    return np.arange(side.object_count, dtype=np.int64)
+
+
+def _count(side: Annotations) -> int:
+    return side.object_count

@@ -1,0 +1,491 @@
+"""From two aligned sides to what is matched: the steps that come before any matching.
+
+In this order: frames that are not evaluated go; objects become their envelopes; what lies inside
+don't-care regions goes, truth, don't-care objects and detections alike; detections that no
+threshold lets through go. What went is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.geometry.boxes import envelopes
+from vidscore_evaluators.geometry.merging import MergedShape
+from vidscore_evaluators.geometry.polygons import sides_cross
+from vidscore_evaluators.geometry.regions import Regions, shares_inside
+from vidscore_evaluators.geometry.shapes import Shapes, boxes_as_shapes
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """N objects of one side in F frames.
+
+    Attributes:
+        shapes: Their upright boxes; the groups are the frames.
+        frames: (N,) frame of each.
+        classes: (N,) class code of each, or `UNLISTED`.
+    """
+
+    shapes: Shapes
+    frames: IntArray
+    classes: IntArray
+
+    def take(self, kept: BoolArray) -> Side:
+        """Keep some objects, and every frame."""
+        starts = starts_from_counts(kept)[self.shapes.group_starts]
+        return Side(self.shapes.take(kept, starts), self.frames[kept], self.classes[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What is matched, and what is known of everything else.
+
+    Attributes:
+        selection: The frames.
+        domain_names: D domains.
+        domains: (S,) domain of each sequence.
+        sequence_names: S sequences.
+        classes: The classes of the domains.
+        objects: Annotated objects, real and don't-care.
+        dont_care: Which of `objects` are don't-care objects.
+        detections: Detections.
+        confidences: Confidence of each detection.
+        levels: Level of each detection.
+        counters: (S,) counts of what the matching never sees, by name.
+    """
+
+    selection: FrameSelection
+    domain_names: tuple[str, ...]
+    domains: IntArray
+    sequence_names: tuple[str, ...]
+    classes: ClassTable
+    objects: Side
+    dont_care: BoolArray
+    detections: Side
+    confidences: FloatArray
+    levels: Levels
+    counters: Mapping[str, IntArray]
+
+
+COUNTERS = (
+    "evaluated_frames",
+    "dont_care_frames",
+    "received_detections",
+    "unevaluated_detections",
+    "detections_in_dont_care_frames",
+    "objects_in_regions",
+    "detections_in_regions",
+    "objects_without_area",
+    "detections_without_area",
+    "crossed_regions",
+    "unlisted_objects",
+    "unlisted_detections",
+)
+"""Names of the counters, each a number of things in a sequence."""
+
+
+def prepare(
+    aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
+) -> Scene:
+    """Take every step that comes before matching."""
+    return _Preparation(aligned, parameters, specification).scene()
+
+
+class _Preparation:
+    """One pass over two sides; what is left out on the way is counted by sequence."""
+
+    def __init__(
+        self, aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
+    ) -> None:
+        self._truth, self._detections = aligned.truth, aligned.detections
+        self._parameters = parameters
+        self._selection = select_frames(
+            aligned, specification, fill_gaps=parameters.frames == "all"
+        )
+        rows = self._selection.table_rows.tolist()
+        keys = [self._truth.sequences[row] for row in rows]
+        self._domain_names = tuple(sorted({key.domain for key in keys}))
+        positions = {name: position for position, name in enumerate(self._domain_names)}
+        self._domains = np.array([positions[key.domain] for key in keys], dtype=np.int64)
+        self._sequence_names = tuple(key.sequence for key in keys)
+        self._classes = class_table(specification, self._domain_names, self._truth.labels)
+        self._counters = {
+            "evaluated_frames": self._selection.evaluated_counts,
+            "dont_care_frames": self._selection.dont_care_counts,
+        }
+
+    def scene(self) -> Scene:
+        """Take the steps in the order of the protocol's reading."""
+        regions = self._regions()
+        is_object = (self._truth.flags & ObjectFlag.REGION) == 0
+        objects, object_rows = self._side(self._truth, is_object, regions, "objects")
+        self._count_unevaluated()
+        every = np.ones(self._detections.object_count, dtype=np.bool_)
+        detections, rows = self._side(self._detections, every, regions, "detections")
+        # Adding 0 leaves one of the two zeros, which as keys would be two.
+        confidences = self._detections.confidences[rows] + 0.0
+        levels = find_levels(self._parameters, confidences)
+        dont_care = (self._truth.flags[object_rows] & ObjectFlag.IGNORE) != 0
+        self._count("unlisted_objects", objects.frames[(objects.classes == UNLISTED) & ~dont_care])
+        self._count("unlisted_detections", detections.frames[detections.classes == UNLISTED])
+        reached = levels.of_detections != BELOW_ALL
+        return Scene(
+            selection=self._selection,
+            domain_names=self._domain_names,
+            domains=self._domains,
+            sequence_names=self._sequence_names,
+            classes=self._classes,
+            objects=objects,
+            dont_care=dont_care,
+            detections=detections.take(reached),
+            confidences=confidences[reached],
+            levels=replace(levels, of_detections=levels.of_detections[reached]),
+            counters=self._counters,
+        )
+
+    def _side(
+        self, annotations: Annotations, wanted: BoolArray, regions: Regions, name: str
+    ) -> tuple[Side, IntArray]:
+        """Objects of evaluated frames that are outside the regions, and their rows."""
+        frames = annotations.object_frames
+        rows = np.flatnonzero(wanted & self._selection.evaluated[frames])
+        shapes = boxes_as_shapes(
+            np.searchsorted(rows, annotations.frame_starts),
+            envelopes(annotations.coordinates.take(rows, axis=0)),
+        )
+        self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
+        inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE
+        self._count(f"{name}_in_regions", frames[rows[inside]])
+        rows = rows[~inside]
+        frames = frames[rows]
+        domains = self._domains[self._selection.sequences][frames]
+        classes = self._classes.codes(domains, annotations.label_indices[rows])
+        shapes = shapes.take(~inside, np.searchsorted(rows, annotations.frame_starts))
+        return Side(shapes, frames, classes), rows
+
+    def _regions(self) -> Regions:
+        """Don't-care regions of the evaluated frames, with four corners each."""
+        frames = self._truth.object_frames
+        is_region = (self._truth.flags & ObjectFlag.REGION) != 0
+        rows = np.flatnonzero(is_region & self._selection.evaluated[frames])
+        corners = self._truth.coordinates.take(rows, axis=0)
+        if self._truth.arity == BOX:
+            x1, y1, x2, y2 = corners.T
+            corners = np.stack([x1, y1, x2, y1, x2, y2, x1, y2], axis=1)
+        self._count("crossed_regions", frames[rows[sides_cross(corners)]])
+        return Regions(np.searchsorted(rows, self._truth.frame_starts), corners)
+
+    def _count_unevaluated(self) -> None:
+        """Count detections by what their frames are."""
+        frames = self._detections.object_frames
+        elsewhere = ~(self._selection.evaluated | self._selection.dont_care)
+        self._count("received_detections", frames)
+        self._count("unevaluated_detections", frames[elsewhere[frames]])
+        self._count("detections_in_dont_care_frames", frames[self._selection.dont_care[frames]])
+
+    def _count(self, name: str, frames: IntArray) -> None:
+        """Count things by sequence, given the frame of each."""
+        sequences = self._selection.sequences[frames]
+        self._counters[name] = np.bincount(sequences, minlength=len(self._sequence_names))
+
+
+# --- Parameters of the Neovision2 protocol; section numbers are those of its document, version 3.0.
+
+TOLERANCE = 1e-9
+"""Slack of every comparison of an overlap ratio or a share of area with its threshold."""
+
+CURVE_THRESHOLDS = tuple(percent / 100 for percent in range(95, 0, -10))
+"""Confidence thresholds of the ROC curve, from 0.95 down to 0.05 (section 3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neovision2Parameters:
+    """What the protocol leaves to its user, and where readings of it may differ."""
+
+    overlap_threshold: float = parameter(
+        0.2,
+        "Least overlap ratio of a detection and an object (section 3.1); boxes over it are merged "
+        "in the detection-only score.",
+        exclusive_minimum=0.0,
+        maximum=1.0,
+        grid=tuple(step / 20 for step in range(1, 20)),
+    )
+    region_share: float = parameter(
+        0.2,
+        "Share of a box's area inside don't-care regions over which it is taken out (section 3.7).",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    c_m: float = parameter(
+        1.0, "Cost of a missed detection (section 3.2, eq. 2).", minimum=0.0, maximum=1e9
+    )
+    c_f: float = parameter(
+        1.0, "Cost of a false positive (section 3.2, eq. 2).", minimum=0.0, maximum=1e9
+    )
+    confidence_threshold: float = parameter(
+        0.0,
+        "Least confidence of a detection in the scores; curves have thresholds of their own.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    frames: Literal["listed", "all"] = parameter(
+        "listed",
+        "Evaluated frames: those that the truth lists, or all from 0 to the last listed one.",
+    )
+    merged_shape: MergedShape = parameter(
+        "box",
+        "What overlapping boxes become in the detection-only score: their enclosing box, or the "
+        "union of their areas.",
+    )
+    thresholds: Literal["ten", "all"] = parameter(
+        "ten",
+        "Points of the ROC curve: the protocol's ten thresholds, or every confidence that occurs.",
+    )
+    az_limit: float = parameter(
+        1.0,
+        "False positives per frame up to which the area under the ROC curve is taken.",
+        unit="false positives per frame",
+        exclusive_minimum=0.0,
+        maximum=1e6,
+    )
+
+
+# --- Which classes a domain scores (section 2.1, Table 2), and which of them an object is of.
+
+ALL_CLASSES = (
+    *("Car", "Truck", "Tractor-Trailer", "Bus", "Container"),
+    *("Boat", "Plane", "Helicopter", "Person", "Cyclist"),
+)
+TOWER_CLASSES = ("Car", "Truck", "Bus", "Person", "Cyclist")
+
+UNLISTED = -1
+"""Class code of an object whose label is not on its domain's list."""
+
+
+def classes_of_domain(specification: BenchmarkSpec, domain: str) -> tuple[str, ...]:
+    """Classes that are scored in a domain: what the specification says, or else the protocol."""
+    given = specification.classes_of(domain)
+    if given is not None:
+        return given
+    return TOWER_CLASSES if domain.casefold().startswith("tower") else ALL_CLASSES
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """Classes of D domains, and what L labels mean in them.
+
+    Attributes:
+        names: (D) for each domain its classes by code, as its list writes them.
+        count: Number of class codes C.
+        code_of_label: (L,) code of each label, `UNLISTED` where no domain lists it.
+        listed: (D, C + 1) whether a domain lists a class; the last column, which `UNLISTED`
+            reaches as an index, is false.
+    """
+
+    names: tuple[dict[int, str], ...]
+    count: int
+    code_of_label: IntArray
+    listed: BoolArray
+
+    def codes(self, domains: IntArray, labels: IntArray) -> IntArray:
+        """Class codes of objects.
+
+        Args:
+            domains: (N,) domain of each object.
+            labels: (N,) label of each object.
+
+        Returns:
+            (N,) codes, `UNLISTED` where the domain does not list the label.
+        """
+        codes = self.code_of_label[labels]
+        return np.where(self.listed[domains, codes], codes, UNLISTED)
+
+
+def class_table(
+    specification: BenchmarkSpec, domains: Sequence[str], labels: Sequence[str]
+) -> ClassTable:
+    """Work out the classes of domains.
+
+    Args:
+        specification: The benchmark's specification.
+        domains: D domains.
+        labels: L labels.
+    """
+    lists = [classes_of_domain(specification, domain) for domain in domains]
+    folded = sorted({name.casefold() for names in lists for name in names})
+    code_of = {name: code for code, name in enumerate(folded)}
+    names = tuple({code_of[name.casefold()]: name for name in reversed(given)} for given in lists)
+    listed = np.zeros((len(domains), len(folded) + 1), dtype=np.bool_)
+    for domain, by_code in enumerate(names):
+        listed[domain, list(by_code)] = True
+    codes = [code_of.get(label.casefold(), UNLISTED) for label in labels]
+    return ClassTable(names, len(folded), np.array(codes, dtype=np.int64), listed)
+
+
+# --- Which frames are evaluated (section 3.2) and which nobody cares about (section 3.7).
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSelection:
+    """F frames of S sequences, sorted out.
+
+    Attributes:
+        table_rows: (S,) row of each sequence in the table of the annotations, ascending.
+        sequences: (F,) sequence of each frame, in 0..S - 1.
+        evaluated: (F,) whether a frame is evaluated.
+        dont_care: (F,) whether it would be, were it not a don't-care frame.
+        listed_sequences: (S,) whether the truth lists a frame of the sequence.
+        evaluated_counts: (S,) evaluated frames, those included that neither side mentions.
+        dont_care_counts: (S,) don't-care frames, likewise.
+    """
+
+    table_rows: IntArray
+    sequences: IntArray
+    evaluated: BoolArray
+    dont_care: BoolArray
+    listed_sequences: BoolArray
+    evaluated_counts: IntArray
+    dont_care_counts: IntArray
+
+
+def select_frames(
+    aligned: Aligned, specification: BenchmarkSpec, *, fill_gaps: bool
+) -> FrameSelection:
+    """Sort out frames.
+
+    Args:
+        aligned: Both sides; whole sequences where gaps are filled.
+        specification: The benchmark's specification.
+        fill_gaps: Whether every frame up to the last listed one of its sequence is evaluated,
+            from 0 or from the first frame that the specification names. Sequences whose evaluated
+            frames the specification lists or counts are left as they are.
+    """
+    truth = aligned.truth
+    table_rows, sequences = np.unique(truth.frame_sequences, return_inverse=True)
+    count = len(table_rows)
+    marked = (truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    considered = aligned.listed
+    silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
+    if fill_gaps:
+        gaps = _Gaps(aligned, specification, table_rows, sequences)
+        considered = considered | gaps.inside
+        marked = marked | gaps.dont_care
+        silent = gaps.silent
+    evaluated, dont_care = considered & ~marked, considered & marked
+    return FrameSelection(
+        table_rows=table_rows,
+        sequences=sequences,
+        evaluated=evaluated,
+        dont_care=dont_care,
+        listed_sequences=np.bincount(sequences[aligned.listed], minlength=count) > 0,
+        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent.evaluated,
+        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent.dont_care,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Silent:
+    """(S,) numbers of frames that neither side mentions, by what they are."""
+
+    evaluated: IntArray
+    dont_care: IntArray
+
+
+class _Gaps:
+    """What lies between the first and the last listed frame of each sequence.
+
+    Frames that nobody mentions are counted and never made: a truth that lists one frame with an
+    enormous number must cost no memory.
+    """
+
+    def __init__(
+        self,
+        aligned: Aligned,
+        specification: BenchmarkSpec,
+        table_rows: IntArray,
+        sequences: IntArray,
+    ) -> None:
+        """Work out the stretch of each sequence and its don't-care frames."""
+        specs = {sequence.key: sequence for sequence in specification.sequences}
+        keys = [aligned.truth.sequences[row] for row in table_rows.tolist()]
+        chosen = [specs.get(key, SequenceSpec(key.sequence, key.domain)) for key in keys]
+        numbers = aligned.truth.frame_numbers
+        listed = aligned.listed
+        first = np.array([spec.first_frame for spec in chosen], dtype=np.int64)
+        last = np.full(len(chosen), -1, dtype=np.int64)
+        np.maximum.at(last, sequences[listed], numbers[listed])
+        settled = [spec.evaluated_frames is not None for spec in chosen]
+        last = np.where(settled, -1, last)
+        self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
+        self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
+        silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
+        for row, spec in enumerate(chosen):
+            if spec.dont_care_frames.ranges:
+                mine = self.inside & (sequences == row)
+                mine &= spec.dont_care_frames.contains(numbers)
+                self.dont_care |= mine
+                within = _length_within(spec.dont_care_frames, int(first[row]), int(last[row]))
+                silent_dont_care[row] = within - np.count_nonzero(mine)
+        mentioned = np.bincount(sequences[self.inside], minlength=len(chosen))
+        silent = np.maximum(last - first + 1, 0) - mentioned
+        self.silent = _Silent(silent - silent_dont_care, silent_dont_care)
+
+
+def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
+    """Frames of a set that lie in first..last."""
+    return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)
+
+
+# --- Confidence levels: the few confidences at which anything can change.
+
+BELOW_ALL = -1
+"""Level of a detection that no threshold lets through."""
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """L levels, ascending.
+
+    Attributes:
+        first_scored: The first level that counts in the scores; L where none does.
+        curve_thresholds: (L,) threshold of the curve that a level counts for; NaN below the least.
+        of_detections: (N,) level of each detection, or `BELOW_ALL`.
+    """
+
+    first_scored: int
+    curve_thresholds: FloatArray
+    of_detections: IntArray
+
+
+def find_levels(parameters: Neovision2Parameters, confidences: FloatArray) -> Levels:
+    """Find the levels that the parameters ask for.
+
+    Args:
+        parameters: Parameters of the evaluator.
+        confidences: (N,) confidences of the detections.
+    """
+    if parameters.thresholds == "all":
+        values, of_detections = np.unique(confidences, return_inverse=True)
+        thresholds = values
+    else:
+        values = np.unique([*CURVE_THRESHOLDS, parameters.confidence_threshold])
+        of_detections = np.searchsorted(values, confidences, side="right") - 1
+        thresholds = _floors(values)
+    first_scored = np.searchsorted(values, parameters.confidence_threshold, side="left")
+    return Levels(int(first_scored), thresholds, of_detections)
+
+
+def _floors(values: FloatArray) -> FloatArray:
+    """The greatest threshold of the curve that does not exceed each value."""
+    thresholds = np.array([np.nan, *sorted(CURVE_THRESHOLDS)])
+    floors: FloatArray = thresholds[np.searchsorted(thresholds[1:], values, side="right")]
+    return floors

@@ -36,6 +36,7 @@ from typing import Literal
 
 import numpy as np
 
+from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.arrays import IntArray, marked
 from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
 from vidscore_evaluators.scene import Scene
@@ -56,6 +57,7 @@ class DontCareRule:
         threshold: Similarity (IoU for boxes) that the matching before needs.
         ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
             ``any``.
+        absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
         crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
             its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
         region_share: A detection lies in a region if more than this share of its area is inside the
@@ -71,6 +73,7 @@ class DontCareRule:
     absorption: Literal["matching", "before"] = "matching"
     threshold: float = 0.5
     ignored_labels: Literal["own", "any"] = "own"
+    absorbing_flags: int = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
     crowds_absorb_many: bool = True
     region_share: float = 0.5
     tolerance: float = TOLERANCE
@@ -120,7 +123,7 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
 # --- Settle don't-care before a criterion sees the scene.
 
 
-def settle(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
+def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     """Take out what is absorbed, and what is forgiven and matched with nothing.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._dont_care import DontCareRule, settle
+from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
@@ -21,8 +21,6 @@ from vidscore_evaluators.specification import BenchmarkSpec
 
 Classes = Literal["separate", "ignore"]
 
-_ABSORBING = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.DISTRACTOR
-
 
 def make_scene(
     aligned: Aligned,
@@ -31,7 +29,7 @@ def make_scene(
     *,
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
-    settle_first: bool = False,
+    resolve_first: bool = False,
 ) -> Scene:
     """Bring both sides into the form that criteria work on.
 
@@ -44,7 +42,7 @@ def make_scene(
         similarity: The criterion's similarity; its arity must be that of the coordinates.
         classes: Match within a class, or without regard to classes.
         specification: Says which classes a domain scores.
-        settle_first: Whether the criterion sees no absorbers and nothing forgiven, because it
+        resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
             has no threshold at which they could be matched.
 
     Returns:
@@ -52,33 +50,35 @@ def make_scene(
     """
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     kept = aligned.take_frames(evaluated)
-    parts = _Parts.of(kept, rule, classes, specification)
-    scene = parts.scene()
+    objects = select_objects(kept, rule, specification)
+    scene = _Grouping(objects, rule, separate=classes == "separate").scene()
     left_out = {
-        "frames_not_evaluated": _count(aligned.detections) - _count(kept.detections),
-        "classes_not_scored": _count(kept.detections) - parts.scored_detections,
-        "in_regions": parts.scored_detections - len(scene.detections),
+        "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
+        "classes_not_scored": kept.detections.object_count - objects.scored_detections,
+        "in_regions": objects.scored_detections - len(scene.detections),
     }
-    if settle_first or rule.absorption == "before":
+    if resolve_first or rule.absorption == "before":
         base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
-        settled = settle(scene, rule, base if similarity.arity == POINT else Similarity("iou"))
-        left_out["dont_care"] = len(scene.detections) - len(settled.detections)
-        scene = settled
+        resolved = resolve_dont_care(
+            scene, rule, base if similarity.arity == POINT else Similarity("iou")
+        )
+        left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
+        scene = resolved
     return replace(scene, left_out={key: number for key, number in left_out.items() if number})
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
-    """Objects of the evaluated frames by what they are, before they are grouped.
+class SceneObjects:
+    """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
+
+    All but regions are points or upright boxes.
 
     Attributes:
         truth: Real objects of scored classes.
-        absorbers: Ignored objects, crowds and distractors.
+        absorbers: Objects that absorb detections.
         detections: Detections of scored classes that are not removed.
         forgiven: (detections,) whether they lie in a region.
         scored_detections: Detections of scored classes, removed ones included.
-        rule: The rule.
-        separate: Whether classes are told apart.
     """
 
     truth: Annotations
@@ -86,76 +86,89 @@ class _Parts:
     detections: Annotations
     forgiven: BoolArray
     scored_detections: int
+
+
+def select_objects(
+    kept: Aligned, rule: DontCareRule, specification: BenchmarkSpec = BenchmarkSpec()
+) -> SceneObjects:
+    """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
+
+    Args:
+        kept: Both sides in evaluated frames alone.
+        rule: What absorbs, what regions do, and how much of an object must lie in them.
+        specification: Says which classes a domain scores.
+    """
+    truth, detections = boxed(kept.truth), boxed(kept.detections)
+    scored = _scored_labels(truth, rule, specification)
+    region = (truth.flags & ObjectFlag.REGION) != 0
+    absorbing = (truth.flags & rule.absorbing_flags) != 0
+    if rule.unscored_labels:
+        absorbing |= _has_label(truth, rule.unscored_labels)
+    regions = kept.truth.take_objects(region)
+    absorbers = truth.take_objects(absorbing & ~region)
+    real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
+    detections = detections.take_objects(_is_scored(detections, scored))
+    scored_count = detections.object_count
+    most_outside = rule.region_share + rule.tolerance
+    inside = _inside(detections, regions, most_outside)
+    if not rule.regions_forgive:
+        detections, inside = detections.take_objects(~inside), inside[~inside]
+    if rule.regions_cover_truth:
+        real = real.take_objects(~_inside(real, regions, most_outside))
+        absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
+    return SceneObjects(real, absorbers, detections, inside, scored_count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouping:
+    """Objects to be grouped and sorted.
+
+    Attributes:
+        objects: The objects.
+        rule: The rule.
+        separate: Whether classes are told apart.
+    """
+
+    objects: SceneObjects
     rule: DontCareRule
     separate: bool
 
-    @classmethod
-    def of(
-        cls, kept: Aligned, rule: DontCareRule, classes: Classes, specification: BenchmarkSpec
-    ) -> _Parts:
-        truth, detections = boxed(kept.truth), boxed(kept.detections)
-        scored = _scored_labels(truth, rule, specification)
-        region = (truth.flags & ObjectFlag.REGION) != 0
-        absorbing = ((truth.flags & _ABSORBING) != 0) | _has_label(truth, rule.unscored_labels)
-        regions = kept.truth.take_objects(region)
-        absorbers = truth.take_objects(absorbing & ~region)
-        real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
-        detections = detections.take_objects(_is_scored(detections, scored))
-        scored_count = _count(detections)
-        most_outside = rule.region_share + rule.tolerance
-        inside = _inside(detections, regions, most_outside)
-        if not rule.regions_forgive:
-            detections, inside = detections.take_objects(~inside), inside[~inside]
-        if rule.regions_cover_truth:
-            real = real.take_objects(~_inside(real, regions, most_outside))
-            absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
-        return cls(
-            truth=real,
-            absorbers=absorbers,
-            detections=detections,
-            forgiven=inside,
-            scored_detections=scored_count,
-            rule=rule,
-            separate=classes == "separate",
-        )
-
     def scene(self) -> Scene:
         """Group and sort everything."""
-        truth_keys, detection_keys = self._keys(self.truth), self._keys(self.detections)
+        truth, detections = self.objects.truth, self.objects.detections
+        truth_keys, detection_keys = self._keys(truth), self._keys(detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
         each = (truth_keys, detection_keys, absorber_keys)
         keys, numbers, _ = numbered(np.concatenate(each))
-        of_truth, of_detections, of_absorbers = np.split(
-            numbers, np.cumsum(list(map(len, each[:2])))
-        )
+        groups = np.split(numbers, np.cumsum(list(map(len, each[:2]))))
 
-        def items(side: Annotations, rows: IntArray, groups: IntArray) -> tuple[Items, IntArray]:
-            return canonical_items(side, rows, groups, len(keys), _areas(side))
+        def items(side: Annotations, rows: IntArray, of_rows: IntArray) -> tuple[Items, IntArray]:
+            return canonical_items(side, rows, of_rows, len(keys), _areas(side))
 
-        truth, _ = items(self.truth, _rows(self.truth), of_truth)
-        detections, order = items(self.detections, _rows(self.detections), of_detections)
-        absorbers, absorber_order = items(self.absorbers, absorber_rows, of_absorbers)
+        real, _ = items(truth, _rows(truth), groups[0])
+        detected, order = items(detections, _rows(detections), groups[1])
+        absorbers, absorber_order = items(self.objects.absorbers, absorber_rows, groups[2])
         return Scene(
-            sequences=self.truth.sequences,
-            frame_sequences=self.truth.frame_sequences,
-            frame_numbers=self.truth.frame_numbers,
-            classes=self.truth.labels if self.separate else ("",),
+            sequences=truth.sequences,
+            frame_sequences=truth.frame_sequences,
+            frame_numbers=truth.frame_numbers,
+            classes=truth.labels if self.separate else ("",),
             group_frames=keys // self._class_count,
             group_classes=keys % self._class_count,
-            truth=truth,
+            truth=real,
             absorbers=absorbers,
             absorbs_many=self._absorbs_many[absorber_rows[absorber_order]],
-            detections=detections,
-            forgiven=self.forgiven[order],
+            detections=detected,
+            forgiven=self.objects.forgiven[order],
         )
 
     @property
     def _class_count(self) -> int:
-        return max(1, len(self.truth.labels)) if self.separate else 1
+        return max(1, len(self.objects.truth.labels)) if self.separate else 1
 
     @property
     def _absorbs_many(self) -> BoolArray:
-        crowd: BoolArray = (self.absorbers.flags & ObjectFlag.CROWD) != 0
+        crowd: BoolArray = (self.objects.absorbers.flags & ObjectFlag.CROWD) != 0
         return crowd & self.rule.crowds_absorb_many
 
     def _keys(self, side: Annotations) -> IntArray:
@@ -166,7 +179,7 @@ class _Parts:
 
     def _absorbers(self, detection_keys: IntArray) -> tuple[IntArray, IntArray]:
         """Row and group key of every absorber, in each group where it may absorb something."""
-        side = self.absorbers
+        side = self.objects.absorbers
         own = _rows(side)
         keys = self._keys(side)
         if not self.separate:
@@ -177,13 +190,19 @@ class _Parts:
         if self.rule.ignored_labels == "any":
             anywhere |= (side.flags & ObjectFlag.IGNORE) != 0
         keys = keys + _neighbour_shift(side, self.rule)
-        rows, spread = _in_every_group(side, np.flatnonzero(anywhere), detection_keys, self)
+        rows, spread = self._in_every_group(np.flatnonzero(anywhere), detection_keys)
         here = ~anywhere & np.isin(keys, detection_keys)
         return np.concatenate([own[here], rows]), np.concatenate([keys[here], spread])
 
-    def frames_in_keys(self, frames: IntArray) -> IntArray:
-        """Least group key of each frame."""
-        return frames * self._class_count
+    def _in_every_group(
+        self, rows: IntArray, detection_keys: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Repeat absorbers for each group of their frame that holds detections."""
+        groups = unique_groups(detection_keys)
+        frames = self.objects.absorbers.object_frames[rows]
+        first = np.searchsorted(groups, frames * self._class_count)
+        counts = np.searchsorted(groups, (frames + 1) * self._class_count) - first
+        return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
 def boxed(side: Annotations) -> Annotations:
@@ -191,17 +210,6 @@ def boxed(side: Annotations) -> Annotations:
     if side.arity == POINT:
         return side
     return replace(side, coordinates=envelopes(side.coordinates))
-
-
-def _in_every_group(
-    side: Annotations, rows: IntArray, detection_keys: IntArray, parts: _Parts
-) -> tuple[IntArray, IntArray]:
-    """Repeat absorbers for each group of their frame that holds detections."""
-    groups = unique_groups(detection_keys)
-    frames = side.object_frames[rows]
-    first = np.searchsorted(groups, parts.frames_in_keys(frames))
-    counts = np.searchsorted(groups, parts.frames_in_keys(frames + 1)) - first
-    return np.repeat(rows, counts), groups[expand_runs(first, counts)]
 
 
 def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
@@ -252,12 +260,12 @@ def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
         return np.zeros(side.object_count, dtype=np.bool_)
     boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
     inside: BoolArray = (
-        shares_inside(boxes, Regions(regions.frame_starts, _corners(regions))) > share
+        shares_inside(boxes, Regions(regions.frame_starts, region_corners(regions))) > share
     )
     return inside
 
 
-def _corners(regions: Annotations) -> FloatArray:
+def region_corners(regions: Annotations) -> FloatArray:
     """(R, 8) corners, in order along the outline."""
     if regions.arity == QUADRILATERAL:
         return regions.coordinates
@@ -273,7 +281,3 @@ def _areas(side: Annotations) -> FloatArray:
 
 def _rows(side: Annotations) -> IntArray:
     return np.arange(side.object_count, dtype=np.int64)
-
-
-def _count(side: Annotations) -> int:
-    return side.object_count

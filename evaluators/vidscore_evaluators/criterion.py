@@ -202,7 +202,7 @@ class Criterion(Evaluator[ParametersType]):
             base; empty for none.
     """
 
-    settles_first: ClassVar[bool] = False
+    resolves_dont_care: ClassVar[bool] = False
     threshold_parameter: ClassVar[str] = ""
     needs = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True)
 
@@ -235,7 +235,7 @@ class Criterion(Evaluator[ParametersType]):
             similarity=self.parameters.similarity,
             classes=self.parameters.classes,
             specification=self.specification,
-            settle_first=self.settles_first,
+            resolve_first=self.resolves_dont_care,
         )
         return aligned.memo.once((make_scene, *make.keywords.values()), lambda: make(aligned))
 

@@ -29,7 +29,7 @@ from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
-from vidscore_evaluators.plausibility.summary import impression_of, size_columns
+from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
 from vidscore_evaluators.plausibility.warnings import LabelUse, doubts, with_names
 from vidscore_evaluators.report import Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
@@ -208,18 +208,20 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Classes that are scored in a domain; None where every label is."""
         return self.specification.classes_of(domain)
 
-    def warnings(self, impression: Mapping[str, Table], scores: Scores) -> Sequence[ReportWarning]:
+    def warnings(
+        self, input_summary: Mapping[str, Table], scores: Scores
+    ) -> Sequence[ReportWarning]:
         """What does not look right about the input, and what the scores come with."""
         labels = self.needs.labels
         return (
-            *doubts(impression, labels, ranked=self.needs.ranked),
-            *with_names(scores.warnings, impression, labels, self.scored_classes),
+            *doubts(input_summary, labels, ranked=self.needs.ranked),
+            *with_names(scores.warnings, input_summary, labels, self.scored_classes),
         )
 
     def report(self, tally: Tally) -> Report:
         """Scores with everything needed to know what they are scores of; pure."""
         scores = self.scores(tally)
-        warnings = tuple(self.warnings(tally.impression, scores))
+        warnings = tuple(self.warnings(tally.input_summary, scores))
         return Report(
             evaluator=self.name,
             version=self.version,
@@ -313,10 +315,10 @@ def tally_together(
     aligned = align(truth, detections)
     of_truth, of_detections = fingerprint(truth), fingerprint(detections)
 
-    def impression(evaluator: Evaluator[Any]) -> Mapping[str, Table]:
+    def input_summary(evaluator: Evaluator[Any]) -> Mapping[str, Table]:
         # Of one benchmark; its sequences may be so many that comparing them would take long.
-        key = (impression_of, id(evaluator.specification.sequences))
-        return aligned.memo.once(key, partial(impression_of, aligned, evaluator.specification))
+        key = (input_summary_of, id(evaluator.specification.sequences))
+        return aligned.memo.once(key, partial(input_summary_of, aligned, evaluator.specification))
 
     return [
         Tally(
@@ -324,7 +326,7 @@ def tally_together(
             evaluator.tables(aligned),
             of_truth,
             of_detections,
-            impression(evaluator),
+            input_summary(evaluator),
         )
         for evaluator in evaluators
     ]

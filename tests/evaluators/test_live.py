@@ -12,7 +12,7 @@ from vidscore_evaluators.errors import GeometryError, InputError, LimitError, Sp
 from vidscore_evaluators.evaluator import Needs, Side
 from vidscore_evaluators.live import MERGE_AFTER, Accumulator, StreamScorer
 from vidscore_evaluators.pairing import Coverage
-from vidscore_evaluators.plausibility.summary import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.report_json import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
@@ -167,6 +167,6 @@ def test_many_reports_keep_few_tallies() -> None:
         assert job is not None
         accumulator.settle(toy().tally(job.truth, job.detections), accumulator.pending_count)
         sizes.append(accumulator.tally_bytes)
-    assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + IMPRESSION_BYTES
+    assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + INPUT_SUMMARY_BYTES
     assert accumulator.report().value("frames") == 4 * MERGE_AFTER
     assert accumulator.work() is None

@@ -28,7 +28,7 @@ def scene_of(
     preset: str = "standard",
     classes: Classes = "separate",
     specification: BenchmarkSpec = BenchmarkSpec(),
-    settle_first: bool = False,
+    resolve_first: bool = False,
 ) -> Scene:
     sides = [
         make_annotations({VIDEO: {0: side}}, arity=4) if isinstance(side, list) else side
@@ -40,7 +40,7 @@ def scene_of(
         Similarity(),
         classes=classes,
         specification=specification,
-        settle_first=settle_first,
+        resolve_first=resolve_first,
     )
 
 
@@ -220,7 +220,7 @@ def test_a_criterion_without_a_threshold_sees_truth_and_detections_alone() -> No
         Thing(box, "a")
         for box in (NEAR, BESIDE, (110, 0, 120, 10), (130, 0, 140, 10), (310, 0, 320, 10))
     ]
-    scene = scene_of(truth, detections, settle_first=True)
+    scene = scene_of(truth, detections, resolve_first=True)
     assert (corners(scene.truth), corners(scene.detections)) == ([HERE], [NEAR])
     assert (len(scene.absorbers), scene.forgiven.any()) == (0, np.False_)
     assert scene.left_out == {"dont_care": 4}

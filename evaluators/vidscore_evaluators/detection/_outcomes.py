@@ -66,12 +66,12 @@ def greedy_outcomes(
     results = np.where(absorbing, NOT_COUNTED, TRUE).astype(np.int8)
     reusable = scene.reusable_targets
     outcomes = _unmatched(scene.forgiven if forgiven is None else forgiven, len(thresholds))
-    lone = _are_lone(candidates)
-    settled = candidates.take(lone)
-    enough = settled.similarities[:, None] >= np.array(thresholds)
-    alone = outcomes[settled.detections]
-    np.copyto(alone, results[settled.targets][:, None], where=enough)
-    outcomes[settled.detections] = alone
+    lone = _isolated_edges(candidates)
+    resolved = candidates.take(lone)
+    enough = resolved.similarities[:, None] >= np.array(thresholds)
+    alone = outcomes[resolved.detections]
+    np.copyto(alone, results[resolved.targets][:, None], where=enough)
+    outcomes[resolved.detections] = alone
     candidates = candidates.take(~lone)
     ordered = candidates.ordered(absorbing[candidates.targets])
     for column, threshold in enumerate(thresholds):
@@ -80,7 +80,7 @@ def greedy_outcomes(
     return outcomes
 
 
-def _are_lone(candidates: Candidates) -> BoolArray:
+def _isolated_edges(candidates: Candidates) -> BoolArray:
     """(P,) pairs neither of whose objects has another: alike enough, they are matched."""
     lone: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
     lone &= np.bincount(candidates.targets)[candidates.targets] == 1

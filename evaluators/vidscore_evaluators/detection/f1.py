@@ -52,7 +52,7 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 COUNTS = "counts"
 
-CLASSES_A_SEQUENCE = 100
+CLASSES_PER_SEQUENCE = 100
 """Classes that the declared growth of a tally allows for in each sequence."""
 
 
@@ -68,7 +68,7 @@ class F1Parameters(ExtendedParameters):
 
 
 @dataclass(frozen=True, eq=False)
-class _Counts:
+class _CountsByThreshold:
     """Counts of one domain, class and sequence at K thresholds."""
 
     truth: int
@@ -76,7 +76,7 @@ class _Counts:
     false: IntArray
 
     @classmethod
-    def of(cls, row: IntArray) -> _Counts:
+    def of(cls, row: IntArray) -> _CountsByThreshold:
         """Counts as they stand in a row of the table."""
         true, false = row[1:].reshape(2, -1)
         return cls(int(row[0]), true, false)
@@ -105,7 +105,7 @@ class _Counts:
         }
 
 
-_Part = tuple[str | None, str | None, str | None, _Counts]
+_Part = tuple[str | None, str | None, str | None, _CountsByThreshold]
 """Domain, class and sequence, None for all of them, and their counts."""
 
 
@@ -135,7 +135,7 @@ class F1(Criterion[F1Parameters]):
     def growth(self) -> Growth:
         """One row of counts for each sequence and class."""
         row = 3 * 8 + 8 * (1 + 2 * len(self._grid.thresholds))
-        return Growth("sequence", row * CLASSES_A_SEQUENCE)
+        return Growth("sequence", row * CLASSES_PER_SEQUENCE)
 
     @property
     def _grid(self) -> ThresholdGrid:
@@ -151,7 +151,7 @@ class F1(Criterion[F1Parameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
-        levels, grid = _Levels(tally.tables[COUNTS]), self._grid
+        levels, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
         curves = tuple(
             Curve("f1_by_threshold", grid.curve("f1", counts.f1), domain, class_)
             for domain, class_, _, counts in (*levels.domains(), *levels.classes())
@@ -163,13 +163,13 @@ class F1(Criterion[F1Parameters]):
         """Scores at every threshold of the grid, without curves."""
         if parameter != "threshold":
             return super().grid_scores(tally, parameter)
-        levels, grid = _Levels(tally.tables[COUNTS]), self._grid
+        levels, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
         return {
             value: self._bare_scores(tally, levels, grid, value) for value in self.grid(parameter)
         }
 
     def _bare_scores(
-        self, tally: Tally, levels: _Levels, grid: ThresholdGrid, threshold: float
+        self, tally: Tally, levels: _CountsByScope, grid: ThresholdGrid, threshold: float
     ) -> Scores:
         [column] = grid.columns([threshold])
         sets = [
@@ -189,17 +189,19 @@ class F1(Criterion[F1Parameters]):
         return Scores((block_of(sets), block_of(parts)), warnings=warnings)
 
 
-class _Levels:
+class _CountsByScope:
     """The counts of a table, summed for all that a report has rows of."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        self._whole = _Counts.of(table.counts.sum(axis=0))
+        self._whole = _CountsByThreshold.of(table.counts.sum(axis=0))
         self._by_class = _summed(table, "class")
         self._by_domain_and_class = _summed(table, "domain", "class")
         self._by_domain = _summed(table, "domain")
         self._by_sequence = _summed(table, "domain", "sequence")
-        self._of_domain: dict[str | None, list[_Counts]] = {None: list(self._by_class.values())}
+        self._of_domain: dict[str | None, list[_CountsByThreshold]] = {
+            None: list(self._by_class.values())
+        }
         for (domain, _), counts in self._by_domain_and_class.items():
             self._of_domain.setdefault(domain, []).append(counts)
 
@@ -229,11 +231,11 @@ class _Levels:
             yield domain or None, None, sequence, counts
 
 
-def _summed(table: Table, *texts: str) -> dict[tuple[str, ...], _Counts]:
+def _summed(table: Table, *texts: str) -> dict[tuple[str, ...], _CountsByThreshold]:
     """Counts by fewer keys."""
     grouped = table.grouped(*texts)
     keys = zip(*(grouped.texts(name) for name in texts), strict=True)
-    return {key: _Counts.of(row) for key, row in zip(keys, grouped.counts, strict=True)}
+    return {key: _CountsByThreshold.of(row) for key, row in zip(keys, grouped.counts, strict=True)}
 
 
 def _count_table(scene: Scene, outcomes: OutcomeArray) -> Table:

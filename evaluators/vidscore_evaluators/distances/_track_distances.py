@@ -21,11 +21,11 @@ from vidscore_evaluators.scene import Items, Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
 from vidscore_evaluators.tracking._tracks import TrackPairs, Tracks, TrackSet, similar_pairs
 
-CELLS_A_CHUNK = 1 << 20
+CELLS_PER_CHUNK = 1 << 20
 """Distances of tracks that are laid out at a time."""
 
 
-class Calendar:
+class FrameIndex:
     """When each of the tracks of one side, or pairs of tracks, is there.
 
     Attributes:
@@ -41,14 +41,14 @@ class Calendar:
         self.starts = np.searchsorted(self._keys, np.arange(track_count + 1) * width)
 
     @classmethod
-    def of_side(cls, tracks: Tracks, side: TrackSet, items: Items) -> Calendar:
+    def of_side(cls, tracks: Tracks, side: TrackSet, items: Items) -> FrameIndex:
         """When the tracks of one side are there."""
         scene = tracks.scene
         frames = scene.group_frames[items.groups]
         return cls(side.of_objects, frames, len(side), max(1, scene.frame_count))
 
     @classmethod
-    def of_pairs(cls, pairs: TrackPairs, truth: Calendar, detections: Calendar) -> Calendar:
+    def of_pairs(cls, pairs: TrackPairs, truth: FrameIndex, detections: FrameIndex) -> FrameIndex:
         """When both tracks of each pair are there."""
         shorter = truth.lengths[pairs.truth] <= detections.lengths[pairs.detections]
         found = [
@@ -67,7 +67,7 @@ class Calendar:
         return np.diff(self.starts)
 
     def together(
-        self, rows: IntArray, mine: IntArray, other: Calendar, theirs: IntArray
+        self, rows: IntArray, mine: IntArray, other: FrameIndex, theirs: IntArray
     ) -> tuple[IntArray, IntArray]:
         """Rows of pairs, and frames in which both are there, once for each.
 
@@ -104,16 +104,16 @@ def summed(values: FloatArray, groups: IntArray, group_count: int) -> FloatArray
     return np.bincount(groups, values, minlength=group_count).astype(np.float64)
 
 
-def both_calendars(tracks: Tracks) -> tuple[Calendar, Calendar]:
+def frame_indices(tracks: Tracks) -> tuple[FrameIndex, FrameIndex]:
     """When the tracks of the truth, and those of the detections, are there."""
     return (
-        Calendar.of_side(tracks, tracks.truth, tracks.scene.truth),
-        Calendar.of_side(tracks, tracks.detections, tracks.scene.detections),
+        FrameIndex.of_side(tracks, tracks.truth, tracks.scene.truth),
+        FrameIndex.of_side(tracks, tracks.detections, tracks.scene.detections),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Meetings:
+class Cooccurrence:
     """Tracks that are nearer to each other than the cut-off in some frame.
 
     Attributes:
@@ -126,21 +126,21 @@ class Meetings:
     candidates: Candidates
     costs: FloatArray
     pairs: TrackPairs
-    calendar: Calendar
+    both_frames: FrameIndex
 
     @classmethod
     def of(
         cls,
         tracks: Tracks,
-        calendars: tuple[Calendar, Calendar],
+        indices: tuple[FrameIndex, FrameIndex],
         similarity: Similarity,
         cutoff: float,
-    ) -> Meetings:
+    ) -> Cooccurrence:
         """Find them.
 
         Args:
             tracks: Tracks of a scene.
-            calendars: When the tracks of the truth and of the detections are there.
+            indices: When the tracks of the truth and of the detections are there.
             similarity: Whose distance is the base.
             cutoff: Cut-off c in (0, 1].
         """
@@ -149,7 +149,7 @@ class Meetings:
         near = costs < cutoff
         candidates = found.take(near)
         pairs = TrackPairs.of(tracks, candidates)
-        return cls(candidates, costs[near], pairs, Calendar.of_pairs(pairs, *calendars))
+        return cls(candidates, costs[near], pairs, FrameIndex.of_pairs(pairs, *indices))
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,14 +240,14 @@ class TrackDistances:
             similarity: Whose distance is the base.
             cutoff: Cut-off c in (0, 1].
         """
-        meetings = Meetings.of(tracks, both_calendars(tracks), similarity, cutoff)
-        pairs = meetings.pairs
+        cooccurrence = Cooccurrence.of(tracks, frame_indices(tracks), similarity, cutoff)
+        pairs = cooccurrence.pairs
         return cls.of(
             Members.of(tracks.truth.chains, tracks.truth.lengths, tracks.chain_count),
             Members.of(tracks.detections.chains, tracks.detections.lengths, tracks.chain_count),
             (pairs.truth, pairs.detections),
-            (summed(meetings.costs, pairs.of_candidates, len(pairs)), pairs.counts),
-            meetings.calendar.lengths,
+            (summed(cooccurrence.costs, pairs.of_candidates, len(pairs)), pairs.counts),
+            cooccurrence.both_frames.lengths,
             cutoff,
         )
 
@@ -266,7 +266,7 @@ class TrackDistances:
         )
         for begin, end in pairwise(bounds):
             shape = (int(heights[order[begin]]), int(widths[order[begin]]))
-            step = max(1, CELLS_A_CHUNK // max(1, shape[0] * shape[1]))
+            step = max(1, CELLS_PER_CHUNK // max(1, shape[0] * shape[1]))
             for start in range(begin, end, step):
                 sets = order[start : min(end, start + step)]
                 counts = pair_starts[sets + 1] - pair_starts[sets]
@@ -286,7 +286,7 @@ class TrackDistances:
 
 # --- Sets of tracks as a sliding window sees them, for all windows of all sequences at once.
 
-SIGHTINGS_A_CHUNK = 1 << 19
+WINDOW_OBJECTS_PER_CHUNK = 1 << 19
 """Objects, each as often as windows see it, that are worked on at a time; roughly."""
 
 
@@ -320,7 +320,7 @@ class _Span:
     length: int
     sequence_ends: IntArray
 
-    def sightings(self, frames: IntArray) -> tuple[IntArray, IntArray]:
+    def seen_by(self, frames: IntArray) -> tuple[IntArray, IntArray]:
         """What these windows see of things that lie in some frames.
 
         Args:
@@ -338,7 +338,7 @@ class _Span:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sightings:
+class _TrackWindows:
     """Tracks of one side that windows see, in ascending order of window and track.
 
     Attributes:
@@ -352,8 +352,8 @@ class _Sightings:
     lengths: IntArray
 
     @classmethod
-    def of(cls, span: _Span, scene: Scene, tracks: TrackSet, items: Items) -> _Sightings:
-        rows, windows = span.sightings(scene.group_frames[items.groups])
+    def of(cls, span: _Span, scene: Scene, tracks: TrackSet, items: Items) -> _TrackWindows:
+        rows, windows = span.seen_by(scene.group_frames[items.groups])
         keys = windows * len(tracks) + tracks.of_objects[rows]
         found, lengths = np.unique(keys, return_counts=True)
         return cls(found, tracks, lengths)
@@ -383,29 +383,29 @@ def window_sets(
         The sets of some windows, of which one side at least has a track; each set once. What
         comes depends on the scene alone; there is a chunk at least, be it empty.
     """
-    meetings = Meetings.of(tracks, both_calendars(tracks), similarity, cutoff)
+    cooccurrence = Cooccurrence.of(tracks, frame_indices(tracks), similarity, cutoff)
     for span in _spans(tracks.scene, length):
-        yield _sets_of(span, tracks, meetings, cutoff)
+        yield _sets_of(span, tracks, cooccurrence, cutoff)
 
 
 def _spans(scene: Scene, length: int) -> Iterator[_Span]:
     sequence_ends = np.searchsorted(scene.frame_sequences, scene.frame_sequences, side="right") - 1
     counts = scene.truth.counts + scene.detections.counts
     in_frames = np.bincount(scene.group_frames, counts, minlength=scene.frame_count)
-    sightings = np.cumsum((in_frames + 1) * length)
+    seen_by = np.cumsum((in_frames + 1) * length)
     begin = 0
     while begin < max(1, scene.frame_count):
-        before = sightings[begin - 1] if begin else 0.0
-        end = int(np.searchsorted(sightings, before + SIGHTINGS_A_CHUNK, side="right"))
+        before = seen_by[begin - 1] if begin else 0.0
+        end = int(np.searchsorted(seen_by, before + WINDOW_OBJECTS_PER_CHUNK, side="right"))
         end = max(begin + 1, end)
         yield _Span(begin, min(end, scene.frame_count), length, sequence_ends)
         begin = end
 
 
-def _sets_of(span: _Span, tracks: Tracks, meetings: Meetings, cutoff: float) -> WindowSets:
-    scene, pairs = tracks.scene, meetings.pairs
-    truth = _Sightings.of(span, scene, tracks.truth, scene.truth)
-    detections = _Sightings.of(span, scene, tracks.detections, scene.detections)
+def _sets_of(span: _Span, tracks: Tracks, cooccurrence: Cooccurrence, cutoff: float) -> WindowSets:
+    scene, pairs = tracks.scene, cooccurrence.pairs
+    truth = _TrackWindows.of(span, scene, tracks.truth, scene.truth)
+    detections = _TrackWindows.of(span, scene, tracks.detections, scene.detections)
     chain_count = max(1, tracks.chain_count)
     of_sides = [side.sets(chain_count) for side in (truth, detections)]
     sets = np.unique(np.concatenate(of_sides))
@@ -413,10 +413,8 @@ def _sets_of(span: _Span, tracks: Tracks, meetings: Meetings, cutoff: float) -> 
         Members.of(np.searchsorted(sets, of_side), side.lengths, len(sets))
         for of_side, side in zip(of_sides, (truth, detections), strict=True)
     )
-    candidates = meetings.candidates
-    rows, windows = span.sightings(
-        scene.group_frames[scene.detections.groups[candidates.detections]]
-    )
+    candidates = cooccurrence.candidates
+    rows, windows = span.seen_by(scene.group_frames[scene.detections.groups[candidates.detections]])
     pair_count = max(1, len(pairs))
     keys, of_rows, counts = np.unique(
         windows * pair_count + pairs.of_candidates[rows], return_inverse=True, return_counts=True
@@ -426,8 +424,8 @@ def _sets_of(span: _Span, tracks: Tracks, meetings: Meetings, cutoff: float) -> 
         members,
         other_members,
         (truth.places(at, pairs.truth[met]), detections.places(at, pairs.detections[met])),
-        (summed(meetings.costs[rows], of_rows, len(keys)), counts),
-        meetings.calendar.between(met, at - span.length + 1, at),
+        (summed(cooccurrence.costs[rows], of_rows, len(keys)), counts),
+        cooccurrence.both_frames.between(met, at - span.length + 1, at),
         cutoff,
     )
     return WindowSets(sets // chain_count, sets % chain_count, found)

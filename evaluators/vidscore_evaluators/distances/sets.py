@@ -53,10 +53,10 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 FRAMES, SETS = "frames", "sets"
 
-CLASSES_A_SEQUENCE = 100
+CLASSES_PER_SEQUENCE = 100
 """Classes that the declared growth of a tally allows for in each sequence."""
 
-CELLS_A_PART = 1 << 16
+CELLS_PER_PART = 1 << 16
 """Base distances that are computed at a time: few enough for the processor's cache."""
 
 _COUNTS = ("occupied", "references", "predictions")
@@ -106,7 +106,7 @@ class SetDistance(Criterion[ParametersType]):
     """
 
     task = Task.DETECTION
-    settles_first = True
+    resolves_dont_care = True
     parts: ClassVar[tuple[str, ...]]
 
     @abstractmethod
@@ -125,7 +125,7 @@ class SetDistance(Criterion[ParametersType]):
     def growth(self) -> Growth:
         """One row for each sequence and class, and one for each sequence."""
         row = 8 * (3 + len(_COUNTS)) + 64 * len(self.parts)
-        return Growth("sequence", row * CLASSES_A_SEQUENCE + 3 * 8)
+        return Growth("sequence", row * CLASSES_PER_SEQUENCE + 3 * 8)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Sums of distances by sequence and class, and frames by sequence."""
@@ -190,7 +190,7 @@ def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntAr
     Yields:
         (K,) groups and their (K, m, n) distances; each group once, a part at a time.
     """
-    shapes = equal_shapes(scene.truth.counts, scene.detections.counts, CELLS_A_PART)
+    shapes = equal_shapes(scene.truth.counts, scene.detections.counts, CELLS_PER_PART)
     for groups, height, width in shapes:
         yield groups, _matrices(scene, similarity, groups, height, width)
 
@@ -224,7 +224,7 @@ def frame_table(scene: Scene) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
+class _ClassSums:
     """A class in some frames."""
 
     counts: Mapping[str, int]
@@ -246,7 +246,7 @@ class SetFigures:
         self._parts = parts
         self._occupied = frames == "occupied"
         self._frames = _frame_counts(tally.tables[FRAMES])
-        self._cells = _cells(tally.tables[SETS])
+        self._class_sums = _class_sums(tally.tables[SETS])
         self._domains = scopes(tally.tables[FRAMES].texts("domain"))
 
     def scopes(self) -> Iterator[Figures]:
@@ -260,7 +260,7 @@ class SetFigures:
     def classes(self) -> Iterator[Figures]:
         """Each class that has a name, over all domains and in each."""
         for domain in self._domains:
-            cells = self._cells.get((domain, None), {})
+            cells = self._class_sums.get((domain, None), {})
             for class_ in named(cells):
                 cell, frames = cells[class_], self._frames[domain, None]
                 # A class may have had nothing but what don't-care took away.
@@ -268,14 +268,16 @@ class SetFigures:
                 yield Figures(domain, class_, None, self._values([cell], present, frames))
 
     def _scope(self, domain: str | None, sequence: str | None, place: _Place) -> Figures:
-        cells = list(self._cells.get(place, {}).values())
+        cells = list(self._class_sums.get(place, {}).values())
         present = [cell for cell in cells if cell.counts["references"]] or [
             cell for cell in cells if cell.counts["occupied"]
         ]
         values = self._values(cells, present, self._frames.get(place, 0))
         return Figures(domain, None, sequence, values)
 
-    def _values(self, cells: list[_Cell], present: list[_Cell], frames: int) -> dict[str, Number]:
+    def _values(
+        self, cells: list[_ClassSums], present: list[_ClassSums], frames: int
+    ) -> dict[str, Number]:
         """Means over the classes that are present, and counts of all."""
         each = [
             cell.distances(cell.counts["occupied"] if self._occupied else frames)
@@ -299,9 +301,9 @@ def _frame_counts(table: Table) -> dict[_Place, int]:
     return counts
 
 
-def _cells(table: Table) -> dict[_Place, dict[str, _Cell]]:
+def _class_sums(table: Table) -> dict[_Place, dict[str, _ClassSums]]:
     """Classes of everything, each domain that has a name, and each sequence."""
-    cells: dict[_Place, dict[str, _Cell]] = {}
+    cells: dict[_Place, dict[str, _ClassSums]] = {}
     for domain, sequence, class_, counts, sums in zip(
         *(table.texts(name) for name in table.schema.texts),
         table.counts.tolist(),
@@ -310,7 +312,7 @@ def _cells(table: Table) -> dict[_Place, dict[str, _Cell]]:
     ):
         for place in _places(domain, sequence):
             by_class = cells.setdefault(place, {})
-            own = _Cell(
+            own = _ClassSums(
                 dict(zip(table.schema.counts, counts, strict=True)),
                 dict(zip(table.schema.sums, sums, strict=True)),
             )
@@ -324,8 +326,8 @@ def _places(domain: str, sequence: str) -> list[_Place]:
     return [*whole, (domain, None)] if domain else whole
 
 
-def _joined(first: _Cell, second: _Cell) -> _Cell:
-    return _Cell(
+def _joined(first: _ClassSums, second: _ClassSums) -> _ClassSums:
+    return _ClassSums(
         {name: number + second.counts[name] for name, number in first.counts.items()},
         {name: number + second.sums[name] for name, number in first.sums.items()},
     )

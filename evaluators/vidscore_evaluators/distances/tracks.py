@@ -54,7 +54,7 @@ from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, merge_tables
-from vidscore_evaluators.tracking._tracks import CHAINS_A_SEQUENCE, TrackingCriterion, Tracks
+from vidscore_evaluators.tracking._tracks import CHAINS_PER_SEQUENCE, TrackingCriterion, Tracks
 
 ParametersType = TypeVar("ParametersType", bound=ExtendedParameters)
 
@@ -95,7 +95,7 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
     def growth(self) -> Growth:
         """One row for each sequence and class, and one for each sequence."""
         row = 8 * 6 + 64 * len(self.parts)
-        return Growth("sequence", row * CHAINS_A_SEQUENCE + 3 * 8)
+        return Growth("sequence", row * CHAINS_PER_SEQUENCE + 3 * 8)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Distances by sequence and class, and frames by sequence."""
@@ -224,7 +224,7 @@ class TrackOspa(TrackSetDistance[TrackOspaParameters]):
 
 CURVE = "curve"
 
-FRAMES_A_SEQUENCE = 10_000
+FRAMES_PER_SEQUENCE = 10_000
 """Frame numbers that the declared growth of a tally allows for in each sequence and class."""
 
 
@@ -262,8 +262,8 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
         """Rows by sequence and class, and by frame number and class."""
         by_sequence = 8 * 6 + 64 * len(self.parts)
         by_frame = 8 * 4 + 64
-        each = by_sequence + by_frame * FRAMES_A_SEQUENCE
-        return Growth("sequence", each * CHAINS_A_SEQUENCE + 3 * 8)
+        each = by_sequence + by_frame * FRAMES_PER_SEQUENCE
+        return Growth("sequence", each * CHAINS_PER_SEQUENCE + 3 * 8)
 
     @property
     def cutoff(self) -> float:

@@ -91,20 +91,20 @@ from vidscore_evaluators.annotations import BOX, QUADRILATERAL
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Evaluator, Growth, Needs, Task, Unit
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
-from vidscore_evaluators.neovision2._scene import (
+from vidscore_evaluators.neovision2._input import (
     ALL_CLASSES,
     COUNTERS,
     CURVE_THRESHOLDS,
     UNLISTED,
     Neovision2Parameters,
-    Scene,
+    ProtocolInput,
     classes_of_domain,
     prepare,
 )
 from vidscore_evaluators.neovision2.detection_only import DetectionOnly, detection_only
 from vidscore_evaluators.neovision2.matching import (
-    Outcomes,
-    classification_outcomes,
+    CountChanges,
+    class_changes,
     counting_pairs,
 )
 from vidscore_evaluators.neovision2.scores import CHANGES, COUNTS, DETECTION_ONLY, make_scores
@@ -197,11 +197,11 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by class, of the detection-only score and of frames; changes along the curves."""
-        scene = prepare(aligned, self.parameters, self.specification)
-        pairs = counting_pairs(scene, self.parameters)
-        classification = classification_outcomes(scene, pairs)
-        merged = detection_only(scene, pairs, self.parameters)
-        return make_tables(scene, classification, merged)
+        inputs = prepare(aligned, self.parameters, self.specification)
+        pairs = counting_pairs(inputs, self.parameters)
+        classification = class_changes(inputs, pairs)
+        merged = detection_only(inputs, pairs, self.parameters)
+        return make_tables(inputs, classification, merged)
 
     def scored_classes(self, domain: str) -> Sequence[str]:
         """Classes of the protocol where the specification has none."""
@@ -223,7 +223,7 @@ FRAMES = TableSchema(("domain", "sequence"), counts=COUNTERS)
 
 
 def make_tables(
-    scene: Scene, classification: Outcomes, detection_only: DetectionOnly
+    inputs: ProtocolInput, classification: CountChanges, detection_only: DetectionOnly
 ) -> Mapping[str, Table]:
     """Add everything up.
 
@@ -231,7 +231,7 @@ def make_tables(
     without objects and detections too. The tables of points hold, for each threshold, what
     changes there: the numbers at a threshold are the sums from the top down to it.
     """
-    return _Tables(scene, classification, detection_only).all()
+    return _Tables(inputs, classification, detection_only).all()
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,19 +246,19 @@ class _Points:
 
 class _Tables:
     def __init__(
-        self, scene: Scene, classification: Outcomes, detection_only: DetectionOnly
+        self, inputs: ProtocolInput, classification: CountChanges, detection_only: DetectionOnly
     ) -> None:
-        self._scene = scene
+        self._inputs = inputs
         self._classification = classification
         self._detection_only = detection_only
-        self._class_count = scene.classes.count
-        self._sequence_count = len(scene.sequence_names)
+        self._class_count = inputs.classes.count
+        self._sequence_count = len(inputs.sequence_names)
         self._words: list[str] = []
-        self._domain_words = self._add_words(scene.domain_names)
-        self._sequence_words = self._add_words(scene.sequence_names)
-        shape = (len(scene.domain_names), self._class_count)
+        self._domain_words = self._add_words(inputs.domain_names)
+        self._sequence_words = self._add_words(inputs.sequence_names)
+        shape = (len(inputs.domain_names), self._class_count)
         self._class_words = np.zeros(shape, dtype=np.int64)
-        for domain, names in enumerate(scene.classes.names):
+        for domain, names in enumerate(inputs.classes.names):
             self._class_words[domain, list(names)] = self._add_words(tuple(names.values()))
 
     def all(self) -> Mapping[str, Table]:
@@ -272,20 +272,20 @@ class _Tables:
         }
 
     def _classes(self) -> Table:
-        scene, count = self._scene, self._class_count
-        real = ~scene.dont_care & (scene.objects.classes != UNLISTED)
-        sequences = scene.selection.sequences[scene.objects.frames[real]]
+        inputs, count = self._inputs, self._class_count
+        real = ~inputs.dont_care & (inputs.objects.classes != UNLISTED)
+        sequences = inputs.frame_sequences[inputs.objects.frames[real]]
         objects = np.bincount(
-            sequences * count + scene.objects.classes[real],
+            sequences * count + inputs.objects.classes[real],
             minlength=self._sequence_count * count,
         )
         scored = self._scored(self._classification)
         keys = scored.sequences * count + scored.classes
         totals = [objects, *_sums(scored, keys, self._sequence_count * count)]
-        listed = scene.selection.listed_sequences[:, np.newaxis]
-        rows = np.flatnonzero(listed & scene.classes.listed[scene.domains, :-1])
+        listed = inputs.listed_sequences[:, np.newaxis]
+        rows = np.flatnonzero(listed & inputs.classes.listed[inputs.domains, :-1])
         sequences, classes = np.divmod(rows, count) if count else (rows, rows)
-        domains = scene.domains[sequences]
+        domains = inputs.domains[sequences]
         codes = (
             self._domain_words[domains],
             self._sequence_words[sequences],
@@ -299,13 +299,13 @@ class _Tables:
             self._detection_only.object_counts,
             *_sums(scored, scored.sequences, self._sequence_count),
         ]
-        rows = np.flatnonzero(self._scene.selection.listed_sequences)
-        codes = (self._domain_words[self._scene.domains[rows]], self._sequence_words[rows])
+        rows = np.flatnonzero(self._inputs.listed_sequences)
+        codes = (self._domain_words[self._inputs.domains[rows]], self._sequence_words[rows])
         return self._build(DETECTION_ONLY, codes, [total[rows] for total in totals])
 
     def _frames(self) -> Table:
-        codes = (self._domain_words[self._scene.domains], self._sequence_words)
-        return self._build(FRAMES, codes, [self._scene.counters[name] for name in COUNTERS])
+        codes = (self._domain_words[self._inputs.domains], self._sequence_words)
+        return self._build(FRAMES, codes, [self._inputs.counters[name] for name in COUNTERS])
 
     def _class_points(self) -> Table:
         points = self._points(self._classification)
@@ -320,12 +320,12 @@ class _Tables:
         words = (self._domain_words[points.domains],)
         return self._build(DETECTION_ONLY_POINTS, words, points.changes, points.thresholds)
 
-    def _points(self, outcomes: Outcomes) -> _Points:
+    def _points(self, outcomes: CountChanges) -> _Points:
         """Changes added up by domain, class and level, where a curve has that level."""
-        thresholds = self._scene.levels.curve_thresholds
+        thresholds = self._inputs.levels.curve_thresholds
         outcomes = outcomes.take(~np.isnan(thresholds[outcomes.levels]))
-        shape = (len(self._scene.domain_names), max(1, self._class_count), len(thresholds))
-        keys = (self._scene.domains[outcomes.sequences], outcomes.classes, outcomes.levels)
+        shape = (len(self._inputs.domain_names), max(1, self._class_count), len(thresholds))
+        keys = (self._inputs.domains[outcomes.sequences], outcomes.classes, outcomes.levels)
         cells = np.ravel_multi_index(keys, shape) if len(keys[0]) else keys[0]
         size = int(np.prod(shape))
         if size > len(cells):
@@ -338,9 +338,9 @@ class _Tables:
         domains, classes, levels = np.unravel_index(used, shape)
         return _Points(domains, classes, thresholds[levels], changes)
 
-    def _scored(self, outcomes: Outcomes) -> Outcomes:
+    def _scored(self, outcomes: CountChanges) -> CountChanges:
         """What counts in the scores at the chosen confidence threshold."""
-        return outcomes.take(outcomes.levels >= self._scene.levels.first_scored)
+        return outcomes.take(outcomes.levels >= self._inputs.levels.first_scored)
 
     def _add_words(self, words: Sequence[str]) -> IntArray:
         """Codes of words that are added to the vocabulary."""
@@ -358,7 +358,7 @@ class _Tables:
         return build_table(schema, self._words, codes, numbers=numbers, counts=counts)
 
 
-def _sums(outcomes: Outcomes, keys: IntArray, size: int) -> list[IntArray]:
+def _sums(outcomes: CountChanges, keys: IntArray, size: int) -> list[IntArray]:
     """(size,) sums of true and of false positives by key."""
     return [
         np.bincount(keys, weights=changes, minlength=size).astype(np.int64)

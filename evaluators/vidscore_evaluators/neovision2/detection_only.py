@@ -35,10 +35,15 @@ from vidscore_evaluators.geometry.shapes import (
 )
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.maximum import two_stage_gains
-from vidscore_evaluators.neovision2._scene import TOLERANCE, Neovision2Parameters, Scene, Side
-from vidscore_evaluators.neovision2.matching import Outcomes, join_outcomes
+from vidscore_evaluators.neovision2._input import (
+    TOLERANCE,
+    Neovision2Parameters,
+    ObjectBoxes,
+    ProtocolInput,
+)
+from vidscore_evaluators.neovision2.matching import CountChanges, join_changes
 
-SHAPES_A_CHUNK = 1 << 20
+SHAPES_PER_CHUNK = 1 << 20
 """Shapes in copies of blocks that are worked on at a time, so that memory stays bounded."""
 
 
@@ -51,7 +56,7 @@ class DetectionOnly:
         object_counts: (S,) ground-truth objects of each sequence, after merging.
     """
 
-    outcomes: Outcomes
+    outcomes: CountChanges
     object_counts: IntArray
 
 
@@ -72,29 +77,29 @@ class _Copies:
     counts: IntArray
 
 
-def detection_only(scene: Scene, pairs: Pairs, parameters: Neovision2Parameters) -> DetectionOnly:
+def detection_only(
+    inputs: ProtocolInput, pairs: Pairs, parameters: Neovision2Parameters
+) -> DetectionOnly:
     """Merge and match, whatever the labels.
 
     Args:
-        scene: What is matched.
+        inputs: What is matched.
         pairs: The pairs of an annotated object and a detection that count.
         parameters: Parameters of the evaluator.
     """
     limit = parameters.overlap_threshold + TOLERANCE
-    blocks = find_blocks(scene, lambda ratios: ratios > limit)
-    steady = _steady_outcomes(scene, pairs, blocks)
-    real = ~scene.dont_care & (blocks.of_objects == STEADY)
-    sequences = scene.selection.sequences[scene.objects.frames[real]]
-    counts = np.bincount(sequences, minlength=len(scene.sequence_names))
+    blocks = find_merge_clusters(inputs, lambda ratios: ratios > limit)
+    steady = _steady_outcomes(inputs, pairs, blocks)
+    real = ~inputs.dont_care & (blocks.of_objects == STEADY)
+    sequences = inputs.frame_sequences[inputs.objects.frames[real]]
+    counts = np.bincount(sequences, minlength=len(inputs.sequence_names))
     if blocks.count == 0:
         return DetectionOnly(steady, counts)
-    merging = _Merging(scene, blocks, parameters)
-    return DetectionOnly(
-        join_outcomes(steady, merging.outcomes()), counts + merging.object_counts()
-    )
+    merging = _Merging(inputs, blocks, parameters)
+    return DetectionOnly(join_changes(steady, merging.outcomes()), counts + merging.object_counts())
 
 
-def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: Blocks) -> Outcomes:
+def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, blocks: MergeClusters) -> CountChanges:
     """What each detection does that stays as it is."""
     steady = blocks.of_detections == STEADY
     # Both sides: a real object may be steady and another one repeat it.
@@ -102,17 +107,17 @@ def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: Blocks) -> Outcomes:
     pairs = pairs.take(left_steady[pairs.left] & steady[pairs.right])
     gains = two_stage_gains(
         pairs,
-        scene.dont_care[pairs.left],
-        len(scene.dont_care),
-        len(scene.confidences),
-        scene.confidences,
+        inputs.dont_care[pairs.left],
+        len(inputs.dont_care),
+        len(inputs.confidences),
+        inputs.confidences,
     )
     # What repeats another changes nothing, but its confidence is a point of the curve.
     alone = blocks.of_detections < 0
-    return Outcomes(
-        sequences=scene.selection.sequences[scene.detections.frames],
+    return CountChanges(
+        sequences=inputs.frame_sequences[inputs.detections.frames],
         classes=np.zeros(len(steady), dtype=np.int64),
-        levels=scene.levels.of_detections,
+        levels=inputs.levels.of_detections,
         true_positives=gains.first.astype(np.int64),
         false_positives=(steady & ~gains.both).astype(np.int64),
     ).take(alone)
@@ -121,16 +126,18 @@ def _steady_outcomes(scene: Scene, pairs: Pairs, blocks: Blocks) -> Outcomes:
 class _Merging:
     """The blocks in which something is to be merged."""
 
-    def __init__(self, scene: Scene, blocks: Blocks, parameters: Neovision2Parameters) -> None:
+    def __init__(
+        self, inputs: ProtocolInput, blocks: MergeClusters, parameters: Neovision2Parameters
+    ) -> None:
         """Merge the ground truth of each block, which is the same at every level."""
-        self._scene = scene
+        self._inputs = inputs
         self._blocks = blocks
         self._least = parameters.overlap_threshold - TOLERANCE
         self._limit = parameters.overlap_threshold + TOLERANCE
         self._merged_shape = parameters.merged_shape
         real, spared = (
-            self._of_blocks(scene.objects.shapes, blocks.of_objects, chosen)
-            for chosen in (~scene.dont_care, scene.dont_care)
+            self._of_blocks(inputs.objects.shapes, blocks.of_objects, chosen)
+            for chosen in (~inputs.dont_care, inputs.dont_care)
         )
         self._truth = merge_overlapping(real, self._over, self._merged_shape).shapes
         self._left, order = join_groups(self._truth, spared)
@@ -139,9 +146,9 @@ class _Merging:
     def object_counts(self) -> IntArray:
         """(S,) ground-truth objects of each sequence."""
         sequences = self._sequences()[self._truth.groups]
-        return np.bincount(sequences, minlength=len(self._scene.sequence_names))
+        return np.bincount(sequences, minlength=len(self._inputs.sequence_names))
 
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> CountChanges:
         """Changes from each copy of a block to the next."""
         copies, detections = self._copies()
         matched = np.zeros(len(copies.blocks), dtype=np.int64)
@@ -150,7 +157,7 @@ class _Merging:
             matched[chunk], unexplained[chunk] = self._counts(copies, chunk, detections)
         follows = np.zeros(len(copies.blocks), dtype=np.bool_)
         follows[1:] = copies.blocks[1:] == copies.blocks[:-1]
-        return Outcomes(
+        return CountChanges(
             sequences=self._sequences()[copies.blocks],
             classes=np.zeros(len(copies.blocks), dtype=np.int64),
             levels=copies.levels,
@@ -160,7 +167,7 @@ class _Merging:
 
     def _copies(self) -> tuple[_Copies, Shapes]:
         """Plan the copies; also gives the detections that they are made of."""
-        of_detections, levels = self._blocks.of_detections, self._scene.levels.of_detections
+        of_detections, levels = self._blocks.of_detections, self._inputs.levels.of_detections
         rows = np.flatnonzero(of_detections >= 0)
         rows = rows[np.lexsort((-levels[rows], of_detections[rows]))]
         blocks, levels = of_detections[rows], levels[rows]
@@ -168,7 +175,7 @@ class _Merging:
         run = run_starts(blocks, levels)
         first = block_starts[blocks[run]]
         counts = np.append(run[1:], len(rows)) - first
-        shapes = self._scene.detections.shapes.take(rows, block_starts)
+        shapes = self._inputs.detections.shapes.take(rows, block_starts)
         return _Copies(blocks[run], levels[run], first, counts), shapes
 
     def _chunks(self, copies: _Copies) -> Iterator[slice]:
@@ -177,7 +184,7 @@ class _Merging:
         before = starts_from_counts(sizes)
         start = 0
         while start < len(sizes):
-            stop = int(np.searchsorted(before, before[start] + SHAPES_A_CHUNK, side="right")) - 1
+            stop = int(np.searchsorted(before, before[start] + SHAPES_PER_CHUNK, side="right")) - 1
             stop = max(start + 1, stop)
             yield slice(start, stop)
             start = stop
@@ -216,12 +223,12 @@ class _Merging:
         """(B,) sequence of each block."""
         frames = np.zeros(self._blocks.count, dtype=np.int64)
         for side, blocks in (
-            (self._scene.objects, self._blocks.of_objects),
-            (self._scene.detections, self._blocks.of_detections),
+            (self._inputs.objects, self._blocks.of_objects),
+            (self._inputs.detections, self._blocks.of_detections),
         ):
             inside = blocks >= 0
             frames[blocks[inside]] = side.frames[inside]
-        return self._scene.selection.sequences[frames]
+        return self._inputs.frame_sequences[frames]
 
 
 def _changes(values: IntArray, follows: BoolArray) -> IntArray:
@@ -240,7 +247,7 @@ REPEATED = -2
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class MergeClusters:
     """B blocks in which something is to be merged.
 
     Attributes:
@@ -254,7 +261,7 @@ class Blocks:
     of_detections: IntArray
 
 
-def find_blocks(scene: Scene, over: Criterion) -> Blocks:
+def find_merge_clusters(inputs: ProtocolInput, over: Criterion) -> MergeClusters:
     """Find what is to be merged, and everything that this can have to do with.
 
     Of identical boxes only the surest stays: it is there at every confidence level at which any
@@ -263,30 +270,30 @@ def find_blocks(scene: Scene, over: Criterion) -> Blocks:
     neither other boxes nor other blocks ever meet it.
 
     Args:
-        scene: What is matched; don't-care objects are not merged, but are taken in.
+        inputs: What is matched; don't-care objects are not merged, but are taken in.
         over: Says which overlap ratios merge two boxes.
     """
-    objects, detections = scene.objects, scene.detections
-    real = np.flatnonzero(~scene.dont_care)
+    objects, detections = inputs.objects, inputs.detections
+    real = np.flatnonzero(~inputs.dont_care)
     twins = overlapping_twins(_some(objects, real), over)
     object_twins = Pairs(real[twins.left], real[twins.right])
     detection_twins = overlapping_twins(detections.shapes, over)
     clusters = _Clusters(
         (objects, detections),
         (
-            _first_labels(objects, object_twins, np.zeros(len(scene.dont_care))),
-            _first_labels(detections, detection_twins, scene.confidences),
+            _first_labels(objects, object_twins, np.zeros(len(inputs.dont_care))),
+            _first_labels(detections, detection_twins, inputs.confidences),
         ),
     )
     clusters.grow()
-    return Blocks(len(clusters.shapes), *clusters.labels)
+    return MergeClusters(len(clusters.shapes), *clusters.labels)
 
 
 _SEED = 0
 """First label of a box that is to be merged with another that is not identical to it."""
 
 
-def _first_labels(side: Side, twins: Pairs, priorities: FloatArray) -> IntArray:
+def _first_labels(side: ObjectBoxes, twins: Pairs, priorities: FloatArray) -> IntArray:
     """Label what is to be merged as `_SEED`, and what is `REPEATED` and `STEADY`.
 
     Args:
@@ -318,7 +325,9 @@ class _Clusters:
         labels: For each side the cluster of each box, or `STEADY`, or `REPEATED`.
     """
 
-    def __init__(self, sides: tuple[Side, Side], labels: tuple[IntArray, IntArray]) -> None:
+    def __init__(
+        self, sides: tuple[ObjectBoxes, ObjectBoxes], labels: tuple[IntArray, IntArray]
+    ) -> None:
         """Begin with every seed as a cluster of its own."""
         self._sides = sides
         self.labels = labels
@@ -365,7 +374,7 @@ class _Clusters:
         self.shapes = boxes_as_shapes(self.shapes.group_starts, boxes)
 
 
-def _some(side: Side, rows: IntArray) -> Shapes:
+def _some(side: ObjectBoxes, rows: IntArray) -> Shapes:
     """Some boxes of a side, given by ascending rows, in its frames."""
     return side.shapes.take(rows, np.searchsorted(rows, side.shapes.group_starts))
 

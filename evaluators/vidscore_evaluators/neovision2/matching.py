@@ -15,62 +15,71 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.geometry.shapes import overlapping_pairs
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.maximum import two_stage_gains
-from vidscore_evaluators.neovision2._scene import TOLERANCE, UNLISTED, Neovision2Parameters, Scene
+from vidscore_evaluators.neovision2._input import (
+    TOLERANCE,
+    UNLISTED,
+    Neovision2Parameters,
+    ProtocolInput,
+)
 
 
-def counting_pairs(scene: Scene, parameters: Neovision2Parameters) -> Pairs:
+def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> Pairs:
     """Pairs of an annotated object and a detection whose overlap counts (section 3.1, eq. 1).
 
     Classes play no part yet.
     """
     least = parameters.overlap_threshold - TOLERANCE
     return overlapping_pairs(
-        scene.objects.shapes, scene.detections.shapes, lambda ratios: ratios >= least
+        inputs.objects.shapes, inputs.detections.shapes, lambda ratios: ratios >= least
     )
 
 
-def classification_outcomes(scene: Scene, pairs: Pairs) -> Outcomes:
+def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
     """What each detection of a listed class does to the counts of its class.
 
     Args:
-        scene: What is matched.
+        inputs: What is matched.
         pairs: The pairs that count, whatever their classes.
     """
-    classes = scene.detections.classes
-    spared = scene.dont_care[pairs.left]
+    classes = inputs.detections.classes
+    spared = inputs.dont_care[pairs.left]
     wanted = classes[pairs.right]
-    fits = spared | (scene.objects.classes[pairs.left] == wanted)
+    fits = spared | (inputs.objects.classes[pairs.left] == wanted)
     kept = np.flatnonzero(fits & (wanted != UNLISTED))
     pairs, spared = pairs.take(kept), spared[kept]
-    left, left_count = _one_for_each_class(scene, pairs, spared)
+    left, left_count = _one_for_each_class(inputs, pairs, spared)
     gains = two_stage_gains(
-        Pairs(left, pairs.right), spared, left_count, len(classes), scene.confidences
+        Pairs(left, pairs.right), spared, left_count, len(classes), inputs.confidences
     )
     listed = classes != UNLISTED
-    return Outcomes(
-        sequences=scene.selection.sequences[scene.detections.frames],
+    return CountChanges(
+        sequences=inputs.frame_sequences[inputs.detections.frames],
         classes=classes,
-        levels=scene.levels.of_detections,
+        levels=inputs.levels.of_detections,
         true_positives=gains.first.astype(np.int64),
         false_positives=1 - gains.both.astype(np.int64),
     ).take(listed)
 
 
-def _one_for_each_class(scene: Scene, pairs: Pairs, spared: BoolArray) -> tuple[IntArray, int]:
+def _one_for_each_class(
+    inputs: ProtocolInput, pairs: Pairs, spared: BoolArray
+) -> tuple[IntArray, int]:
     """Left objects in which every don't-care object stands once for each class it meets."""
     left = pairs.left.copy()
-    count = len(scene.dont_care)
-    keys = pairs.left[spared] * scene.classes.count + scene.detections.classes[pairs.right[spared]]
+    count = len(inputs.dont_care)
+    keys = (
+        pairs.left[spared] * inputs.classes.count + inputs.detections.classes[pairs.right[spared]]
+    )
     copies, copy_of_pair = np.unique(keys, return_inverse=True)
     left[spared] = count + copy_of_pair
     return left, count + len(copies)
 
 
-# --- Outcomes: how true and false positives change from one confidence level to the next.
+# --- CountChanges: how true and false positives change from one confidence level to the next.
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class CountChanges:
     """R changes.
 
     Attributes:
@@ -87,12 +96,12 @@ class Outcomes:
     true_positives: IntArray
     false_positives: IntArray
 
-    def take(self, rows: BoolArray) -> Outcomes:
+    def take(self, rows: BoolArray) -> CountChanges:
         """Keep some changes."""
-        return Outcomes(*(column[rows] for column in vars(self).values()))
+        return CountChanges(*(column[rows] for column in vars(self).values()))
 
 
-def join_outcomes(first: Outcomes, second: Outcomes) -> Outcomes:
+def join_changes(first: CountChanges, second: CountChanges) -> CountChanges:
     """The changes of both."""
     pairs = zip(vars(first).values(), vars(second).values(), strict=True)
-    return Outcomes(*(np.concatenate(pair) for pair in pairs))
+    return CountChanges(*(np.concatenate(pair) for pair in pairs))

@@ -12,7 +12,7 @@ from statistics import median
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
-from vidscore_evaluators.neovision2._scene import CURVE_THRESHOLDS, Neovision2Parameters
+from vidscore_evaluators.neovision2._input import CURVE_THRESHOLDS, Neovision2Parameters
 from vidscore_evaluators.report import Block, Curve, Number, ReportWarning, Scores
 from vidscore_evaluators.tally import Table, Tally
 
@@ -65,7 +65,7 @@ class _Scores:
     def _classes_over_domains(self) -> Block:
         """Averages of each class over the domains that score it."""
         names: dict[str, str] = {}
-        gathered: defaultdict[str, list[Counts]] = defaultdict(list)
+        gathered: defaultdict[str, list[ClassCounts]] = defaultdict(list)
         for (_, class_), counts in self._classes.items():
             name = names.setdefault(class_.casefold(), class_)
             gathered[name].append(counts)
@@ -73,8 +73,8 @@ class _Scores:
         measures = [averages(gathered[name], self._costs) for name in ordered]
         return Block(_transposed(measures), classes=ordered)
 
-    def _domain_rows(self, points: Mapping[Key, Points]) -> Block:
-        gathered: defaultdict[str, list[Counts]] = defaultdict(list)
+    def _domain_rows(self, points: Mapping[Key, OperatingPoints]) -> Block:
+        gathered: defaultdict[str, list[ClassCounts]] = defaultdict(list)
         for (domain, _), counts in self._classes.items():
             gathered[domain].append(counts)
         measures = [
@@ -85,7 +85,7 @@ class _Scores:
         ]
         return Block(_transposed(measures), domains=[domain for (domain,) in self._domains])
 
-    def _class_rows(self, points: Mapping[Key, Points]) -> Block:
+    def _class_rows(self, points: Mapping[Key, OperatingPoints]) -> Block:
         measures = [
             self._measures(counts)
             | {
@@ -112,7 +112,7 @@ class _Scores:
         domains, sequences, classes = _split_keys(table, 3)
         return Block(_transposed(measures), domains, classes, sequences)
 
-    def _points(self, name: str, keys: Iterable[Key]) -> dict[Key, Points]:
+    def _points(self, name: str, keys: Iterable[Key]) -> dict[Key, OperatingPoints]:
         """Operating points of every key, those without any detection included."""
         table = self._tables[name]
         found = _rows_by_key(table)
@@ -125,17 +125,19 @@ class _Scores:
             points = {key: at_curve_thresholds(changed) for key, changed in points.items()}
         return points
 
-    def _curves(self, table: Mapping[Key, Counts], points: Mapping[Key, Points]) -> list[Curve]:
+    def _curves(
+        self, table: Mapping[Key, ClassCounts], points: Mapping[Key, OperatingPoints]
+    ) -> list[Curve]:
         return [
             roc_curve(points[key], counts.objects, self._domain_frames[key[:1]], *key)
             for key, counts in table.items()
         ]
 
-    def _area(self, points: Points, counts: Counts, domain: str) -> float | None:
+    def _area(self, points: OperatingPoints, counts: ClassCounts, domain: str) -> float | None:
         frames = self._domain_frames[domain,]
         return area_under_curve(points, counts.objects, frames, self._parameters.az_limit)
 
-    def _measures(self, counts: Counts, prefix: str = "") -> dict[str, Number]:
+    def _measures(self, counts: ClassCounts, prefix: str = "") -> dict[str, Number]:
         return {
             f"{prefix}ground_truth_objects": counts.objects,
             f"{prefix}true_positives": counts.true_positives,
@@ -145,10 +147,11 @@ class _Scores:
         }
 
 
-def _counts_by_key(table: Table) -> dict[Key, Counts]:
+def _counts_by_key(table: Table) -> dict[Key, ClassCounts]:
     columns = (table.count(name).tolist() for name in COUNTS)
     return {
-        key: Counts(*row) for key, row in zip(_keys(table), zip(*columns, strict=True), strict=True)
+        key: ClassCounts(*row)
+        for key, row in zip(_keys(table), zip(*columns, strict=True), strict=True)
     }
 
 
@@ -183,7 +186,7 @@ def _split_keys(keys: Iterable[Key], width: int) -> list[list[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class ClassCounts:
     """What a score is made of.
 
     Attributes:
@@ -212,11 +215,11 @@ class Costs:
         self._missed = int(missed * self._unit)
         self._false = int(false * self._unit)
 
-    def nmotda(self, counts: Counts) -> float | None:
+    def nmotda(self, counts: ClassCounts) -> float | None:
         """Eq. 2, rounded once; None without ground-truth objects."""
         return self.weighted_mean([counts])
 
-    def weighted_mean(self, several: Sequence[Counts]) -> float | None:
+    def weighted_mean(self, several: Sequence[ClassCounts]) -> float | None:
         """Mean of the defined NMOTDA values, each weighted with its ground-truth objects.
 
         The weights cancel the denominators of eq. 2, so that this too is one quotient of whole
@@ -231,7 +234,7 @@ class Costs:
         return (objects - cost) / objects if defined else None
 
 
-def averages(several: Sequence[Counts], costs: Costs) -> dict[str, Number]:
+def averages(several: Sequence[ClassCounts], costs: Costs) -> dict[str, Number]:
     """Weighted mean, mean and median of the NMOTDA values that are defined.
 
     Returns:
@@ -250,7 +253,7 @@ def averages(several: Sequence[Counts], costs: Costs) -> dict[str, Number]:
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class OperatingPoints:
     """Q operating points, from the highest threshold down.
 
     Attributes:
@@ -266,7 +269,7 @@ class Points:
 
 def points_from_changes(
     thresholds: FloatArray, true_positives: IntArray, false_positives: IntArray
-) -> Points:
+) -> OperatingPoints:
     """Add changes up from the highest threshold down.
 
     Args:
@@ -274,17 +277,17 @@ def points_from_changes(
         true_positives: (Q,) change of the true positives at each.
         false_positives: (Q,) change of the false positives at each.
     """
-    return Points(
+    return OperatingPoints(
         thresholds[::-1], np.cumsum(true_positives[::-1]), np.cumsum(false_positives[::-1])
     )
 
 
-def at_curve_thresholds(points: Points) -> Points:
+def at_curve_thresholds(points: OperatingPoints) -> OperatingPoints:
     """The points at each of the protocol's ten thresholds, which may have no changes."""
     thresholds = np.array(CURVE_THRESHOLDS)
     # Number of points whose threshold is at least that of the curve; one more reaches the 0.
     reached = np.searchsorted(-points.thresholds, -thresholds, side="right")
-    return Points(
+    return OperatingPoints(
         thresholds,
         np.append(0, points.true_positives)[reached],
         np.append(0, points.false_positives)[reached],
@@ -292,7 +295,7 @@ def at_curve_thresholds(points: Points) -> Points:
 
 
 def roc_curve(
-    points: Points, objects: int, frames: int, domain: str, class_: str | None = None
+    points: OperatingPoints, objects: int, frames: int, domain: str, class_: str | None = None
 ) -> Curve:
     """The curve as it stands in a report.
 
@@ -314,7 +317,9 @@ def roc_curve(
     return Curve("roc", columns, domain, class_)
 
 
-def area_under_curve(points: Points, objects: int, frames: int, limit: float) -> float | None:
+def area_under_curve(
+    points: OperatingPoints, objects: int, frames: int, limit: float
+) -> float | None:
     """Az: the area under the straight lines through the points, divided by its width.
 
     The lines go in order of false positives per frame, from (0, 0) unless a point has none. Of
@@ -344,7 +349,7 @@ def area_under_curve(points: Points, objects: int, frames: int, limit: float) ->
     return float((doubled + (end - x) * 2 * y) / (2 * end * objects))
 
 
-def _best_by_false_positives(points: Points) -> list[tuple[int, int]]:
+def _best_by_false_positives(points: OperatingPoints) -> list[tuple[int, int]]:
     """For each number of false positives, ascending, the most true positives."""
     order = np.lexsort((points.true_positives, points.false_positives))
     false, true = points.false_positives[order], points.true_positives[order]

@@ -13,7 +13,7 @@ from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations, Side, 
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry.boxes import box_areas, envelopes
 from vidscore_evaluators.plausibility.summary import (
-    impression_of,
+    input_summary_of,
 )
 from vidscore_evaluators.plausibility.warnings import (
     SIDE_NAMES,
@@ -41,10 +41,10 @@ def doubts_of_side(
     """
     nothing = empty_annotations(annotations.arity)
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
-    impression = impression_of(align(*sides), specification)
+    input_summary = input_summary_of(align(*sides), specification)
     found = (
         *_shares(side, annotations),
-        *side_doubts(impression, ranked=expects_confidences(annotations)),
+        *side_doubts(input_summary, ranked=expects_confidences(annotations)),
     )
     return (*found, *(ground_truth_doubts(annotations) if side is Side.TRUTH else ()))
 
@@ -84,7 +84,7 @@ def doubts_of_pair(
     """
     if ranked is None:
         ranked = expects_confidences(detections)
-    return doubts(impression_of(align(truth, detections), specification), labels, ranked=ranked)
+    return doubts(input_summary_of(align(truth, detections), specification), labels, ranked=ranked)
 
 
 def expects_confidences(detections: Annotations) -> bool:

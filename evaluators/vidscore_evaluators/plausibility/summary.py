@@ -37,10 +37,10 @@ SAMPLE = "sample"
 SAMPLE_ROWS = 1024
 """Boxes of both sides that a sample holds."""
 
-FRAMES_A_BLOCK = 4
+FRAMES_PER_BLOCK = 4
 """Neighbouring frames that are chosen together."""
 
-BOXES_A_FRAME = 32
+BOXES_PER_FRAME = 32
 """Boxes of a side that a sample takes of one frame: the most confident ones."""
 
 COORDINATES = ("a", "b", "c", "d")
@@ -84,7 +84,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
 
 _MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 6}
 
-IMPRESSION_BYTES = sum(
+INPUT_SUMMARY_BYTES = sum(
     _MOST_ROWS.get(name, schema.first or 0)
     * 8 * (len(schema.texts) + len(schema.numbers) + len(schema.counts))
     for name, schema in SCHEMAS.items()
@@ -92,7 +92,7 @@ IMPRESSION_BYTES = sum(
 """Most that an impression adds to `Tally.nbytes`, whatever the input."""
 
 
-def impression_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
+def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
     """Count what doubts rest on; pure.
 
     Args:
@@ -314,7 +314,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         aligned: Both sides in one frame order.
         evaluated: (F,) frames that may be chosen.
     """
-    counts = [np.minimum(_box_counts(side), BOXES_A_FRAME) for side in _sides(aligned)]
+    counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
     sizes = counts[0] + counts[1]
     frames = np.flatnonzero(evaluated & (sizes > 0))
     keys = _block_keys(aligned, frames)
@@ -358,7 +358,7 @@ def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
     """(K,) hash of sequence and block of some frames."""
     texts = map(str.encode, map("\0".join, aligned.truth.sequences))
     names = np.fromiter(map(crc32, texts), dtype=np.uint64, count=len(aligned.truth.sequences))
-    blocks = aligned.truth.frame_numbers[frames] // FRAMES_A_BLOCK
+    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
     mixed = names[aligned.truth.frame_sequences[frames]]
@@ -407,7 +407,7 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
     real = (side.flags[objects] & ObjectFlag.REGION) == 0
     objects, positions = objects[real], positions[real]
     boxes = _as_four(side.coordinates.take(objects, axis=0))
-    if (counts > BOXES_A_FRAME).any():
+    if (counts > BOXES_PER_FRAME).any():
         kept = _most_confident(positions, side.confidences[objects], boxes)
         positions, boxes = positions[kept], boxes.take(kept, axis=0)
     return positions, boxes
@@ -426,7 +426,7 @@ def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatAr
     first = run_starts(positions[order])
     counts = np.diff(np.append(first, len(order)))
     ranks = np.arange(len(order)) - np.repeat(first, counts)
-    return order[ranks < BOXES_A_FRAME]
+    return order[ranks < BOXES_PER_FRAME]
 
 
 # --- Names of columns that look like known ones under another name.

@@ -29,7 +29,7 @@ from vidscore_evaluators.plausibility.summary import (
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.tally import Table
 
-Impression = Mapping[str, Table]
+InputSummary = Mapping[str, Table]
 
 ScoredClasses = Callable[[str], Sequence[str] | None]
 """Classes that are scored in a domain; None where every label is."""
@@ -88,50 +88,52 @@ _BY_LABEL = {
 }
 
 
-def doubts(impression: Impression, labels: LabelUse, *, ranked: bool) -> tuple[ReportWarning, ...]:
+def doubts(
+    input_summary: InputSummary, labels: LabelUse, *, ranked: bool
+) -> tuple[ReportWarning, ...]:
     """What does not look right; pure.
 
     Args:
-        impression: What was counted; nothing is said of an empty mapping.
+        input_summary: What was counted; an empty mapping gives no warnings.
         labels: What labels are to the evaluator.
         ranked: Whether scores depend on the order of confidences.
     """
-    if not impression:
+    if not input_summary:
         return ()
     return (
-        *_missing(impression),
-        *label_doubts(impression[LABELS], labels),
-        *_reading(impression),
-        *side_doubts(impression, ranked=ranked),
+        *_missing(input_summary),
+        *label_doubts(input_summary[LABELS], labels),
+        *_reading(input_summary),
+        *side_doubts(input_summary, ranked=ranked),
     )
 
 
-def side_doubts(impression: Impression, *, ranked: bool) -> Iterator[ReportWarning]:
+def side_doubts(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
     """What does not look right about one side or the other alone."""
-    yield from _confidences(impression, ranked=ranked)
+    yield from _confidences(input_summary, ranked=ranked)
     for side in Side:
-        yield from _corners(impression, side)
-        yield from _beyond_image(impression, side)
-        yield from _columns(impression, side)
+        yield from _corners(input_summary, side)
+        yield from _beyond_image(input_summary, side)
+        yield from _columns(input_summary, side)
 
 
 def with_names(
     warnings: Sequence[ReportWarning],
-    impression: Impression,
+    input_summary: InputSummary,
     labels: LabelUse,
     scored: ScoredClasses,
 ) -> tuple[ReportWarning, ...]:
     """Warnings of an evaluator that say how many, with the frame or the labels that are meant."""
-    if not impression:
+    if not input_summary:
         return tuple(warnings)
-    return tuple(_with_name(warning, impression, labels, scored) for warning in warnings)
+    return tuple(_with_name(warning, input_summary, labels, scored) for warning in warnings)
 
 
 def _with_name(
-    warning: ReportWarning, impression: Impression, labels: LabelUse, scored: ScoredClasses
+    warning: ReportWarning, input_summary: InputSummary, labels: LabelUse, scored: ScoredClasses
 ) -> ReportWarning:
     if warning.code in _BY_FRAME:
-        example = _example(impression, Side.DETECTIONS, Example.UNLISTED)
+        example = _example(input_summary, Side.DETECTIONS, Example.UNLISTED)
         if example is None:
             return warning
         advice = "check that frames of both sides are numbered from the same first frame"
@@ -147,14 +149,14 @@ def _with_name(
                 return label.casefold() not in {name.casefold() for name in classes}
             return label not in classes
 
-        counts = names_of(impression[LABELS], _BY_LABEL[warning.code], is_other, labels)
+        counts = names_of(input_summary[LABELS], _BY_LABEL[warning.code], is_other, labels)
         if counts:
             return replace(warning, message=f"{warning.message}: {shown(counts)}")
     return warning
 
 
-def _missing(impression: Impression) -> Iterator[ReportWarning]:
-    counts = {side: _count(impression, side, "objects") for side in Side}
+def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    counts = {side: _count(input_summary, side, "objects") for side in Side}
     if counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(
             "no_detections",
@@ -164,27 +166,27 @@ def _missing(impression: Impression) -> Iterator[ReportWarning]:
         )
 
 
-def _confidences(impression: Impression, *, ranked: bool) -> Iterator[ReportWarning]:
-    table = impression[CONFIDENCES]
+def _confidences(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
+    table = input_summary[CONFIDENCES]
     values: dict[str, list[float]] = {side.value: [] for side in Side}
     for side, value in zip(table.texts("side"), table.number("confidence").tolist(), strict=True):
         values[side].append(value)
     graded = any(value != 1.0 for value in values[Side.TRUTH])
-    detections = _count(impression, Side.DETECTIONS, "objects")
+    detections = _count(input_summary, Side.DETECTIONS, "objects")
     equal = len(values[Side.DETECTIONS]) == 1 and detections >= _LEAST_EQUAL
     if graded and equal:
         yield ReportWarning(
             "sides_swapped",
             "objects of the ground truth have confidences, and the detections have none; "
             "check that ground truth and detections are not swapped",
-            _count(impression, Side.TRUTH, "objects"),
+            _count(input_summary, Side.TRUTH, "objects"),
         )
     elif graded:
         yield ReportWarning(
             "truth_with_confidences",
             "objects of the ground truth have confidences, as detections have; "
             "check that it is the ground truth, and leave its confidences out",
-            _count(impression, Side.TRUTH, "objects"),
+            _count(input_summary, Side.TRUTH, "objects"),
         )
     elif equal and ranked:
         yield ReportWarning(
@@ -196,9 +198,9 @@ def _confidences(impression: Impression, *, ranked: bool) -> Iterator[ReportWarn
         )
 
 
-def _corners(impression: Impression, side: Side) -> Iterator[ReportWarning]:
-    count = _count(impression, side, "swapped")
-    example = _example(impression, side, Example.SWAPPED)
+def _corners(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    count = _count(input_summary, side, "swapped")
+    example = _example(input_summary, side, Example.SWAPPED)
     if count > MORE_THAN_A_FEW and example is not None:
         yield ReportWarning(
             "swapped_corners",
@@ -209,9 +211,9 @@ def _corners(impression: Impression, side: Side) -> Iterator[ReportWarning]:
         )
 
 
-def _beyond_image(impression: Impression, side: Side) -> Iterator[ReportWarning]:
-    count, sized = (_count(impression, side, name) for name in ("beyond_image", "sized"))
-    example = _example(impression, side, Example.BEYOND_IMAGE)
+def _beyond_image(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    count, sized = (_count(input_summary, side, name) for name in ("beyond_image", "sized"))
+    example = _example(input_summary, side, Example.BEYOND_IMAGE)
     if example is not None:
         yield from beyond_image_doubts(side, count, sized, example)
 
@@ -251,11 +253,11 @@ def doubts_of_places(
         yield from beyond_image_doubts(side, int(beyond.sum()), sized, example)
 
 
-def _columns(impression: Impression, side: Side) -> Iterator[ReportWarning]:
-    table = impression[COLUMNS]
+def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    table = input_summary[COLUMNS]
     entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)
     counts = {name: int(count) for of_side, name, count in entries if of_side == side.value}
-    sizes = size_columns(counts) if _arities(impression, side) == [POINT] else ()
+    sizes = size_columns(counts) if _arities(input_summary, side) == [POINT] else ()
     if sizes:
         yield ReportWarning(
             "boxes_read_as_points",
@@ -273,14 +275,14 @@ def _columns(impression: Impression, side: Side) -> Iterator[ReportWarning]:
             )
 
 
-def _reading(impression: Impression) -> Iterator[ReportWarning]:
-    arities = {side: _arities(impression, side) for side in Side}
+def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    arities = {side: _arities(input_summary, side) for side in Side}
     if any(len(found) != 1 for found in arities.values()):
         return
     truth, detections = (arities[side][0] for side in Side)
     if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
         return
-    table = impression[SAMPLE]
+    table = input_summary[SAMPLE]
     finding = judge_sample(
         table.codes("block").tobytes(),
         np.ascontiguousarray(table.numbers).tobytes(),
@@ -292,7 +294,7 @@ def _reading(impression: Impression) -> Iterator[ReportWarning]:
         example = FrameExample(finding.side, sequence, finding.frame)
         how, advice = _READINGS[finding.code]
         message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
-        count = _count(impression, finding.side, "objects")
+        count = _count(input_summary, finding.side, "objects")
         yield ReportWarning(finding.code, message, count, example)
 
 
@@ -314,20 +316,20 @@ def place_name(example: FrameExample) -> str:
     return f"frame {example.frame} of sequence {name}" if name else f"frame {example.frame}"
 
 
-def _count(impression: Impression, side: Side, name: str) -> int:
-    table = impression[SIDES]
+def _count(input_summary: InputSummary, side: Side, name: str) -> int:
+    table = input_summary[SIDES]
     rows = [row for row, found in enumerate(table.texts("side")) if found == side.value]
     return int(table.count(name)[rows].sum())
 
 
-def _arities(impression: Impression, side: Side) -> list[int]:
-    table = impression[SIDES]
+def _arities(input_summary: InputSummary, side: Side) -> list[int]:
+    table = input_summary[SIDES]
     entries = zip(table.texts("side"), table.number("arity").tolist(), strict=True)
     return [int(arity) for found, arity in entries if found == side.value]
 
 
-def _example(impression: Impression, side: Side, example: Example) -> FrameExample | None:
-    table, name = impression[EXAMPLES], example_name(side, example)
+def _example(input_summary: InputSummary, side: Side, example: Example) -> FrameExample | None:
+    table, name = input_summary[EXAMPLES], example_name(side, example)
     for row, found in enumerate(table.texts("example")):
         if found == name:
             key = SequenceKey(table.texts("domain")[row], table.texts("sequence")[row])

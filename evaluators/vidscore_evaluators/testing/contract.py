@@ -38,7 +38,7 @@ from vidscore_evaluators.parameters import (
     parameter_values,
     parse_parameters,
 )
-from vidscore_evaluators.plausibility.summary import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_dict, report_to_json
@@ -393,8 +393,8 @@ class EvaluatorContract:
 
         def law(scene: Scene) -> None:
             tally = self.evaluator.tally(*scene)
-            assert replace(tally, impression={}).nbytes <= self._declared_bytes(scene)
-            assert replace(tally, tables={}).nbytes <= IMPRESSION_BYTES
+            assert replace(tally, input_summary={}).nbytes <= self._declared_bytes(scene)
+            assert replace(tally, tables={}).nbytes <= INPUT_SUMMARY_BYTES
 
         self._holds(law, self.scenes())
         self._holds(law, st.just(self._many_sequences()))

@@ -56,17 +56,17 @@ def lasting_matches(
     Returns:
         (P,) which pairs are matched.
     """
-    knots = connected_components(
+    components = connected_components(
         candidates.pairs,
         len(tracks.scene.detections),
         len(tracks.scene.truth),
     )
-    matched: BoolArray = knots.pair_counts[knots.of_pairs] == 1
+    matched: BoolArray = components.pair_counts[components.of_pairs] == 1
     rows = np.flatnonzero(~matched)
     if len(rows):
         memory_of = {"trackeval": _FrameBefore, "motmetrics": _LastMatch}[rule]
         memory = memory_of(tracks, candidates, similarity, matched, rows)
-        _settle_knots(memory, knots.of_pairs[rows])
+        _match_components(memory, components.of_pairs[rows])
     return matched
 
 
@@ -112,7 +112,7 @@ class _Memory(ABC):
     def rest(self, rows: IntArray) -> IntArray:
         """Which of some pairs, free to be matched in any way, are matched."""
 
-    def settle(self, rows: IntArray) -> None:
+    def resolve_dont_care(self, rows: IntArray) -> None:
         """Match pairs of whole knots, all of whose past is settled."""
         kept = self.kept(rows)
         self.matched[kept] = True
@@ -164,9 +164,9 @@ class _LastMatch(_Memory):
         self._groups_of_partners = np.full(count, _NONE, dtype=np.int64)
         lone = np.flatnonzero(self.matched)
         self._lone = lone[np.lexsort((self.groups[lone], self.truth_tracks[lone]))]
-        return self._knots_before()
+        return self._components_before()
 
-    def _knots_before(self) -> IntArray:
+    def _components_before(self) -> IntArray:
         """(K,) some pair of the last knot that the same object of the truth was in, or -1."""
         tracks, groups = self.truth_tracks[self.rows], self.groups[self.rows]
         order = np.lexsort((groups, tracks))
@@ -216,29 +216,29 @@ class _LastMatch(_Memory):
         )
         return rows[matched]
 
-    def settle(self, rows: IntArray) -> None:
-        super().settle(rows)
+    def resolve_dont_care(self, rows: IntArray) -> None:
+        super().resolve_dont_care(rows)
         new = rows[self.matched[rows]]
         self._partners[self.truth_tracks[new]] = self.detection_tracks[new]
         self._groups_of_partners[self.truth_tracks[new]] = self.groups[new]
 
 
-def _settle_knots(memory: _Memory, knots: IntArray) -> None:
+def _match_components(memory: _Memory, components: IntArray) -> None:
     """Settle all knots, those first that wait for nothing.
 
     Args:
         memory: The pairs in knots and what they remember.
-        knots: (K,) knot of each.
+        components: (K,) conflict component of each.
     """
-    open_ = np.arange(len(knots), dtype=np.int64)
-    undecided = np.ones(len(knots) + 1, dtype=np.bool_)
+    open_ = np.arange(len(components), dtype=np.int64)
+    undecided = np.ones(len(components) + 1, dtype=np.bool_)
     undecided[_NONE] = False
-    waiting = np.zeros(int(knots.max()) + 1, dtype=np.bool_)
+    waiting = np.zeros(int(components.max()) + 1, dtype=np.bool_)
     while len(open_):
-        waiting[knots[open_]] = False
-        waiting[knots[open_[undecided[memory.waits_for[open_]]]]] = True
-        waits = waiting[knots[open_]]
+        waiting[components[open_]] = False
+        waiting[components[open_[undecided[memory.waits_for[open_]]]]] = True
+        waits = waiting[components[open_]]
         ready = open_[~waits]
-        memory.settle(memory.rows[ready])
+        memory.resolve_dont_care(memory.rows[ready])
         undecided[ready] = False
         open_ = open_[waits]

@@ -193,10 +193,10 @@ def _sums(groups: IntArray, values: IntArray, group_count: int) -> IntArray:
 
 ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
 
-CHAINS_A_SEQUENCE = 100
+CHAINS_PER_SEQUENCE = 100
 """Classes that the declared growth of a tally allows for in each sequence."""
 
-FAULTS_A_RULE = 1000
+FAULTS_PER_RULE = 1000
 """Breaches of one rule that are listed; a file of millions must not become as many."""
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -216,7 +216,7 @@ class TrackingCriterion(Criterion[ParametersType]):
     """A criterion that follows identities through whole sequences."""
 
     task = Task.TRACKING
-    settles_first: ClassVar[bool] = True
+    resolves_dont_care: ClassVar[bool] = True
     threshold_parameter: ClassVar[str] = "threshold"
     needs = Needs(ANY_SHAPE, ANY_SHAPE, tracks=True)
 
@@ -251,7 +251,7 @@ class TrackingCriterion(Criterion[ParametersType]):
         repeated[1:] = tracks[order][1:] != NO_TRACK
         for column in (frames, tracks, labels):
             repeated[1:] &= column[order][1:] == column[order][:-1]
-        for row in order[np.flatnonzero(repeated)[:FAULTS_A_RULE]].tolist():
+        for row in order[np.flatnonzero(repeated)[:FAULTS_PER_RULE]].tolist():
             yield Fault(
                 source=side.value,
                 entry=int(frames[row]),
@@ -322,7 +322,7 @@ def count_table(tracks: Tracks, counts: Mapping[str, IntArray]) -> Table:
 
 def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
     frames = annotations.object_frames
-    for row in np.flatnonzero(annotations.track_ids == NO_TRACK)[:FAULTS_A_RULE].tolist():
+    for row in np.flatnonzero(annotations.track_ids == NO_TRACK)[:FAULTS_PER_RULE].tolist():
         yield Fault(
             source=side.value,
             entry=int(frames[row]),

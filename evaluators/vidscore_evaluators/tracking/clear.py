@@ -51,7 +51,7 @@ from vidscore_evaluators.similarity import Candidates
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.tracking._correspondences import SwitchRule, lasting_matches
 from vidscore_evaluators.tracking._tracks import (
-    CHAINS_A_SEQUENCE,
+    CHAINS_PER_SEQUENCE,
     ThresholdParameters,
     TrackingCriterion,
     Tracks,
@@ -148,7 +148,7 @@ class Clear(TrackingCriterion[ClearParameters]):
     def growth(self) -> Growth:
         """One row of counts and one of sums for each sequence and class."""
         row = 3 * 8 + 8 * len(_COUNT_NAMES) + 3 * 8 + 64
-        return Growth("sequence", row * CHAINS_A_SEQUENCE)
+        return Growth("sequence", row * CHAINS_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class, and the sum of similarities."""

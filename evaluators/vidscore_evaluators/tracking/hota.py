@@ -58,7 +58,7 @@ from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.similarity import Candidates
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.tracking._tracks import (
-    CHAINS_A_SEQUENCE,
+    CHAINS_PER_SEQUENCE,
     EPSILON,
     TrackingCriterion,
     TrackPairs,
@@ -114,7 +114,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         associations = 4 * 8 + 8 + 3 * 64
         localisations = 4 * 8 + 64
         row = counts + len(THRESHOLDS) * (associations + localisations)
-        return Growth("sequence", row * CHAINS_A_SEQUENCE)
+        return Growth("sequence", row * CHAINS_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class; sums of matches by threshold as well."""
@@ -152,7 +152,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         localisations = totals_by_part(tally.tables[LOCALISATIONS], _PART)
         curves, figures = [], []
         for scope, total in totals_by_scope(tally.tables[COUNTS]).items():
-            levels = _Levels.of(
+            levels = _SumsByThreshold.of(
                 total.counts, associations.get(scope, {}), localisations.get(scope, {})
             )
             figures.append(Figures(*scope, levels.means()))
@@ -163,7 +163,7 @@ class Hota(TrackingCriterion[HotaParameters]):
 
 
 @dataclass(frozen=True, eq=False)
-class _Levels:
+class _SumsByThreshold:
     """Matches at each of the K thresholds, and sums over them.
 
     Attributes:
@@ -184,7 +184,7 @@ class _Levels:
         counts: Mapping[str, int],
         associations: Mapping[str, Total],
         localisations: Mapping[str, Total],
-    ) -> _Levels:
+    ) -> _SumsByThreshold:
         """Bring together what a tally holds of one scope."""
         exact: dict[str, list[int]] = {
             name: [associations[part].sums[name] if part in associations else 0 for part in _NAMES]

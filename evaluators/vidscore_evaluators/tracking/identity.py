@@ -37,7 +37,7 @@ from vidscore_evaluators.measures import Direction, Dissimilarity, Measure, coun
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally
 from vidscore_evaluators.tracking._tracks import (
-    CHAINS_A_SEQUENCE,
+    CHAINS_PER_SEQUENCE,
     ThresholdParameters,
     TrackingCriterion,
     TrackPairs,
@@ -80,7 +80,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
     @property
     def growth(self) -> Growth:
         """One row of three counts for each sequence and class."""
-        return Growth("sequence", (3 * 8 + 3 * 8) * CHAINS_A_SEQUENCE)
+        return Growth("sequence", (3 * 8 + 3 * 8) * CHAINS_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Counts by sequence and class."""

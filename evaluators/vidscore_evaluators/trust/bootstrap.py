@@ -155,7 +155,7 @@ def copy_of(tally: Tally, number: int) -> Tally:
         number: Which copy; its number becomes part of the name of the sequence.
     """
     tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
-    return replace(tally, tables=tables, impression={})
+    return replace(tally, tables=tables, input_summary={})
 
 
 def _renamed(table: Table, number: int) -> Table:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluators.neovision2.helpers import FAR, TEN, car, points, region, score_frame
 
-from vidscore_evaluators.neovision2.scores import Points, area_under_curve
+from vidscore_evaluators.neovision2.scores import OperatingPoints, area_under_curve
 
 TEN_THRESHOLDS = [0.95, 0.85, 0.75, 0.65, 0.55, 0.45, 0.35, 0.25, 0.15, 0.05]
 
@@ -23,7 +23,7 @@ def az(
         np.array([corner[axis] for corner in corners], dtype=np.int64) for axis in (0, 1)
     )
     thresholds = np.linspace(1, 0, len(corners))
-    return area_under_curve(Points(thresholds, true, false), objects, frames, limit)
+    return area_under_curve(OperatingPoints(thresholds, true, false), objects, frames, limit)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.evaluators.neovision2 import oracle
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.neovision2 import Neovision2
-from vidscore_evaluators.neovision2._scene import Neovision2Parameters
+from vidscore_evaluators.neovision2._input import Neovision2Parameters
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing.examples import Thing, make_annotations
 

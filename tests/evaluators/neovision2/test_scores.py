@@ -22,8 +22,8 @@ from tests.evaluators.neovision2.helpers import (
 from vidscore_evaluators.annotations import empty_annotations
 from vidscore_evaluators.errors import GeometryError, ParameterError
 from vidscore_evaluators.evaluator import Unit
-from vidscore_evaluators.neovision2._scene import ALL_CLASSES, TOWER_CLASSES
-from vidscore_evaluators.neovision2.scores import Costs, Counts, averages
+from vidscore_evaluators.neovision2._input import ALL_CLASSES, TOWER_CLASSES
+from vidscore_evaluators.neovision2.scores import ClassCounts, Costs, averages
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, DomainSpec
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -45,7 +45,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 def test_nmotda_is_one_minus_the_costs_for_each_object(
     counts_: tuple[int, int, int], costs: tuple[float, float], expected: float | None
 ) -> None:
-    assert Costs(*costs).nmotda(Counts(*counts_)) == expected
+    assert Costs(*costs).nmotda(ClassCounts(*counts_)) == expected
 
 
 cost = st.floats(0, 1e9)
@@ -56,7 +56,7 @@ count = st.integers(0, 10**6)
 def test_scores_are_exact_and_rounded_once(
     numbers: list[tuple[int, int, int]], c_m: float, c_f: float
 ) -> None:
-    several = [Counts(missed + hits, hits, false) for missed, hits, false in numbers]
+    several = [ClassCounts(missed + hits, hits, false) for missed, hits, false in numbers]
     total = sum(counts_.objects for counts_ in several)
     paid = sum(
         Fraction(c_m) * counts_.missed + Fraction(c_f) * counts_.false_positives
@@ -69,7 +69,12 @@ def test_scores_are_exact_and_rounded_once(
 
 def test_averages_are_over_the_defined_values() -> None:
     """1 of 2 objects: 0.5; all of 6: 1; none of 1 and 2 false: -2. Undefined: 0 objects."""
-    several = [Counts(2, 1, 0), Counts(6, 6, 0), Counts(1, 0, 2), Counts(0, 0, 9)]
+    several = [
+        ClassCounts(2, 1, 0),
+        ClassCounts(6, 6, 0),
+        ClassCounts(1, 0, 2),
+        ClassCounts(0, 0, 9),
+    ]
     assert averages(several, Costs(1, 1)) == {
         "weighted_mean_nmotda": (1 + 6 - 2) / 9,
         "mean_nmotda": -0.5 / 3,
@@ -78,12 +83,17 @@ def test_averages_are_over_the_defined_values() -> None:
 
 
 def test_the_median_of_an_even_number_is_the_mean_of_the_middle_two() -> None:
-    several = [Counts(4, 1, 0), Counts(4, 3, 0), Counts(4, 0, 0), Counts(4, 4, 0)]
+    several = [
+        ClassCounts(4, 1, 0),
+        ClassCounts(4, 3, 0),
+        ClassCounts(4, 0, 0),
+        ClassCounts(4, 4, 0),
+    ]
     assert averages(several, Costs(1, 1))["median_nmotda"] == 0.5
 
 
 def test_averages_of_nothing_are_undefined() -> None:
-    assert set(averages([Counts(0, 0, 1)], Costs(1, 1)).values()) == {None}
+    assert set(averages([ClassCounts(0, 0, 1)], Costs(1, 1)).values()) == {None}
 
 
 def test_a_domain_is_scored_over_all_frames_of_all_its_sequences() -> None:

@@ -19,11 +19,11 @@ from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.plausibility._overlaps import MOST_FRAMES, sample_of
 from vidscore_evaluators.plausibility.summary import (
-    IMPRESSION_BYTES,
+    INPUT_SUMMARY_BYTES,
     LABELS,
     SAMPLE,
     SAMPLE_ROWS,
-    impression_of,
+    input_summary_of,
 )
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning
@@ -101,7 +101,7 @@ def test_two_workers_warn_as_one_process_does() -> None:
 
 def test_evaluators_share_one_impression() -> None:
     first, second = tally_together([EVALUATOR, create_evaluator("f1")], TRUTH, DETECTIONS)
-    assert first.impression is second.impression
+    assert first.input_summary is second.input_summary
 
 
 def test_an_impression_stays_small_however_large_the_input() -> None:
@@ -109,16 +109,16 @@ def test_an_impression_stays_small_however_large_the_input() -> None:
     things = [Thing((float(x), 0.0, float(x) + 1, 1.0), f"label {x}") for x in range(1500)]
     crowd = make_annotations({("", "s"): dict.fromkeys(range(8), things)}, arity=4)
     tally = replace(EVALUATOR.tally(crowd, crowd), tables={})
-    assert 0 < tally.nbytes <= IMPRESSION_BYTES
-    assert tally.impression[LABELS].row_count == 1000
-    assert tally.impression[SAMPLE].row_count == 8 * 2 * 32
+    assert 0 < tally.nbytes <= INPUT_SUMMARY_BYTES
+    assert tally.input_summary[LABELS].row_count == 1000
+    assert tally.input_summary[SAMPLE].row_count == 8 * 2 * 32
 
 
 def test_a_sample_is_spread_over_all_sequences() -> None:
     """Of videos of one length, none is looked at three times as often as another."""
     sequences = {("", f"s{index}"): {frame: [_BOX] for frame in range(200)} for index in range(10)}
     videos = make_annotations(sequences, arity=4)
-    table = impression_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
+    table = input_summary_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
     assert table.row_count == SAMPLE_ROWS
     names, counts = np.unique([word[16:] for word in table.texts("block")], return_counts=True)
     assert len(names) == 10
@@ -137,7 +137,7 @@ def test_no_more_than_two_thousand_frames_are_looked_at() -> None:
 def test_neighbouring_frames_are_in_the_sample_together() -> None:
     """A sampled frame has a neighbour in the sample, unless its video has none."""
     videos = make_annotations({("", "s"): {frame: [_BOX] for frame in range(4000)}}, arity=4)
-    table = impression_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
+    table = input_summary_of(align(videos, videos), BenchmarkSpec())[SAMPLE]
     frames = set(table.number("frame").tolist())
     whole = [frame for frame in frames if {frame // 4 * 4 + step for step in range(4)} <= frames]
     assert len(whole) >= len(frames) - 4

@@ -1,8 +1,8 @@
-"""From two aligned sides to what is matched: the steps that come before any matching.
+"""What Neovision2 matches: frames, classes and confidence levels, and the boxes of both sides.
 
-In this order: frames that are not evaluated go; objects become their envelopes; what lies inside
-don't-care regions goes, truth, don't-care objects and detections alike; detections that no
-threshold lets through go. What went is counted.
+The steps before any matching, in this order: frames that are not evaluated go; objects become
+their envelopes; what lies inside don't-care regions goes, truth, don't-care objects and detections
+alike; detections below every threshold go. What is left out is counted.
 """
 
 from __future__ import annotations
@@ -13,195 +13,17 @@ from typing import Literal
 
 import numpy as np
 
+from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._scene_builder import SceneObjects, select_objects
 from vidscore_evaluators.alignment import Aligned
-from vidscore_evaluators.annotations import BOX, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
-from vidscore_evaluators.geometry.boxes import envelopes
 from vidscore_evaluators.geometry.merging import MergedShape
 from vidscore_evaluators.geometry.polygons import sides_cross
-from vidscore_evaluators.geometry.regions import Regions, shares_inside
-from vidscore_evaluators.geometry.shapes import Shapes, boxes_as_shapes
+from vidscore_evaluators.geometry.shapes import Shapes, boxes_as_shapes, join_groups
 from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.similarity import TOLERANCE
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """N objects of one side in F frames.
-
-    Attributes:
-        shapes: Their upright boxes; the groups are the frames.
-        frames: (N,) frame of each.
-        classes: (N,) class code of each, or `UNLISTED`.
-    """
-
-    shapes: Shapes
-    frames: IntArray
-    classes: IntArray
-
-    def take(self, kept: BoolArray) -> Side:
-        """Keep some objects, and every frame."""
-        starts = starts_from_counts(kept)[self.shapes.group_starts]
-        return Side(self.shapes.take(kept, starts), self.frames[kept], self.classes[kept])
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """What is matched, and what is known of everything else.
-
-    Attributes:
-        selection: The frames.
-        domain_names: D domains.
-        domains: (S,) domain of each sequence.
-        sequence_names: S sequences.
-        classes: The classes of the domains.
-        objects: Annotated objects, real and don't-care.
-        dont_care: Which of `objects` are don't-care objects.
-        detections: Detections.
-        confidences: Confidence of each detection.
-        levels: Level of each detection.
-        counters: (S,) counts of what the matching never sees, by name.
-    """
-
-    selection: FrameSelection
-    domain_names: tuple[str, ...]
-    domains: IntArray
-    sequence_names: tuple[str, ...]
-    classes: ClassTable
-    objects: Side
-    dont_care: BoolArray
-    detections: Side
-    confidences: FloatArray
-    levels: Levels
-    counters: Mapping[str, IntArray]
-
-
-COUNTERS = (
-    "evaluated_frames",
-    "dont_care_frames",
-    "received_detections",
-    "unevaluated_detections",
-    "detections_in_dont_care_frames",
-    "objects_in_regions",
-    "detections_in_regions",
-    "objects_without_area",
-    "detections_without_area",
-    "crossed_regions",
-    "unlisted_objects",
-    "unlisted_detections",
-)
-"""Names of the counters, each a number of things in a sequence."""
-
-
-def prepare(
-    aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
-) -> Scene:
-    """Take every step that comes before matching."""
-    return _Preparation(aligned, parameters, specification).scene()
-
-
-class _Preparation:
-    """One pass over two sides; what is left out on the way is counted by sequence."""
-
-    def __init__(
-        self, aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
-    ) -> None:
-        self._truth, self._detections = aligned.truth, aligned.detections
-        self._parameters = parameters
-        self._selection = select_frames(
-            aligned, specification, fill_gaps=parameters.frames == "all"
-        )
-        rows = self._selection.table_rows.tolist()
-        keys = [self._truth.sequences[row] for row in rows]
-        self._domain_names = tuple(sorted({key.domain for key in keys}))
-        positions = {name: position for position, name in enumerate(self._domain_names)}
-        self._domains = np.array([positions[key.domain] for key in keys], dtype=np.int64)
-        self._sequence_names = tuple(key.sequence for key in keys)
-        self._classes = class_table(specification, self._domain_names, self._truth.labels)
-        self._counters = {
-            "evaluated_frames": self._selection.evaluated_counts,
-            "dont_care_frames": self._selection.dont_care_counts,
-        }
-
-    def scene(self) -> Scene:
-        """Take the steps in the order of the protocol's reading."""
-        regions = self._regions()
-        is_object = (self._truth.flags & ObjectFlag.REGION) == 0
-        objects, object_rows = self._side(self._truth, is_object, regions, "objects")
-        self._count_unevaluated()
-        every = np.ones(self._detections.object_count, dtype=np.bool_)
-        detections, rows = self._side(self._detections, every, regions, "detections")
-        # Adding 0 leaves one of the two zeros, which as keys would be two.
-        confidences = self._detections.confidences[rows] + 0.0
-        levels = find_levels(self._parameters, confidences)
-        dont_care = (self._truth.flags[object_rows] & ObjectFlag.IGNORE) != 0
-        self._count("unlisted_objects", objects.frames[(objects.classes == UNLISTED) & ~dont_care])
-        self._count("unlisted_detections", detections.frames[detections.classes == UNLISTED])
-        reached = levels.of_detections != BELOW_ALL
-        return Scene(
-            selection=self._selection,
-            domain_names=self._domain_names,
-            domains=self._domains,
-            sequence_names=self._sequence_names,
-            classes=self._classes,
-            objects=objects,
-            dont_care=dont_care,
-            detections=detections.take(reached),
-            confidences=confidences[reached],
-            levels=replace(levels, of_detections=levels.of_detections[reached]),
-            counters=self._counters,
-        )
-
-    def _side(
-        self, annotations: Annotations, wanted: BoolArray, regions: Regions, name: str
-    ) -> tuple[Side, IntArray]:
-        """Objects of evaluated frames that are outside the regions, and their rows."""
-        frames = annotations.object_frames
-        rows = np.flatnonzero(wanted & self._selection.evaluated[frames])
-        shapes = boxes_as_shapes(
-            np.searchsorted(rows, annotations.frame_starts),
-            envelopes(annotations.coordinates.take(rows, axis=0)),
-        )
-        self._count(f"{name}_without_area", frames[rows[shapes.areas == 0.0]])
-        inside = shares_inside(shapes, regions) > self._parameters.region_share + TOLERANCE
-        self._count(f"{name}_in_regions", frames[rows[inside]])
-        rows = rows[~inside]
-        frames = frames[rows]
-        domains = self._domains[self._selection.sequences][frames]
-        classes = self._classes.codes(domains, annotations.label_indices[rows])
-        shapes = shapes.take(~inside, np.searchsorted(rows, annotations.frame_starts))
-        return Side(shapes, frames, classes), rows
-
-    def _regions(self) -> Regions:
-        """Don't-care regions of the evaluated frames, with four corners each."""
-        frames = self._truth.object_frames
-        is_region = (self._truth.flags & ObjectFlag.REGION) != 0
-        rows = np.flatnonzero(is_region & self._selection.evaluated[frames])
-        corners = self._truth.coordinates.take(rows, axis=0)
-        if self._truth.arity == BOX:
-            x1, y1, x2, y2 = corners.T
-            corners = np.stack([x1, y1, x2, y1, x2, y2, x1, y2], axis=1)
-        self._count("crossed_regions", frames[rows[sides_cross(corners)]])
-        return Regions(np.searchsorted(rows, self._truth.frame_starts), corners)
-
-    def _count_unevaluated(self) -> None:
-        """Count detections by what their frames are."""
-        frames = self._detections.object_frames
-        elsewhere = ~(self._selection.evaluated | self._selection.dont_care)
-        self._count("received_detections", frames)
-        self._count("unevaluated_detections", frames[elsewhere[frames]])
-        self._count("detections_in_dont_care_frames", frames[self._selection.dont_care[frames]])
-
-    def _count(self, name: str, frames: IntArray) -> None:
-        """Count things by sequence, given the frame of each."""
-        sequences = self._selection.sequences[frames]
-        self._counters[name] = np.bincount(sequences, minlength=len(self._sequence_names))
-
-
-# --- Parameters of the Neovision2 protocol; section numbers are those of its document, version 3.0.
-
-TOLERANCE = 1e-9
-"""Slack of every comparison of an overlap ratio or a share of area with its threshold."""
 
 CURVE_THRESHOLDS = tuple(percent / 100 for percent in range(95, 0, -10))
 """Confidence thresholds of the ROC curve, from 0.95 down to 0.05 (section 3.5)."""
@@ -259,7 +81,174 @@ class Neovision2Parameters:
     )
 
 
-# --- Which classes a domain scores (section 2.1, Table 2), and which of them an object is of.
+@dataclass(frozen=True, eq=False)
+class ObjectBoxes:
+    """N objects of one side in F evaluated frames.
+
+    Attributes:
+        shapes: Their upright boxes; the groups are the frames.
+        frames: (N,) frame of each.
+        classes: (N,) class code of each, or `UNLISTED`.
+    """
+
+    shapes: Shapes
+    frames: IntArray
+    classes: IntArray
+
+    def take(self, kept: BoolArray) -> ObjectBoxes:
+        """Keep some objects, and every frame."""
+        starts = starts_from_counts(kept)[self.shapes.group_starts]
+        return ObjectBoxes(self.shapes.take(kept, starts), self.frames[kept], self.classes[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class ProtocolInput:
+    """What is matched, and what is known of everything else.
+
+    Attributes:
+        frame_sequences: (F,) sequence of each evaluated frame, in 0..S - 1.
+        listed_sequences: (S,) whether the truth lists a frame of the sequence.
+        domain_names: D domains.
+        domains: (S,) domain of each sequence.
+        sequence_names: S sequences.
+        classes: The classes of the domains.
+        objects: Annotated objects, real and don't-care.
+        dont_care: Which of `objects` are don't-care objects.
+        detections: Detections.
+        confidences: Confidence of each detection.
+        levels: Level of each detection.
+        counters: (S,) counts of what the matching never sees, by name.
+    """
+
+    frame_sequences: IntArray
+    listed_sequences: BoolArray
+    domain_names: tuple[str, ...]
+    domains: IntArray
+    sequence_names: tuple[str, ...]
+    classes: ClassTable
+    objects: ObjectBoxes
+    dont_care: BoolArray
+    detections: ObjectBoxes
+    confidences: FloatArray
+    levels: ConfidenceLevels
+    counters: Mapping[str, IntArray]
+
+
+COUNTERS = (
+    "evaluated_frames",
+    "dont_care_frames",
+    "received_detections",
+    "unevaluated_detections",
+    "detections_in_dont_care_frames",
+    "objects_in_regions",
+    "detections_in_regions",
+    "objects_without_area",
+    "detections_without_area",
+    "crossed_regions",
+    "unlisted_objects",
+    "unlisted_detections",
+)
+"""Names of the counters, each a number of things in a sequence."""
+
+_RULE = replace(PRESETS["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolerance=TOLERANCE)
+"""The preset, with no crowds and distractors: the protocol has neither."""
+
+
+def prepare(
+    aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
+) -> ProtocolInput:
+    """Take every step that comes before matching."""
+    selection = select_frames(aligned, specification, fill_gaps=parameters.frames == "all")
+    kept = aligned.take_frames(selection.evaluated)
+    chosen = select_objects(kept, replace(_RULE, region_share=parameters.region_share))
+    keys = [aligned.truth.sequences[row] for row in selection.table_rows.tolist()]
+    domain_names = tuple(sorted({key.domain for key in keys}))
+    positions = {name: position for position, name in enumerate(domain_names)}
+    domains = np.array([positions[key.domain] for key in keys], dtype=np.int64)
+    classes = class_table(specification, domain_names, aligned.truth.labels)
+    frame_sequences = selection.sequences[selection.evaluated]
+    frame_domains = domains[frame_sequences]
+    real, spared, detections = (
+        _boxes(side, frame_domains, classes)
+        for side in (chosen.truth, chosen.absorbers, chosen.detections)
+    )
+    counters = _count_left_out(aligned, selection, kept, chosen)
+    for name, side in (("unlisted_objects", real), ("unlisted_detections", detections)):
+        unlisted = frame_sequences[side.frames[side.classes == UNLISTED]]
+        counters[name] = np.bincount(unlisted, minlength=len(keys))
+    objects, dont_care = _joined(real, spared)
+    for name, side in (("objects", objects), ("detections", detections)):
+        flat = frame_sequences[side.frames[side.shapes.areas == 0.0]]
+        counters[f"{name}_without_area"] = np.bincount(flat, minlength=len(keys))
+    # Adding 0 leaves one of the two zeros, which as keys would be two.
+    confidences = chosen.detections.confidences + 0.0
+    levels = find_confidence_levels(parameters, confidences)
+    reached = levels.of_detections != BELOW_ALL
+    return ProtocolInput(
+        frame_sequences=frame_sequences,
+        listed_sequences=selection.listed_sequences,
+        domain_names=domain_names,
+        domains=domains,
+        sequence_names=tuple(key.sequence for key in keys),
+        classes=classes,
+        objects=objects,
+        dont_care=dont_care,
+        detections=detections.take(reached),
+        confidences=confidences[reached],
+        levels=replace(levels, of_detections=levels.of_detections[reached]),
+        counters=counters,
+    )
+
+
+def _boxes(side: Annotations, frame_domains: IntArray, classes: ClassTable) -> ObjectBoxes:
+    frames = side.object_frames
+    codes = classes.codes(frame_domains[frames], side.label_indices)
+    return ObjectBoxes(boxes_as_shapes(side.frame_starts, side.coordinates), frames, codes)
+
+
+def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolArray]:
+    """Real and don't-care objects frame by frame, and which are don't-care."""
+    shapes, order = join_groups(real.shapes, spared.shapes)
+    frames = np.concatenate([real.frames, spared.frames])[order]
+    classes = np.concatenate([real.classes, spared.classes])[order]
+    return ObjectBoxes(shapes, frames, classes), order >= len(real.frames)
+
+
+def _count_left_out(
+    aligned: Aligned, selection: FrameSelection, kept: Aligned, chosen: SceneObjects
+) -> dict[str, IntArray]:
+    """Count by sequence what frames and regions take out."""
+    counted = aligned.detections.object_counts
+    evaluated, dont_care = selection.evaluated, selection.dont_care
+    regions = np.flatnonzero(kept.truth.flags & ObjectFlag.REGION)
+    frames = kept.truth.object_frames[regions]
+    crossed = np.zeros(len(regions), dtype=np.bool_)
+    if kept.truth.arity == QUADRILATERAL:
+        crossed = sides_cross(kept.truth.coordinates.take(regions, axis=0))
+    objects = kept.truth.object_counts - np.bincount(frames, minlength=kept.truth.frame_count)
+    left = chosen.truth.object_counts + chosen.absorbers.object_counts
+
+    def by_sequence(counts: IntArray, frames: BoolArray | None = None) -> IntArray:
+        """(S,) sums of (F,) counts; weights are exact in binary64 up to 2**53."""
+        sequences = selection.sequences if frames is None else selection.sequences[frames]
+        sums = np.bincount(sequences, weights=counts, minlength=len(selection.table_rows))
+        return sums.astype(np.int64)
+
+    return {
+        "evaluated_frames": selection.evaluated_counts,
+        "dont_care_frames": selection.dont_care_counts,
+        "received_detections": by_sequence(counted),
+        "unevaluated_detections": by_sequence(counted * ~(evaluated | dont_care)),
+        "detections_in_dont_care_frames": by_sequence(counted * dont_care),
+        "objects_in_regions": by_sequence(objects - left, evaluated),
+        "detections_in_regions": by_sequence(
+            kept.detections.object_counts - chosen.detections.object_counts, evaluated
+        ),
+        "crossed_regions": np.bincount(
+            selection.sequences[evaluated][frames[crossed]], minlength=len(selection.table_rows)
+        ),
+    }
+
 
 ALL_CLASSES = (
     *("Car", "Truck", "Tractor-Trailer", "Bus", "Container"),
@@ -329,9 +318,6 @@ def class_table(
         listed[domain, list(by_code)] = True
     codes = [code_of.get(label.casefold(), UNLISTED) for label in labels]
     return ClassTable(names, len(folded), np.array(codes, dtype=np.int64), listed)
-
-
-# --- Which frames are evaluated (section 3.2) and which nobody cares about (section 3.7).
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,8 +409,8 @@ class _Gaps:
         first = np.array([spec.first_frame for spec in chosen], dtype=np.int64)
         last = np.full(len(chosen), -1, dtype=np.int64)
         np.maximum.at(last, sequences[listed], numbers[listed])
-        settled = [spec.evaluated_frames is not None for spec in chosen]
-        last = np.where(settled, -1, last)
+        resolved = [spec.evaluated_frames is not None for spec in chosen]
+        last = np.where(resolved, -1, last)
         self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
         self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
         silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
@@ -445,14 +431,12 @@ def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
     return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)
 
 
-# --- Confidence levels: the few confidences at which anything can change.
-
 BELOW_ALL = -1
 """Level of a detection that no threshold lets through."""
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class ConfidenceLevels:
     """L levels, ascending.
 
     Attributes:
@@ -466,7 +450,9 @@ class Levels:
     of_detections: IntArray
 
 
-def find_levels(parameters: Neovision2Parameters, confidences: FloatArray) -> Levels:
+def find_confidence_levels(
+    parameters: Neovision2Parameters, confidences: FloatArray
+) -> ConfidenceLevels:
     """Find the levels that the parameters ask for.
 
     Args:
@@ -481,7 +467,7 @@ def find_levels(parameters: Neovision2Parameters, confidences: FloatArray) -> Le
         of_detections = np.searchsorted(values, confidences, side="right") - 1
         thresholds = _floors(values)
     first_scored = np.searchsorted(values, parameters.confidence_threshold, side="left")
-    return Levels(int(first_scored), thresholds, of_detections)
+    return ConfidenceLevels(int(first_scored), thresholds, of_detections)
 
 
 def _floors(values: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from vidscore_evaluators import score
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.neovision2._input import prepare
-from vidscore_evaluators.neovision2.detection_only import detection_only
+from vidscore_evaluators.neovision2.detection_only import merge_and_match
 from vidscore_evaluators.neovision2.matching import CountChanges, class_changes, counting_pairs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
@@ -93,7 +93,7 @@ def _stages(size: Size) -> Iterator[Row]:
     classes = Peer("the classes, matched", lambda: class_changes(scene, pairs), SHOWN_SHARE)
     yield from compare(
         "Neovision2, detection-only, merged at ten thresholds",
-        lambda: detection_only(scene, pairs, parameters),
+        lambda: merge_and_match(scene, pairs, parameters),
         [classes],
         size.repeats,
     )

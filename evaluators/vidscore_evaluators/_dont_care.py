@@ -1,4 +1,4 @@
-"""Don't-care as data: what happens to detections of what is not scored, the same for all criteria.
+"""Don't-care as data: what happens to detections of what is not scored, for all criteria alike.
 
 Truth says what is not scored with flags: ignored objects, crowds, regions, distractors (objects
 of a class that systems may confuse with a scored one), and frames as a whole. A `DontCareRule`
@@ -53,7 +53,7 @@ class DontCareRule:
         absorption: When detections are absorbed. ``matching``: by the criterion, at its own
             threshold, after everything real. ``before``: in a matching of their own, over real
             and ignored objects alike, at `threshold`. A criterion without a threshold always
-            settles it before.
+            resolves it before.
         threshold: Similarity (IoU for boxes) that the matching before needs.
         ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
             ``any``.
@@ -120,11 +120,12 @@ PRESETS: Mapping[str, DontCareRule] = MappingProxyType(
 """The rule of each benchmark; `standard` is the default and does what each flag asks for."""
 
 
-# --- Settle don't-care before a criterion sees the scene.
-
-
 def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) -> Scene:
     """Take out what is absorbed, and what is forgiven and matched with nothing.
+
+    Source: the preprocessing of MOTChallenge and KITTI tracking, as trackeval does it: detections
+    are matched with all objects, real and ignored, by the greatest sum of similarities among the
+    pairs that are similar enough, and those matched with an ignored one are taken out.
 
     Args:
         scene: A scene.

@@ -1,4 +1,8 @@
-"""Figures of reports: what is undefined stays undefined, and rows come in one order."""
+"""Rows of reports: scores of everything, of domains, classes and sequences, out of tables.
+
+A report says of each score what it is of, its `Scope`. A table that is keyed by domain, sequence
+and class has the content of each. What is undefined stays undefined in means and ratios.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +59,6 @@ def scopes(domains: Iterable[str]) -> list[str | None]:
     return [None, *named(domains)]
 
 
-# --- Levels of a report: what a table holds, summed for all that a report has rows of.
-
 _LEVELS = ((), ("domain",), ("class",), ("domain", "class"), ("domain", "sequence"))
 
 
@@ -105,7 +107,7 @@ def with_every_sequence(table: Table, scene: Scene) -> Table:
 
 
 def totals_by_scope(table: Table) -> dict[Scope, Total]:
-    """Sum a table whose key is domain, sequence and class for every scope.
+    """Sum a table whose key is domain, sequence and maybe class for every scope.
 
     Args:
         table: The table; domains and classes without a name have no scope of their own.
@@ -121,11 +123,12 @@ def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
 
     Args:
         table: The table.
-        part: Name of the further text key; empty for a table that has none, whose one part has
-            an empty name.
+        part: Name of the further text key, which may be the class; empty for a table that has
+            none, whose one part has an empty name.
     """
     found: dict[Scope, dict[str, Total]] = {EVERYTHING: {} if part else {"": _total(table)}}
-    for level in _LEVELS[0 if part else 1 :]:
+    keys = {*table.schema.texts} - {part}
+    for level in (level for level in _LEVELS if (level or part) and keys.issuperset(level)):
         grouped = table.grouped(*level, *([part] if part else []))
         columns = {name: grouped.texts(name) for name in level}
         parts = grouped.texts(part) if part else [""] * grouped.row_count

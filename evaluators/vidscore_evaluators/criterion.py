@@ -1,4 +1,17 @@
-"""Parameters that all criteria share, and what they amount to."""
+"""Criterion: the base class of the field's general criteria, with their shared parameters.
+
+All criteria stand on one foundation, so that protocols can be compared on equal terms. From an
+evaluator's `Aligned` input to its scores, every criterion goes the same way::
+
+    Aligned ── make_scene ──> Scene: real truth, absorbers, detections, by group
+            ── find_candidates ──> Candidates: pairs with their similarity
+            ── greedy_matching, maximum_weight_matching ──> matched pairs
+
+A similarity's whole grid of thresholds is tallied at once, so that ``Evaluator.grid_scores``
+answers a sweep without another run. Source of means over thresholds: the trustworthiness paper's
+section 5 and the caption of its Table 3. *M-partial* is the mean of a score over the thresholds
+0.5, 0.55, ..., 0.95, *M-full* that over the whole grid of a similarity but its two extremes.
+"""
 
 from __future__ import annotations
 
@@ -109,8 +122,6 @@ class ExtendedParameters(CriterionParameters):
             yield Fault("true with base euclidean", "false", field="confidence_extended")
 
 
-# --- Thresholds that a criterion evaluates at once, and means over them.
-
 PARTIAL = tuple(step / GRID_STEPS for step in range(GRID_STEPS // 2, GRID_STEPS))
 """0.5, 0.55, ..., 0.95: the thresholds of M-partial, and COCO's."""
 
@@ -168,8 +179,6 @@ class ThresholdGrid:
         return {"threshold": list(self.thresholds), name: list(values)}
 
 
-# --- Criterion: the part of an evaluator that all criteria share.
-
 ParametersType = TypeVar("ParametersType", bound=SceneParameters)
 
 BOXES = (BOX, QUADRILATERAL)
@@ -196,7 +205,7 @@ class Criterion(Evaluator[ParametersType]):
     says what it can use at all, that of an instance what its `base` can.
 
     Attributes:
-        settles_first: Whether the criterion has no threshold, so that don't-care is settled
+        resolves_dont_care: Whether the criterion has no threshold, so that don't-care is resolved
             before it sees the scene.
         threshold_parameter: Name of the parameter that a sweep takes through the thresholds of the
             base; empty for none.

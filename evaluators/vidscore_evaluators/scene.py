@@ -1,4 +1,4 @@
-"""Scene: what a criterion sees, in groups in which alone things are matched."""
+"""Scene: what a criterion sees, in groups; only objects of one group are matched."""
 
 from __future__ import annotations
 
@@ -120,6 +120,22 @@ class Scene:
     def reusable_targets(self) -> BoolArray:
         """(T + A,) whether truth, then absorbers, may be matched any number of times."""
         return np.concatenate([np.zeros(len(self.truth), dtype=np.bool_), self.absorbs_many])
+
+    def text_keys(
+        self, sequences: IntArray, classes: IntArray | None = None
+    ) -> tuple[list[str], list[IntArray]]:
+        """Vocabulary and codes of the text keys domain, sequence and, if given, class of N rows.
+
+        Args:
+            sequences: (N,) index into `sequences` of each row.
+            classes: (N,) index into `classes` of each.
+        """
+        words = [key.domain for key in self.sequences] + [key.sequence for key in self.sequences]
+        codes = [sequences, sequences + len(self.sequences)]
+        if classes is not None:
+            codes.append(classes + len(words))
+            words.extend(self.classes)
+        return words, codes
 
     def take_detections(self, rows: BoolArray) -> Scene:
         """Keep some detections, given as a mask."""

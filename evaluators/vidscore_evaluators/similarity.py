@@ -1,4 +1,4 @@
-"""How alike a reference and a detection are: one number a pair, in any of the field's ways.
+"""How alike a reference and a detection are, and the pairs of a scene that are alike enough.
 
 Source: H. Nguyen et al., "How Trustworthy are Performance Evaluations for Basic Vision Tasks?",
 section 4.1 and appendix 3.1 (Algorithm 1).
@@ -183,9 +183,6 @@ def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
     height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
     enclosing: FloatArray = width * height
     return enclosing
-
-
-# --- Candidates: pairs of a detection and what it may be matched with, and how alike they are.
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.report_json import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
+from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
 from vidscore_evaluators.testing.strategies import interleaving, sides
 
 SPEC = BenchmarkSpec(
@@ -37,9 +37,9 @@ def _scorer(*evaluators: Toy, maximum_waiting: int = 1000) -> StreamScorer:
     return StreamScorer(evaluators or TOYS, maximum_waiting=maximum_waiting)
 
 
-@given(scenes(Needs((2,), (4,))), seeds())
+@given(cases(Needs((2,), (4,))), seeds())
 @settings(max_examples=50)
-def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Scene, seed: int) -> None:
+def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Case, seed: int) -> None:
     """Frames dropped, added and marked by the specification are so in pieces, too."""
     random = np.random.default_rng(seed)
     scorer = StreamScorer(TOYS, SPEC)

@@ -1,9 +1,9 @@
 """Outcomes: what becomes of each detection at each of many thresholds, as a table that merges.
 
 A detection is *true*, *false* or *not counted* (absorbed or forgiven) at a threshold. Its
-outcomes at 33 thresholds are the ternary digits of one whole number below 2**53, so that a row of
-the table - class, confidence, outcomes, how many detections - holds a whole grid of thresholds in
-a few bytes, and equal rows of different frames add up.
+outcomes at 33 thresholds are the ternary digits of one integer below 2**53, so that a row of the
+table - class, confidence, outcomes, number of detections - holds a whole grid of thresholds in a
+few bytes, and equal rows of different frames add up.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_COUNTED, TRUE, FALSE = 0, 1, 2
 OutcomeArray = NDArray[np.int8]
 
 DIGITS = 33
-"""Ternary digits of one whole number that binary64 holds exactly: 3**33 < 2**53."""
+"""Ternary digits of one integer that binary64 holds exactly: 3**33 < 2**53."""
 
 ROW_BYTES = 256
 """Declared bytes of a tally for each detection: a row of outcomes takes 40 and 8 for every 33
@@ -66,13 +66,13 @@ def greedy_outcomes(
     results = np.where(absorbing, NOT_COUNTED, TRUE).astype(np.int8)
     reusable = scene.reusable_targets
     outcomes = _unmatched(scene.forgiven if forgiven is None else forgiven, len(thresholds))
-    lone = _isolated_edges(candidates)
-    resolved = candidates.take(lone)
-    enough = resolved.similarities[:, None] >= np.array(thresholds)
-    alone = outcomes[resolved.detections]
-    np.copyto(alone, results[resolved.targets][:, None], where=enough)
-    outcomes[resolved.detections] = alone
-    candidates = candidates.take(~lone)
+    isolated = _isolated_edges(candidates)
+    sure = candidates.take(isolated)
+    enough = sure.similarities[:, None] >= np.array(thresholds)
+    alone = outcomes[sure.detections]
+    np.copyto(alone, results[sure.targets][:, None], where=enough)
+    outcomes[sure.detections] = alone
+    candidates = candidates.take(~isolated)
     ordered = candidates.ordered(absorbing[candidates.targets])
     for column, threshold in enumerate(thresholds):
         rows = ordered.greedily_matched(reusable, threshold)
@@ -82,9 +82,9 @@ def greedy_outcomes(
 
 def _isolated_edges(candidates: Candidates) -> BoolArray:
     """(P,) pairs neither of whose objects has another: alike enough, they are matched."""
-    lone: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
-    lone &= np.bincount(candidates.targets)[candidates.targets] == 1
-    return lone
+    isolated: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
+    isolated &= np.bincount(candidates.targets)[candidates.targets] == 1
+    return isolated
 
 
 def optimal_outcomes(
@@ -209,12 +209,12 @@ def domain_and_class(scene: Scene, groups: IntArray) -> tuple[list[str], list[In
 
 
 def code_count(column_count: int) -> int:
-    """Whole numbers that hold the outcomes of so many thresholds."""
+    """Integers that hold the outcomes of so many thresholds."""
     return -(-column_count // DIGITS)
 
 
 def encode(outcomes: OutcomeArray) -> list[FloatArray]:
-    """(D, K) outcomes as whole numbers, `DIGITS` columns in each."""
+    """(D, K) outcomes as integers, `DIGITS` columns in each."""
     codes = []
     for first in range(0, outcomes.shape[1], DIGITS):
         code = np.zeros(len(outcomes), dtype=np.int64)
@@ -240,8 +240,8 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
 def _all_alike(scene: Scene, similarity: Similarity) -> OutcomeArray:
     """(D,) outcomes of greedy matching where every pair of a group is similar enough.
 
-    As long as a target is free somebody takes it, so that places in the order decide alone; but
-    where there is a crowd, which takes only what lies in it.
+    As long as a target is free some detection takes it, so that ranks alone decide, except where
+    there is a crowd, which takes only what lies in it.
     """
     groups, ranks = scene.detections.groups, scene.detections.ranks
     real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]

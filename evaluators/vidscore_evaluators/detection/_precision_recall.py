@@ -1,4 +1,4 @@
-"""Precision, recall, miss rate and false alarms as functions of confidence, out of outcomes.
+"""Precision, recall, miss rate and false alarms by confidence, and scores by class out of them.
 
 Detections of equal confidence fall in one step: a point of a curve is what a system does with all
 detections at or above a confidence, so that nothing depends on the order of rows.
@@ -104,7 +104,7 @@ class Cell:
     Attributes:
         domain: The domain; None for all.
         class_: The class.
-        counts: Whole numbers by name; ``truth`` is the number of real objects.
+        counts: Integers by name; ``truth`` is the number of real objects.
         ranked: What the system does.
     """
 
@@ -252,9 +252,8 @@ def _rows_by_key(table: Table) -> dict[tuple[str | None, str], IntArray]:
     return {key: np.concatenate(parts) for key, parts in runs.items()}
 
 
-# --- One score at every threshold, for each class and as the mean over classes, in each domain.
-
 Values = list[float | None]
+"""A score at each of K thresholds; None where it is undefined."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What keeps a detector from a better score, and how much each kind of mistake costs.
+"""Mistakes of a detector by kind, and how much each kind costs (``errors``).
 
 Source: D. Bolya et al., "TIDE: A General Toolbox for Identifying Object Detection Errors", section
 2. Detections are matched greedily at the threshold t; each that is false is of one kind, the
@@ -292,7 +292,7 @@ def _mended_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
     outcomes[false, 1 + mistakes.kinds[false]] = NOT_COUNTED
     here = np.flatnonzero(mistakes.mended & (mistakes.kinds == POOR_LOCALISATION))
     outcomes[here, 1 + POOR_LOCALISATION] = TRUE
-    # A mended class is another class's true positive, and stands there in that column alone.
+    # A mended class is another class's true positive, and is there in that column alone.
     there = np.flatnonzero(mistakes.mended & (mistakes.kinds == WRONG_CLASS))
     moved = np.full((len(there), COLUMNS), NOT_COUNTED, dtype=np.int8)
     moved[:, 1 + WRONG_CLASS] = TRUE

@@ -106,7 +106,7 @@ class _CountsByThreshold:
 
 
 _Part = tuple[str | None, str | None, str | None, _CountsByThreshold]
-"""Domain, class and sequence, None for all of them, and their counts."""
+"""Domain, class and sequence, None for all, and their counts."""
 
 
 class F1(Criterion[F1Parameters]):
@@ -253,19 +253,12 @@ def _count_table(scene: Scene, outcomes: OutcomeArray) -> Table:
         for kind in (TRUE, FALSE)
         for column in range(columns)
     ]
-    domains = [key.domain for key in scene.sequences]
-    names = [key.sequence for key in scene.sequences]
     kinds = ("true", "false")
     return build_table(
         TableSchema(
             texts=("domain", "sequence", "class"),
             counts=("truth", *(f"{kind}_{column}" for kind in kinds for column in range(columns))),
         ),
-        [*domains, *names, *scene.classes],
-        [
-            scene.group_sequences,
-            scene.group_sequences + len(domains),
-            scene.group_classes + len(domains) + len(names),
-        ],
+        *scene.text_keys(scene.group_sequences, scene.group_classes),
         counts=[scene.truth.counts, *by_group],
     )

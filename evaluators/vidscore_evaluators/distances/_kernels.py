@@ -1,4 +1,4 @@
-"""Distances of two sets, out of the distances of their elements.
+"""Distances of two sets, out of the distances of their elements, and their parameters.
 
 Source: the trustworthiness paper, section 4.2, eq. 1 (Hausdorff), eq. 2 (Wasserstein; of order 1,
 the earth mover's distance) and eq. 3, and its appendix 3.2, eq. 5 (OSPA). Elements may be boxes,
@@ -150,10 +150,8 @@ def _roots(values: FloatArray, order: float) -> FloatArray:
     return roots
 
 
-# --- Cut-off and order: the parameters of distances of sets, of shapes and of tracks alike.
-
 GREATEST_ORDER = 20.0
-"""Of a base distance of 1e-15, the power of this order is still no subnormal number."""
+"""The power of this order of a base distance of 1e-15 is still no subnormal number."""
 
 
 def order_parameter() -> Any:

@@ -284,8 +284,6 @@ class TrackDistances:
         return matrices
 
 
-# --- Sets of tracks as a sliding window sees them, for all windows of all sequences at once.
-
 WINDOW_OBJECTS_PER_CHUNK = 1 << 19
 """Objects, each as often as windows see it, that are worked on at a time; roughly."""
 

@@ -1,4 +1,6 @@
-"""Set distances as criteria: a distance in each frame and class, averaged.
+"""Distances of the objects and detections of a frame: ``hausdorff``, ``emd`` and ``ospa``.
+
+A distance in each frame and class, averaged.
 
 Source: the trustworthiness paper, section 4.2 and appendix 3.2, with the base distances of section
 4.1: 1 - IoU, (1 - GIoU)/2, both also extended by confidences, and for points min(1, d/c) with d
@@ -19,6 +21,20 @@ reading:
 3. Where there is no frame, figures are null.
 4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
    and crowds are in no set.
+
+Hausdorff distance: eq. 1. Earth mover's distance of any order (Wasserstein distance): eq. 2, with
+masses 1/m and 1/n.
+
+OSPA, the optimal sub-pattern assignment distance: eq. 3, and appendix 3.2, eq. 5; not divided by c.
+The parts are those of D. Schuhmacher, B.-T. Vo and B.-N. Vo, "A consistent metric for performance
+evaluation of multi-object filters": with order p, OSPA^p = localisation^p +
+cardinality^p in each frame. What else is to be known:
+
+1. The parts are averaged over frames each for itself. Their means add up to that of OSPA for
+   p = 1 alone.
+2. Where one side is empty, all of the distance, c, is cardinality.
+3. For a similarity threshold t the paper's OSPA_c has the cut-off 1 - t (IoU) or (1 - t)/2 (GIoU);
+   the grid of `cutoff` is that of the thresholds -1 or 0 to 0.95 in steps of 0.05.
 """
 
 from __future__ import annotations
@@ -30,7 +46,16 @@ from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import Figures, block_of, mean, named, scopes
+from vidscore_evaluators._report_rows import (
+    Figures,
+    Scope,
+    Total,
+    block_of,
+    mean,
+    named,
+    totals_by_part,
+    totals_by_scope,
+)
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray, equal_shapes
 from vidscore_evaluators.criterion import LEFT_OUT, Criterion, ExtendedParameters, left_out_table
@@ -46,7 +71,7 @@ from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.exact import to_float
 from vidscore_evaluators.measures import Averaging, Direction, Dissimilarity, Measure, count_measure
 from vidscore_evaluators.parameters import parameter
-from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.report import Block, Number, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
@@ -138,9 +163,8 @@ class SetDistance(Criterion[ParametersType]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means of distances."""
-        sets = SetFigures(tally, self.parts, self.parameters.frames)
-        blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(blocks, warnings=self.scene_warnings(tally))
+        figures = SetFigures(tally, self.parts, self.parameters.frames)
+        return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
 
     def set_table(self, scene: Scene) -> Table:
         """Distances and counts of the sets of a scene, by sequence and class."""
@@ -168,13 +192,10 @@ def set_table(
         counts: (K,) references, and predictions, of each.
         distances: (K,) distances, by part.
     """
-    domains = [key.domain for key in scene.sequences]
-    names = [key.sequence for key in scene.sequences]
     references, predictions = counts
     return build_table(
         TableSchema(("domain", "sequence", "class"), (), _COUNTS, tuple(distances)),
-        [*domains, *names, *scene.classes],
-        [sequences, sequences + len(domains), classes + len(domains) + len(names)],
+        *scene.text_keys(sequences, classes),
         counts=[(references > 0) | (predictions > 0), references, predictions],
         sums=list(distances.values()),
     )
@@ -213,30 +234,11 @@ def _matrices(
 
 def frame_table(scene: Scene) -> Table:
     """Count evaluated frames by sequence."""
-    domains = [key.domain for key in scene.sequences]
-    names = [key.sequence for key in scene.sequences]
     return build_table(
         TableSchema(("domain", "sequence"), counts=("frames",)),
-        [*domains, *names],
-        [scene.frame_sequences, scene.frame_sequences + len(domains)],
+        *scene.text_keys(scene.frame_sequences),
         counts=[np.ones(scene.frame_count, dtype=np.int64)],
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _ClassSums:
-    """A class in some frames."""
-
-    counts: Mapping[str, int]
-    sums: Mapping[str, int]
-
-    def distances(self, frames: int) -> dict[str, float]:
-        """Mean of each part over so many frames, which are at least one."""
-        return {name: to_float(total, frames) for name, total in self.sums.items()}
-
-
-_Place = tuple[str | None, str | None]
-"""Domain and sequence; None for all."""
 
 
 class SetFigures:
@@ -245,95 +247,48 @@ class SetFigures:
     def __init__(self, tally: Tally, parts: tuple[str, ...], frames: Frames) -> None:
         self._parts = parts
         self._occupied = frames == "occupied"
-        self._frames = _frame_counts(tally.tables[FRAMES])
-        self._class_sums = _class_sums(tally.tables[SETS])
-        self._domains = scopes(tally.tables[FRAMES].texts("domain"))
+        self._totals = totals_by_part(tally.tables[SETS], "class")
+        totals = totals_by_scope(tally.tables[FRAMES])
+        self._frames = {scope: total.counts["frames"] for scope, total in totals.items()}
 
-    def scopes(self) -> Iterator[Figures]:
-        """Everything, each domain, and each sequence."""
-        for domain in self._domains:
-            yield self._scope(domain, None, (domain, None))
-        for domain, sequence in self._frames:
-            if sequence is not None:
-                yield self._scope(domain or None, sequence, (domain, sequence))
+    def blocks(self) -> tuple[Block, Block]:
+        """Everything, domains and sequences; then classes, over all domains and in each."""
+        scopes = [self._scope(scope) for scope in self._frames]
+        return block_of(scopes), block_of(list(self._classes()))
 
-    def classes(self) -> Iterator[Figures]:
-        """Each class that has a name, over all domains and in each."""
-        for domain in self._domains:
-            cells = self._class_sums.get((domain, None), {})
-            for class_ in named(cells):
-                cell, frames = cells[class_], self._frames[domain, None]
-                # A class may have had nothing but what don't-care took away.
-                present = [cell] if cell.counts["occupied"] else []
-                yield Figures(domain, class_, None, self._values([cell], present, frames))
-
-    def _scope(self, domain: str | None, sequence: str | None, place: _Place) -> Figures:
-        cells = list(self._class_sums.get(place, {}).values())
-        present = [cell for cell in cells if cell.counts["references"]] or [
-            cell for cell in cells if cell.counts["occupied"]
+    def _scope(self, scope: Scope) -> Figures:
+        totals = list(self._totals.get(scope, {}).values())
+        present = [total for total in totals if total.counts["references"]] or [
+            total for total in totals if total.counts["occupied"]
         ]
-        values = self._values(cells, present, self._frames.get(place, 0))
-        return Figures(domain, None, sequence, values)
+        return Figures(*scope, self._values(totals, present, self._frames[scope]))
 
-    def _values(
-        self, cells: list[_ClassSums], present: list[_ClassSums], frames: int
-    ) -> dict[str, Number]:
+    def _classes(self) -> Iterator[Figures]:
+        """Each class that has a name."""
+        for scope in [scope for scope in self._frames if scope.sequence is None]:
+            totals = self._totals.get(scope, {})
+            for class_ in named(totals):
+                total = totals[class_]
+                # A class may have had nothing but what don't-care took away.
+                present = [total] if total.counts["occupied"] else []
+                values = self._values([total], present, self._frames[scope])
+                yield Figures(scope.domain, class_, None, values)
+
+    def _values(self, totals: list[Total], present: list[Total], frames: int) -> dict[str, Number]:
         """Means over the classes that are present, and counts of all."""
-        each = [
-            cell.distances(cell.counts["occupied"] if self._occupied else frames)
-            for cell in present
+        means = [
+            {
+                name: to_float(exact, total.counts["occupied"] if self._occupied else frames)
+                for name, exact in total.sums.items()
+            }
+            for total in present
         ]
         nothing = 0.0 if frames else None
         values: dict[str, Number] = {
-            name: mean(entry[name] for entry in each) if each else nothing for name in self._parts
+            name: mean(entry[name] for entry in means) if means else nothing for name in self._parts
         }
-        counts = {name: sum(cell.counts[name] for cell in cells) for name in _COUNTS[1:]}
+        counts = {name: sum(total.counts[name] for total in totals) for name in _COUNTS[1:]}
         return values | {"frames": frames} | counts
-
-
-def _frame_counts(table: Table) -> dict[_Place, int]:
-    """Frames of everything, each domain that has a name, and each sequence."""
-    counts: dict[_Place, int] = {(None, None): 0}
-    keys = zip(table.texts("domain"), table.texts("sequence"), strict=True)
-    for (domain, sequence), count in zip(keys, table.count("frames").tolist(), strict=True):
-        for place in _places(domain, sequence):
-            counts[place] = counts.get(place, 0) + count
-    return counts
-
-
-def _class_sums(table: Table) -> dict[_Place, dict[str, _ClassSums]]:
-    """Classes of everything, each domain that has a name, and each sequence."""
-    cells: dict[_Place, dict[str, _ClassSums]] = {}
-    for domain, sequence, class_, counts, sums in zip(
-        *(table.texts(name) for name in table.schema.texts),
-        table.counts.tolist(),
-        table.sums.tolist(),
-        strict=True,
-    ):
-        for place in _places(domain, sequence):
-            by_class = cells.setdefault(place, {})
-            own = _ClassSums(
-                dict(zip(table.schema.counts, counts, strict=True)),
-                dict(zip(table.schema.sums, sums, strict=True)),
-            )
-            by_class[class_] = _joined(by_class[class_], own) if class_ in by_class else own
-    return cells
-
-
-def _places(domain: str, sequence: str) -> list[_Place]:
-    """Everything that a sequence belongs to; a domain without a name has no figures of its own."""
-    whole: list[_Place] = [(None, None), (domain, sequence)]
-    return [*whole, (domain, None)] if domain else whole
-
-
-def _joined(first: _ClassSums, second: _ClassSums) -> _ClassSums:
-    return _ClassSums(
-        {name: number + second.counts[name] for name, number in first.counts.items()},
-        {name: number + second.sums[name] for name, number in first.sums.items()},
-    )
-
-
-# --- Hausdorff distance: how far the loneliest object or detection of a frame is from the others.
 
 
 @dataclass(frozen=True)
@@ -360,9 +315,6 @@ class Hausdorff(SetDistance[HausdorffParameters]):
         return (hausdorff(base),)
 
 
-# --- Earth mover's distance of any order (Wasserstein distance) of objects and detections.
-
-
 @dataclass(frozen=True)
 class EmdParameters(SetDistanceParameters):
     """Parameters of `Emd`."""
@@ -387,9 +339,6 @@ class Emd(SetDistance[EmdParameters]):
     def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
         """Earth mover's distances."""
         return (emd(base, self.parameters.order),)
-
-
-# --- OSPA: the optimal sub-pattern assignment distance, and what of it is localisation.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Set distances of tracks: Hausdorff, earth mover's and OSPA, over whole sequences.
+"""Distances of tracks: ``track-hausdorff``, ``track-emd``, ``track-ospa`` and ``ospa2``.
+
+Over whole sequences
+--------------------
 
 Source: the trustworthiness paper, section 4.3, with the distance of two tracks of eq. 4, and its
 appendix 3.2. OSPA over tracks is the OSPA(2) distance over the whole of a sequence.
@@ -13,6 +16,28 @@ Readings of this project:
    in the middle of a track.
 3. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
    therefore at most c (appendix 3.2).
+
+Over a window: OSPA(2)
+----------------------
+
+The OSPA distance of tracks over a window that slides through each sequence.
+
+Source: the trustworthiness paper, section 4.3 and appendix 3.2; M. Beard, B.-T. Vo and B.-N. Vo, "A
+solution for large-scale multi-object tracking", IEEE Transactions on Signal Processing 68, 2020.
+At a frame the two sets are the tracks as far as they lie in the window of the last `window_frames`
+evaluated frames of the sequence, this one included; their distance is that of eq. 4 over the
+window, and a track that is not in it is in no set.
+
+Readings of this project:
+
+1. Each evaluated frame is the end of one window, which is shorter at the beginning of a sequence.
+   So the figure at a frame depends on nothing after it.
+2. The curve has, for each frame number, the mean over all sequences and classes in whose window
+   either side has a track; frame numbers without any are not on it.
+3. Means over frames and classes are those of sets of shapes: by default every evaluated frame
+   counts, and one whose window is empty is at a distance of 0
+   (`vidscore_evaluators.distances.sets`).
+4. Tracks, `references` and `predictions`, are counted anew in each window.
 """
 
 from __future__ import annotations
@@ -25,7 +50,7 @@ from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import block_of, named, scopes
+from vidscore_evaluators._report_rows import named, scopes
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criterion import ANY_SHAPE, LEFT_OUT, ExtendedParameters, left_out_table
@@ -117,9 +142,8 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means over the sequences that have tracks, and over classes."""
-        sets = SetFigures(tally, self.parts, "occupied")
-        blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(blocks, warnings=self.scene_warnings(tally))
+        figures = SetFigures(tally, self.parts, "occupied")
+        return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
 
     def of_sets(self, found: TrackDistances) -> FloatArray:
         """(parts, K) distances of K pairs of sets."""
@@ -220,8 +244,6 @@ class TrackOspa(TrackSetDistance[TrackOspaParameters]):
         return found.distance, found.localisation, found.cardinality
 
 
-# --- OSPA(2): the OSPA distance of tracks over a window that slides through each sequence.
-
 CURVE = "curve"
 
 FRAMES_PER_SEQUENCE = 10_000
@@ -312,9 +334,9 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Means over frames and classes, and the mean at each frame number."""
-        sets = SetFigures(tally, self.parts, self.parameters.frames)
-        blocks = (block_of(list(sets.scopes())), block_of(list(sets.classes())))
-        return Scores(blocks, tuple(_curves(tally.tables[CURVE])), self.scene_warnings(tally))
+        figures = SetFigures(tally, self.parts, self.parameters.frames)
+        curves = tuple(_curves(tally.tables[CURVE]))
+        return Scores(figures.blocks(), curves, self.scene_warnings(tally))
 
 
 def _curve_table(

@@ -101,7 +101,7 @@ from vidscore_evaluators.neovision2._input import (
     classes_of_domain,
     prepare,
 )
-from vidscore_evaluators.neovision2.detection_only import DetectionOnly, detection_only
+from vidscore_evaluators.neovision2.detection_only import DetectionOnly, merge_and_match
 from vidscore_evaluators.neovision2.matching import (
     CountChanges,
     class_changes,
@@ -200,7 +200,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         inputs = prepare(aligned, self.parameters, self.specification)
         pairs = counting_pairs(inputs, self.parameters)
         classification = class_changes(inputs, pairs)
-        merged = detection_only(inputs, pairs, self.parameters)
+        merged = merge_and_match(inputs, pairs, self.parameters)
         return make_tables(inputs, classification, merged)
 
     def scored_classes(self, domain: str) -> Sequence[str]:

@@ -77,7 +77,7 @@ class _Copies:
     counts: IntArray
 
 
-def detection_only(
+def merge_and_match(
     inputs: ProtocolInput, pairs: Pairs, parameters: Neovision2Parameters
 ) -> DetectionOnly:
     """Merge and match, whatever the labels.

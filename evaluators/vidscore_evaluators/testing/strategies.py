@@ -2,7 +2,7 @@
 
 Coordinates come from a coarse lattice, so that equal distances, equal overlaps, objects that
 touch and objects that coincide are common instead of never; and the lattice is scaled, so that
-the order of an addition shows in the last bit. How much there is in a scene is drawn by
+the order of an addition shows in the last bit. How much there is in a case is drawn by
 hypothesis and shrinks; what exactly comes from a seed, which costs a tenth of drawing it.
 """
 
@@ -44,7 +44,7 @@ SCALES = (1.0, 1.0, 1 / 3, 0.7)
 """Sizes of the lattice: one on which all arithmetic is exact, and some on which none is."""
 
 
-class Scene(NamedTuple):
+class Case(NamedTuple):
     """Truth and detections of the same sequences."""
 
     truth: Annotations
@@ -57,7 +57,7 @@ def seeds() -> SearchStrategy[int]:
 
 
 @st.composite
-def scenes(
+def cases(
     draw: DrawFn,
     needs: Needs,
     *,
@@ -67,7 +67,7 @@ def scenes(
     object_flags: Sequence[int] = (0, 0, 0, ObjectFlag.IGNORE),
     dont_care_frames: bool = True,
     extent_px: float = 12,
-) -> Scene:
+) -> Case:
     """Truth and detections as an evaluator needs them.
 
     Each sequence has a listed frame at least; either side may lack frames that the other has, and
@@ -114,7 +114,7 @@ def scenes(
     )
     listed = [(key, frame) for key, frames in truth.items() for frame in frames]
     left_out = [place for place in listed if dont_care_frames and random.random() < 0.1]
-    return Scene(
+    return Case(
         make_annotations(truth, arity=truth_arity, dont_care=left_out),
         make_annotations(detections, arity=detection_arity),
     )
@@ -179,34 +179,32 @@ class _Artist:
         return float(self.random.random())
 
 
-# --- Cut scenes into batches and parts, the ways in which streams and clusters do.
-
 Batches = list[tuple[Side, IntArray]]
 
 
-def interleaving(scene: Scene, random: np.random.Generator) -> Batches:
+def interleaving(case: Case, random: np.random.Generator) -> Batches:
     """Both sides' frames in small batches, in any order; each batch is (side, frame rows)."""
     batches: Batches = []
-    for side, annotations in sides(scene).items():
+    for side, annotations in sides(case).items():
         rows = random.permutation(annotations.frame_count)
         cuts = np.flatnonzero(random.random(max(0, len(rows) - 1)) < 0.5) + 1
         batches.extend((side, part) for part in np.split(rows, cuts))
     return [batches[index] for index in random.permutation(len(batches))]
 
 
-def common_frames(scene: Scene, sent: Mapping[Side, IntArray]) -> Scene:
+def common_frames(case: Case, sent: Mapping[Side, IntArray]) -> Case:
     """The frames that are among those sent of either side."""
-    came = {side: annotations.take_frames(sent[side]) for side, annotations in sides(scene).items()}
+    came = {side: annotations.take_frames(sent[side]) for side, annotations in sides(case).items()}
     keys = {side: frame_keys(annotations) for side, annotations in came.items()}
     common = set(keys[Side.TRUTH]) & set(keys[Side.DETECTIONS])
     truth, detections = (
         came[side].take_frames(np.array([key in common for key in keys[side]], dtype=np.bool_))
         for side in (Side.TRUTH, Side.DETECTIONS)
     )
-    return Scene(truth, detections)
+    return Case(truth, detections)
 
 
-def parts(scene: Scene, unit: Unit, random: np.random.Generator) -> list[Scene]:
+def parts(case: Case, unit: Unit, random: np.random.Generator) -> list[Case]:
     """Up to three parts of whole frames, or of whole sequences where the unit says so."""
     part_of: dict[object, int] = {}
 
@@ -216,19 +214,19 @@ def parts(scene: Scene, unit: Unit, random: np.random.Generator) -> list[Scene]:
         chosen = [part_of.setdefault(name, int(random.integers(3))) for name in units]
         return np.array(chosen, dtype=np.int64)
 
-    truth_parts, detection_parts = part_rows(scene.truth), part_rows(scene.detections)
+    truth_parts, detection_parts = part_rows(case.truth), part_rows(case.detections)
     return [
-        Scene(
-            scene.truth.take_frames(truth_parts == part),
-            scene.detections.take_frames(detection_parts == part),
+        Case(
+            case.truth.take_frames(truth_parts == part),
+            case.detections.take_frames(detection_parts == part),
         )
         for part in range(3)
     ]
 
 
-def joined_scene(strategy: SearchStrategy[Scene], count: int) -> Scene:
-    """Up to `count` scenes as one, the same in each run; each brings sequences of its own."""
-    found: list[Scene] = []
+def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
+    """Up to `count` cases as one, the same in each run; each brings sequences of its own."""
+    found: list[Case] = []
 
     @settings(
         max_examples=count,
@@ -239,15 +237,15 @@ def joined_scene(strategy: SearchStrategy[Scene], count: int) -> Scene:
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
-    def collect(scene: Scene) -> None:
-        found.append(scene)
+    def collect(case: Case) -> None:
+        found.append(case)
 
     collect()
     shape = (found[-1].truth.arity, found[-1].detections.arity)
-    alike = [scene for scene in found if (scene.truth.arity, scene.detections.arity) == shape]
-    return Scene(
-        concatenate([_renamed(scene.truth, index) for index, scene in enumerate(alike)]),
-        concatenate([_renamed(scene.detections, index) for index, scene in enumerate(alike)]),
+    alike = [case for case in found if (case.truth.arity, case.detections.arity) == shape]
+    return Case(
+        concatenate([_renamed(case.truth, index) for index, case in enumerate(alike)]),
+        concatenate([_renamed(case.detections, index) for index, case in enumerate(alike)]),
     )
 
 
@@ -257,15 +255,15 @@ def two_workers() -> ProcessPoolExecutor:
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
-def sides(scene: Scene) -> dict[Side, Annotations]:
-    """The scene by side."""
-    return {Side.TRUTH: scene.truth, Side.DETECTIONS: scene.detections}
+def sides(case: Case) -> dict[Side, Annotations]:
+    """The case by side."""
+    return {Side.TRUTH: case.truth, Side.DETECTIONS: case.detections}
 
 
-def sequence_count(scene: Scene) -> int:
+def sequence_count(case: Case) -> int:
     """Sequences that have a frame on either side."""
     used: set[SequenceKey] = set()
-    for annotations in scene:
+    for annotations in case:
         used.update(key for key, _ in frame_keys(annotations))
     return len(used)
 

@@ -10,9 +10,9 @@ which differ in what they remember and in how they match the rest:
   with as many pairs as possible and, among those, the least sum of distances.
 
 Most pairs need no memory: where neither object has another candidate, they are matched whatever
-was before. What is left are knots of objects that compete. A knot waits for the knots of earlier
-frames that it remembers; those that wait for nothing are settled together, of all sequences at
-once, again and again until none is left.
+was before. What is left are *conflict components*, of objects that compete. A component depends on
+those of earlier frames that it remembers; they are matched in topological order, all that depend
+on nothing unmatched together, of all sequences at once.
 
 Reading of this project:
 
@@ -56,11 +56,8 @@ def lasting_matches(
     Returns:
         (P,) which pairs are matched.
     """
-    components = connected_components(
-        candidates.pairs,
-        len(tracks.scene.detections),
-        len(tracks.scene.truth),
-    )
+    sizes = (len(tracks.scene.detections), len(tracks.scene.truth))
+    components = connected_components(candidates.pairs, *sizes)
     matched: BoolArray = components.pair_counts[components.of_pairs] == 1
     rows = np.flatnonzero(~matched)
     if len(rows):
@@ -71,12 +68,11 @@ def lasting_matches(
 
 
 class _Memory(ABC):
-    """What a knot knows of earlier frames, and how it is matched with that.
+    """What a conflict component knows of earlier frames, and how it is matched.
 
     Attributes:
-        rows: (K,) the pairs that are in knots.
-        waits_for: (K,) for each a pair, as a place in `rows`, that must be settled before it, or
-            -1.
+        rows: (K,) the pairs that are in conflict components.
+        depends_on: (K,) for each a pair, as a place in `rows`, that is matched before it, or -1.
     """
 
     def __init__(
@@ -98,11 +94,11 @@ class _Memory(ABC):
         self.steps = tracks.shared_steps()[self.groups]
         self._taken_targets = np.zeros(len(tracks.scene.truth), dtype=np.bool_)
         self._taken_detections = np.zeros(len(tracks.scene.detections), dtype=np.bool_)
-        self.waits_for = self._waits_for()
+        self.depends_on = self._dependencies()
 
     @abstractmethod
-    def _waits_for(self) -> IntArray:
-        """Look back once, before anything is settled."""
+    def _dependencies(self) -> IntArray:
+        """Find them once, before anything is matched."""
 
     @abstractmethod
     def kept(self, rows: IntArray) -> IntArray:
@@ -112,8 +108,8 @@ class _Memory(ABC):
     def rest(self, rows: IntArray) -> IntArray:
         """Which of some pairs, free to be matched in any way, are matched."""
 
-    def resolve_dont_care(self, rows: IntArray) -> None:
-        """Match pairs of whole knots, all of whose past is settled."""
+    def match(self, rows: IntArray) -> None:
+        """Match pairs of whole components whose dependencies are matched."""
         kept = self.kept(rows)
         self.matched[kept] = True
         targets, detections = self.candidates.targets, self.candidates.detections
@@ -128,7 +124,7 @@ class _Memory(ABC):
 class _FrameBefore(_Memory):
     """trackeval's: the matches of the frame before."""
 
-    def _waits_for(self) -> IntArray:
+    def _dependencies(self) -> IntArray:
         self._before = self._same_pairs_before()
         places = np.full(len(self.candidates), _NONE, dtype=np.int64)
         places[self.rows] = np.arange(len(self.rows))
@@ -158,7 +154,7 @@ class _FrameBefore(_Memory):
 class _LastMatch(_Memory):
     """motmetrics': the last match of each object of the truth."""
 
-    def _waits_for(self) -> IntArray:
+    def _dependencies(self) -> IntArray:
         count = int(self.truth_tracks.max()) + 1
         self._partners = np.full(count, _NONE, dtype=np.int64)
         self._groups_of_partners = np.full(count, _NONE, dtype=np.int64)
@@ -167,16 +163,16 @@ class _LastMatch(_Memory):
         return self._components_before()
 
     def _components_before(self) -> IntArray:
-        """(K,) some pair of the last knot that the same object of the truth was in, or -1."""
+        """(K,) some pair of the last component that the same object of the truth was in, or -1."""
         tracks, groups = self.truth_tracks[self.rows], self.groups[self.rows]
         order = np.lexsort((groups, tracks))
         first = run_starts(tracks[order], groups[order])
         before = np.full(len(first), _NONE, dtype=np.int64)
         follows = np.diff(tracks[order][first]) == 0
         before[1:][follows] = order[first[:-1][follows]]
-        waits_for = np.empty(len(order), dtype=np.int64)
-        waits_for[order] = np.repeat(before, np.diff(first, append=len(order)))
-        return waits_for
+        depends_on = np.empty(len(order), dtype=np.int64)
+        depends_on[order] = np.repeat(before, np.diff(first, append=len(order)))
+        return depends_on
 
     def kept(self, rows: IntArray) -> IntArray:
         same = rows[self._remembered(rows) == self.detection_tracks[rows]]
@@ -206,7 +202,7 @@ class _LastMatch(_Memory):
 
     def rest(self, rows: IntArray) -> IntArray:
         pairs, scene = self.candidates.take(rows), self.scene
-        # Objects stand in the canonical order of the scene.
+        # Objects are in the canonical order of the scene.
         matched = least_cost_matching(
             pairs.pairs,
             self.similarity.distances(pairs.similarities),
@@ -216,18 +212,18 @@ class _LastMatch(_Memory):
         )
         return rows[matched]
 
-    def resolve_dont_care(self, rows: IntArray) -> None:
-        super().resolve_dont_care(rows)
+    def match(self, rows: IntArray) -> None:
+        super().match(rows)
         new = rows[self.matched[rows]]
         self._partners[self.truth_tracks[new]] = self.detection_tracks[new]
         self._groups_of_partners[self.truth_tracks[new]] = self.groups[new]
 
 
 def _match_components(memory: _Memory, components: IntArray) -> None:
-    """Settle all knots, those first that wait for nothing.
+    """Match all conflict components in topological order.
 
     Args:
-        memory: The pairs in knots and what they remember.
+        memory: The pairs in components and what they remember.
         components: (K,) conflict component of each.
     """
     open_ = np.arange(len(components), dtype=np.int64)
@@ -236,9 +232,9 @@ def _match_components(memory: _Memory, components: IntArray) -> None:
     waiting = np.zeros(int(components.max()) + 1, dtype=np.bool_)
     while len(open_):
         waiting[components[open_]] = False
-        waiting[components[open_[undecided[memory.waits_for[open_]]]]] = True
+        waiting[components[open_[undecided[memory.depends_on[open_]]]]] = True
         waits = waiting[components[open_]]
         ready = open_[~waits]
-        memory.resolve_dont_care(memory.rows[ready])
+        memory.match(memory.rows[ready])
         undecided[ready] = False
         open_ = open_[waits]

@@ -1,8 +1,21 @@
-"""Tracks: the objects of a scene, strung together by identity.
+"""What tracking criteria share: tracks of a scene, their common base class, and its tables.
 
 A *chain* is what is tracked on its own: one class in one sequence, or one sequence where classes
 are ignored; no identity reaches beyond it. Truth and detections have tracks of their own, numbered
 without gaps over all chains, so that whole arrays hold the tracks of all sequences at once.
+
+Source of what is common: trackeval, the reference implementation of the MOTChallenge, whose
+conventions these are.
+
+Readings of this project:
+
+1. Each class of a sequence is judged on its own, unless classes are ignored; what is not named by
+   class is pooled over classes as over sequences (trackeval's "detection averaged").
+2. Don't-care is settled before a criterion sees anything, whatever the rule says, as in the
+   MOTChallenge: a correspondence that lasts over frames has no room for what absorbs detections.
+3. A pair whose similarity is the least that there is never counts, whatever the threshold: boxes
+   that share nothing are not matched.
+4. A score whose denominator is 0 is undefined; trackeval has 0 there.
 """
 
 from __future__ import annotations
@@ -83,11 +96,11 @@ class Tracks:
 
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
-        """String the objects of a scene together; criteria of one scene share the result."""
-        return scene.memo.once("tracks", lambda: cls._strung(scene))
+        """Group the objects of a scene by identity; criteria of one scene share the result."""
+        return scene.memo.once("tracks", lambda: cls._grouped(scene))
 
     @classmethod
-    def _strung(cls, scene: Scene) -> Tracks:
+    def _grouped(cls, scene: Scene) -> Tracks:
         class_count = max(1, len(scene.classes))
         keys = scene.group_sequences * class_count + scene.group_classes
         chains, group_chains, _ = numbered(keys)
@@ -126,7 +139,9 @@ class Tracks:
 
     def totals(self, side: TrackSet) -> IntArray:
         """(C,) objects of a side in each chain."""
-        return _sums(side.chains, side.lengths, self.chain_count)
+        totals = np.zeros(self.chain_count, dtype=np.int64)
+        np.add.at(totals, side.chains, side.lengths)
+        return totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,13 +162,13 @@ class TrackPairs:
 
     @classmethod
     def of(cls, tracks: Tracks, candidates: Candidates) -> TrackPairs:
-        """Which tracks meet, and how often.
+        """Pairs of tracks that occur together, and how often.
 
         Args:
             tracks: Tracks of a scene.
             candidates: Pairs of its objects.
         """
-        # Tracks of one chain alone meet, so that they are told apart by their places in it.
+        # Only tracks of one chain occur together, so that places in the chain tell them apart.
         in_chains = np.bincount(tracks.detections.chains, minlength=tracks.chain_count)
         first = np.cumsum(in_chains) - in_chains
         width = int(in_chains.max(initial=1))
@@ -181,15 +196,6 @@ def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
     keys, of_objects, lengths = numbered(chains * width + ids)
     return TrackSet(of_objects, keys // width, lengths)
 
-
-def _sums(groups: IntArray, values: IntArray, group_count: int) -> IntArray:
-    """Sum integers by group."""
-    sums = np.zeros(group_count, dtype=np.int64)
-    np.add.at(sums, groups, values)
-    return sums
-
-
-# --- TrackingCriterion: what all criteria of tracking share.
 
 ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
 
@@ -300,11 +306,7 @@ def chain_table(
         part: Name of a further text key, its values, and (R,) which of them each row has.
     """
     scene = tracks.scene
-    domains = [key.domain for key in scene.sequences]
-    names = [key.sequence for key in scene.sequences]
-    sequences, classes = tracks.chain_sequences[chains], tracks.chain_classes[chains]
-    words = [*domains, *names, *scene.classes]
-    codes = [sequences, sequences + len(domains), classes + 2 * len(domains)]
+    words, codes = scene.text_keys(tracks.chain_sequences[chains], tracks.chain_classes[chains])
     texts: tuple[str, ...] = ("domain", "sequence", "class")
     if part is not None:
         name, values, of_rows = part

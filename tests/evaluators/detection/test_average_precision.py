@@ -32,7 +32,7 @@ from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 
 VIDEO = ("", "video")
 BOXES = Needs((BOX, QUADRILATERAL), (BOX,), confidences=True)
@@ -152,8 +152,8 @@ def test_at_least_one_threshold_is_needed() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(scenes(BOXES))
-def test_greedy_ap_is_that_of_plain_loops(scene: Scene) -> None:
+@given(cases(BOXES))
+def test_greedy_ap_is_that_of_plain_loops(scene: Case) -> None:
     """Mean AP at every threshold, with ignored objects and equal confidences."""
     evaluator = create_evaluator("map")
     cells = cells_of(*scene)
@@ -185,8 +185,8 @@ def optimal_outcomes(objects: Objects, threshold: float) -> list[list[Found]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(scenes(UNIT_BOXES, object_flags=(0,), labels=("a",)), st.sampled_from([0.1, 0.37, 0.66]))
-def test_optimal_ap_is_that_of_some_optimal_assignment(scene: Scene, threshold: float) -> None:
+@given(cases(UNIT_BOXES, object_flags=(0,), labels=("a",)), st.sampled_from([0.1, 0.37, 0.66]))
+def test_optimal_ap_is_that_of_some_optimal_assignment(scene: Case, threshold: float) -> None:
     """AP of one of the assignments with the greatest sum, all cells together."""
     evaluator = create_evaluator("map", {"assignment": "optimal", "thresholds": (threshold,)})
     value = evaluator.report(evaluator.tally(*scene)).value("ap")

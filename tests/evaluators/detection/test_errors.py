@@ -11,7 +11,7 @@ from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 
 VIDEO = ("", "video")
 ALL_KINDS = (MISSED, *KINDS)
@@ -116,13 +116,13 @@ def test_the_background_is_below_the_threshold() -> None:
 
 @settings(max_examples=80, deadline=None)
 @given(
-    scenes(
+    cases(
         Needs((BOX,), (BOX,), confidences=True),
         object_flags=(0, 0, 0, ObjectFlag.IGNORE, ObjectFlag.CROWD),
         labels=("a", "b"),
     )
 )
-def test_kinds_add_up_to_the_false_detections(scene: Scene) -> None:
+def test_kinds_add_up_to_the_false_detections(scene: Case) -> None:
     """Each false positive of `map` is of one kind, no gain is negative, and AP is that of `map`."""
     evaluator = create_evaluator("errors", {"interpolation": "all-point"})
     report = evaluator.report(evaluator.tally(*scene))

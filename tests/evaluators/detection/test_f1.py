@@ -10,7 +10,7 @@ from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 
 VIDEO = ("", "video")
 
@@ -145,8 +145,8 @@ def possible_counts(objects: Objects, threshold: float) -> set[int]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(scenes(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
-def test_counts_are_those_of_an_optimal_assignment(scene: Scene) -> None:
+@given(cases(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
+def test_counts_are_those_of_an_optimal_assignment(scene: Case) -> None:
     """At each threshold, the true positives of an assignment with the greatest sum of IoU."""
     evaluator = create_evaluator("f1", {"threshold": 0.3})
     cells = cells_of(*scene)

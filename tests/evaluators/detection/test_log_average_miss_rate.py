@@ -10,7 +10,7 @@ from vidscore_evaluators.annotations import BOX, FrameFlag
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 
 VIDEO = ("", "video")
 HERE = (0.0, 0.0, 10.0, 10.0)
@@ -69,8 +69,8 @@ def test_frames_without_the_class_dilute_false_alarms() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(scenes(Needs((BOX,), (BOX,), confidences=True)))
-def test_log_average_miss_rate_is_that_of_plain_loops(scene: Scene) -> None:
+@given(cases(Needs((BOX,), (BOX,), confidences=True)))
+def test_log_average_miss_rate_is_that_of_plain_loops(scene: Case) -> None:
     """Every class over all domains, at every threshold of the grid."""
     evaluator = create_evaluator("log-amr")
     cells = cells_of(*scene)

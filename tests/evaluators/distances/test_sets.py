@@ -19,7 +19,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.sweeping import sweep
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 
 NAMES = ("ospa", "emd", "hausdorff")
 VIDEO = ("", "video")
@@ -218,8 +218,8 @@ def expected_distances(cells: dict[Cell, Objects], frames: int) -> dict[str, flo
 
 
 @settings(max_examples=40, deadline=None)
-@given(scenes(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
-def test_figures_are_means_of_distances_by_definition(scene: Scene) -> None:
+@given(cases(Needs((BOX,), (BOX,), confidences=True), object_flags=(0,)))
+def test_figures_are_means_of_distances_by_definition(scene: Case) -> None:
     """Plain loops over frames and classes give the same figures."""
     cared = int(((scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0).sum())
     cells = cells_of(*scene)

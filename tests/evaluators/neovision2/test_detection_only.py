@@ -137,5 +137,5 @@ def test_chunks_of_any_size_give_the_same_scores(
     """Copies of blocks are worked on a chunk at a time, which is not to be seen in the scores."""
     whole = score_frame(truth, detections, thresholds="all")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(detection_only, "SHAPES_A_CHUNK", 1)
+        patch.setattr(detection_only, "SHAPES_PER_CHUNK", 1)
         assert score_frame(truth, detections, thresholds="all").scores == whole.scores

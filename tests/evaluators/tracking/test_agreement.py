@@ -19,7 +19,7 @@ from trackeval import metrics
 
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.testing import Scene
+from vidscore_evaluators.testing import Case
 
 TOLERANCE = 1e-9
 SEEDS = range(6)
@@ -86,12 +86,12 @@ def scenes() -> list[Any]:
     ]
 
 
-def report_of(name: str, scene: Scene, **parameters: object) -> Report:
+def report_of(name: str, scene: Case, **parameters: object) -> Report:
     evaluator = create_evaluator(name, parameters)
     return evaluator.report(evaluator.tally(*scene))
 
 
-def reference(metric: Any, scene: Scene) -> dict[str | None, dict[str, Any]]:
+def reference(metric: Any, scene: Case) -> dict[str | None, dict[str, Any]]:
     """trackeval's figures of each sequence and, under None, of all together."""
     names = [key.sequence for key in scene.truth.sequences]
     found: dict[str | None, Any] = {
@@ -111,7 +111,7 @@ def silent(metric: Any) -> Any:
     ids=["clear", "identity"],
 )
 def test_every_figure_is_that_of_trackeval(
-    scene: Scene, name: str, metric: Any, fields: dict[str, str]
+    scene: Case, name: str, metric: Any, fields: dict[str, str]
 ) -> None:
     report = report_of(name, scene)
     for sequence, expected in reference(silent(metric), scene).items():
@@ -122,7 +122,7 @@ def test_every_figure_is_that_of_trackeval(
 
 
 @pytest.mark.parametrize("scene", scenes())
-def test_hota_at_every_threshold_is_that_of_trackeval(scene: Scene) -> None:
+def test_hota_at_every_threshold_is_that_of_trackeval(scene: Case) -> None:
     report = report_of("hota", scene)
     found = reference(metrics.HOTA(), scene)
     curve = report.curve("hota_by_threshold").columns
@@ -134,7 +134,7 @@ def test_hota_at_every_threshold_is_that_of_trackeval(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("scene", scenes())
-def test_under_their_switch_rule_every_figure_is_that_of_motmetrics(scene: Scene) -> None:
+def test_under_their_switch_rule_every_figure_is_that_of_motmetrics(scene: Case) -> None:
     report = report_of("clear", scene, switch_rule="motmetrics")
     host = motmetrics.metrics.create()
     for key in scene.truth.sequences:

@@ -27,7 +27,7 @@ from trackeval import metrics
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report_json import report_to_dict
-from vidscore_evaluators.testing import Scene, Thing, make_annotations
+from vidscore_evaluators.testing import Case, Thing, make_annotations
 
 NAMES = ("clear", "identity", "hota", "track-hausdorff", "track-emd", "track-ospa", "ospa2")
 
@@ -49,8 +49,8 @@ def read_side(entries: list[dict[str, Any]]) -> Annotations:
     return make_annotations(frames, arity=4)
 
 
-def scene_of(golden: dict[str, Any]) -> Scene:
-    return Scene(read_side(golden["truth"]), read_side(golden["detections"]))
+def scene_of(golden: dict[str, Any]) -> Case:
+    return Case(read_side(golden["truth"]), read_side(golden["detections"]))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,10 +68,10 @@ def golden_values(golden: dict[str, Any], case: int, sequence: str) -> dict[str,
     return {row["measure"]: row["value"] for row in rows if row["sequence"] == sequence}
 
 
-def plain(golden: dict[str, Any], sequence: str) -> Scene:
+def plain(golden: dict[str, Any], sequence: str) -> Case:
     """One sequence without what is not scored, which its detections are far from."""
     scene = sequence_of(scene_of(golden), sequence)
-    return Scene(scene.truth.take_objects(scene.truth.flags == 0), scene.detections)
+    return Case(scene.truth.take_objects(scene.truth.flags == 0), scene.detections)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.testing import Scene, Thing, make_annotations
+from vidscore_evaluators.testing import Case, Thing, make_annotations
 
 TUD = ("TUD-Campus", "TUD-Stadtmitte")
 
@@ -23,7 +23,7 @@ def random_tracking(
     object_count: int = 8,
     sequence_count: int = 2,
     extent_px: float = 60.0,
-) -> Scene:
+) -> Case:
     """Boxes that wander and cross, seen by a tracker that misses, swaps, loses and makes up."""
     random = np.random.default_rng(seed)
     truth: dict[tuple[str, str], dict[int, list[Thing]]] = {}
@@ -31,7 +31,7 @@ def random_tracking(
     for number in range(sequence_count):
         key = ("", f"s{number}")
         truth[key], found[key] = _wander(random, frame_count, object_count, extent_px)
-    return Scene(make_annotations(truth, arity=4), make_annotations(found, arity=4))
+    return Case(make_annotations(truth, arity=4), make_annotations(found, arity=4))
 
 
 def _wander(
@@ -75,14 +75,14 @@ def _box(centre: FloatArray, size: FloatArray) -> tuple[float, ...]:
     return (*(centre - size / 2).tolist(), *(centre + size / 2).tolist())
 
 
-def tud() -> Scene:
+def tud() -> Case:
     """TUD-Campus and TUD-Stadtmitte with the results of a tracker, as the motmetrics wheel has."""
     folder = Path(motmetrics.__file__).parent / "data"
     truth = {("", name): _rows(folder / name / "gt.txt") for name in TUD}
     found = {("", name): _rows(folder / name / "test.txt") for name in TUD}
     for key, frames in truth.items():
         frames.update({frame: [] for frame in found[key] if frame not in frames})
-    return Scene(make_annotations(truth), make_annotations(found))
+    return Case(make_annotations(truth), make_annotations(found))
 
 
 def _rows(path: Path) -> dict[int, list[Thing]]:
@@ -95,14 +95,14 @@ def _rows(path: Path) -> dict[int, list[Thing]]:
     return dict(frames)
 
 
-def sequence_of(scene: Scene, name: str) -> Scene:
+def sequence_of(scene: Case, name: str) -> Case:
     """One sequence of a scene."""
 
     def part(side: Annotations) -> Annotations:
         wanted = np.array([key.sequence == name for key in side.sequences])
         return side.take_frames(wanted[side.frame_sequences])
 
-    return Scene(part(scene.truth), part(scene.detections))
+    return Case(part(scene.truth), part(scene.detections))
 
 
 Frame = tuple[IntArray, FloatArray]
@@ -129,7 +129,7 @@ def iou_table(first: FloatArray, second: FloatArray) -> FloatArray:
     return table
 
 
-def trackeval_data(scene: Scene) -> dict[str, Any]:
+def trackeval_data(scene: Case) -> dict[str, Any]:
     """A scene of one sequence as trackeval's metrics take it."""
     truth, found = frames_of(scene.truth), frames_of(scene.detections)
     nothing: Frame = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)))
@@ -153,7 +153,7 @@ def trackeval_data(scene: Scene) -> dict[str, Any]:
     }
 
 
-def motmetrics_accumulator(scene: Scene, threshold: float = 0.5) -> Any:
+def motmetrics_accumulator(scene: Case, threshold: float = 0.5) -> Any:
     """A scene of one sequence as motmetrics takes it, objects in the order of their ids."""
     truth, found = frames_of(scene.truth), frames_of(scene.detections)
     nothing: Frame = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)))

@@ -216,7 +216,7 @@ class Tally:
         tables: Tables by name.
         truth: Fingerprint of the truth.
         detections: Fingerprint of the detections.
-        impression: What `vidscore_evaluators.plausibility` keeps of both, whatever the evaluator;
+        input_summary: What `vidscore_evaluators.plausibility` keeps of both for any evaluator;
             tables by name.
     """
 

@@ -112,10 +112,8 @@ from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_evaluators.report import Scores
 from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
-__all__ = ["Neovision2"]
+__all__ = ["Neovision2", "Neovision2Parameters"]
 
-
-# --- The Neovision2 evaluator: its declaration, and the two functions of the seam.
 
 _NUMBER_BYTES = 8
 _COUNT_ROW_BYTES = 6 * _NUMBER_BYTES
@@ -201,7 +199,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         pairs = counting_pairs(inputs, self.parameters)
         classification = class_changes(inputs, pairs)
         merged = merge_and_match(inputs, pairs, self.parameters)
-        return make_tables(inputs, classification, merged)
+        return _Tables(inputs, classification, merged).all()
 
     def scored_classes(self, domain: str) -> Sequence[str]:
         """Classes of the protocol where the specification has none."""
@@ -212,26 +210,11 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         return make_scores(tally, self.parameters)
 
 
-# --- The tables of a tally: counts by class, of the detection-only score, of frames, and of curves.
-
-
-CLASSES = TableSchema(("domain", "sequence", "class"), counts=COUNTS)
-CLASS_POINTS = TableSchema(("domain", "class"), numbers=("threshold",), counts=CHANGES)
-DETECTION_ONLY = TableSchema(("domain", "sequence"), counts=COUNTS)
-DETECTION_ONLY_POINTS = TableSchema(("domain",), numbers=("threshold",), counts=CHANGES)
-FRAMES = TableSchema(("domain", "sequence"), counts=COUNTERS)
-
-
-def make_tables(
-    inputs: ProtocolInput, classification: CountChanges, detection_only: DetectionOnly
-) -> Mapping[str, Table]:
-    """Add everything up.
-
-    Every sequence of which the truth lists a frame has a row for each class of its domain,
-    without objects and detections too. The tables of points hold, for each threshold, what
-    changes there: the numbers at a threshold are the sums from the top down to it.
-    """
-    return _Tables(inputs, classification, detection_only).all()
+_CLASSES_SCHEMA = TableSchema(("domain", "sequence", "class"), counts=COUNTS)
+_CLASS_POINTS_SCHEMA = TableSchema(("domain", "class"), numbers=("threshold",), counts=CHANGES)
+_DETECTION_ONLY_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTS)
+_DETECTION_ONLY_POINTS_SCHEMA = TableSchema(("domain",), numbers=("threshold",), counts=CHANGES)
+_FRAMES_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTERS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +228,13 @@ class _Points:
 
 
 class _Tables:
+    """Everything added up.
+
+    Every sequence of which the truth lists a frame has a row for each class of its domain,
+    without objects and detections too. The tables of points hold, for each threshold, what
+    changes there: the numbers at a threshold are the sums from the top down to it.
+    """
+
     def __init__(
         self, inputs: ProtocolInput, classification: CountChanges, detection_only: DetectionOnly
     ) -> None:
@@ -291,7 +281,7 @@ class _Tables:
             self._sequence_words[sequences],
             self._class_words[domains, classes],
         )
-        return self._build(CLASSES, codes, [total[rows] for total in totals])
+        return self._build(_CLASSES_SCHEMA, codes, [total[rows] for total in totals])
 
     def _sequences(self) -> Table:
         scored = self._scored(self._detection_only.outcomes)
@@ -301,11 +291,13 @@ class _Tables:
         ]
         rows = np.flatnonzero(self._inputs.listed_sequences)
         codes = (self._domain_words[self._inputs.domains[rows]], self._sequence_words[rows])
-        return self._build(DETECTION_ONLY, codes, [total[rows] for total in totals])
+        return self._build(_DETECTION_ONLY_SCHEMA, codes, [total[rows] for total in totals])
 
     def _frames(self) -> Table:
         codes = (self._domain_words[self._inputs.domains], self._sequence_words)
-        return self._build(FRAMES, codes, [self._inputs.counters[name] for name in COUNTERS])
+        return self._build(
+            _FRAMES_SCHEMA, codes, [self._inputs.counters[name] for name in COUNTERS]
+        )
 
     def _class_points(self) -> Table:
         points = self._points(self._classification)
@@ -313,12 +305,12 @@ class _Tables:
             self._domain_words[points.domains],
             self._class_words[points.domains, points.classes],
         )
-        return self._build(CLASS_POINTS, words, points.changes, points.thresholds)
+        return self._build(_CLASS_POINTS_SCHEMA, words, points.changes, points.thresholds)
 
     def _detection_only_points(self) -> Table:
         points = self._points(self._detection_only.outcomes)
         words = (self._domain_words[points.domains],)
-        return self._build(DETECTION_ONLY_POINTS, words, points.changes, points.thresholds)
+        return self._build(_DETECTION_ONLY_POINTS_SCHEMA, words, points.changes, points.thresholds)
 
     def _points(self, outcomes: CountChanges) -> _Points:
         """Changes added up by domain, class and level, where a curve has that level."""
@@ -329,7 +321,7 @@ class _Tables:
         cells = np.ravel_multi_index(keys, shape) if len(keys[0]) else keys[0]
         size = int(np.prod(shape))
         if size > len(cells):
-            # Few of the cells are in use, so that they are numbered first.
+            # Few of the cells are in use: factorize them first.
             used, cells = np.unique(cells, return_inverse=True)
             changes = _sums(outcomes, cells, len(used))
         else:

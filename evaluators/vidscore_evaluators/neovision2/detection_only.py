@@ -1,9 +1,10 @@
 """The detection-only score: labels ignored, overlapping boxes merged (section 3.3).
 
 Merging is done again at every confidence level, because a detection that joins may change what
-others have become. Where nothing is to be merged, which is most of the image, detections can be
-matched as they are, at all levels in one pass. The rest lies in blocks. Of every block there is
-one copy for each confidence level that occurs in it, holding what reaches that level; the copies
+others have become. It may trigger more merging around it, but not beyond what is connected by
+overlaps. So a frame falls into *clusters*, which are independent of each other, and steady boxes,
+most of the image, which are matched as they are, at all levels in one pass. Of every cluster there
+is one copy for each confidence level that occurs in it, with what reaches that level; the copies
 are merged and matched like so many frames.
 """
 
@@ -44,7 +45,7 @@ from vidscore_evaluators.neovision2._input import (
 from vidscore_evaluators.neovision2.matching import CountChanges, join_changes
 
 SHAPES_PER_CHUNK = 1 << 20
-"""Shapes in copies of blocks that are worked on at a time, so that memory stays bounded."""
+"""Shapes in copies of clusters that are worked on at a time, so that memory stays bounded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +63,16 @@ class DetectionOnly:
 
 @dataclass(frozen=True, eq=False)
 class _Copies:
-    """K copies of blocks, by block and from the highest confidence level down.
+    """K copies of clusters, by cluster and from the highest confidence level down.
 
     Attributes:
-        blocks: (K,) block of each copy.
+        clusters: (K,) cluster of each copy.
         levels: (K,) level of each copy; it holds the detections that reach it.
-        first: (K,) first detection of each copy, among the detections of all blocks.
+        first: (K,) first detection of each copy, among the detections of all clusters.
         counts: (K,) detections in each copy.
     """
 
-    blocks: IntArray
+    clusters: IntArray
     levels: IntArray
     first: IntArray
     counts: IntArray
@@ -88,22 +89,22 @@ def merge_and_match(
         parameters: Parameters of the evaluator.
     """
     limit = parameters.overlap_threshold + TOLERANCE
-    blocks = find_merge_clusters(inputs, lambda ratios: ratios > limit)
-    steady = _steady_outcomes(inputs, pairs, blocks)
-    real = ~inputs.dont_care & (blocks.of_objects == STEADY)
+    clusters = find_merge_clusters(inputs, lambda ratios: ratios > limit)
+    steady = _steady_outcomes(inputs, pairs, clusters)
+    real = ~inputs.dont_care & (clusters.of_objects == STEADY)
     sequences = inputs.frame_sequences[inputs.objects.frames[real]]
     counts = np.bincount(sequences, minlength=len(inputs.sequence_names))
-    if blocks.count == 0:
+    if clusters.count == 0:
         return DetectionOnly(steady, counts)
-    merging = _Merging(inputs, blocks, parameters)
+    merging = _Merging(inputs, clusters, parameters)
     return DetectionOnly(join_changes(steady, merging.outcomes()), counts + merging.object_counts())
 
 
-def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, blocks: MergeClusters) -> CountChanges:
+def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, clusters: MergeClusters) -> CountChanges:
     """What each detection does that stays as it is."""
-    steady = blocks.of_detections == STEADY
+    steady = clusters.of_detections == STEADY
     # Both sides: a real object may be steady and another one repeat it.
-    left_steady = blocks.of_objects == STEADY
+    left_steady = clusters.of_objects == STEADY
     pairs = pairs.take(left_steady[pairs.left] & steady[pairs.right])
     gains = two_stage_gains(
         pairs,
@@ -113,7 +114,7 @@ def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, blocks: MergeClusters)
         inputs.confidences,
     )
     # What repeats another changes nothing, but its confidence is a point of the curve.
-    alone = blocks.of_detections < 0
+    alone = clusters.of_detections < 0
     return CountChanges(
         sequences=inputs.frame_sequences[inputs.detections.frames],
         classes=np.zeros(len(steady), dtype=np.int64),
@@ -124,19 +125,19 @@ def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, blocks: MergeClusters)
 
 
 class _Merging:
-    """The blocks in which something is to be merged."""
+    """The clusters in which something is to be merged."""
 
     def __init__(
-        self, inputs: ProtocolInput, blocks: MergeClusters, parameters: Neovision2Parameters
+        self, inputs: ProtocolInput, clusters: MergeClusters, parameters: Neovision2Parameters
     ) -> None:
-        """Merge the ground truth of each block, which is the same at every level."""
+        """Merge the ground truth of each cluster, which is the same at every level."""
         self._inputs = inputs
-        self._blocks = blocks
+        self._clusters = clusters
         self._least = parameters.overlap_threshold - TOLERANCE
         self._limit = parameters.overlap_threshold + TOLERANCE
         self._merged_shape = parameters.merged_shape
         real, spared = (
-            self._of_blocks(inputs.objects.shapes, blocks.of_objects, chosen)
+            self._of_clusters(inputs.objects.shapes, clusters.of_objects, chosen)
             for chosen in (~inputs.dont_care, inputs.dont_care)
         )
         self._truth = merge_overlapping(real, self._over, self._merged_shape).shapes
@@ -149,17 +150,17 @@ class _Merging:
         return np.bincount(sequences, minlength=len(self._inputs.sequence_names))
 
     def outcomes(self) -> CountChanges:
-        """Changes from each copy of a block to the next."""
+        """Changes from each copy of a cluster to the next."""
         copies, detections = self._copies()
-        matched = np.zeros(len(copies.blocks), dtype=np.int64)
-        unexplained = np.zeros(len(copies.blocks), dtype=np.int64)
+        matched = np.zeros(len(copies.clusters), dtype=np.int64)
+        unexplained = np.zeros(len(copies.clusters), dtype=np.int64)
         for chunk in self._chunks(copies):
             matched[chunk], unexplained[chunk] = self._counts(copies, chunk, detections)
-        follows = np.zeros(len(copies.blocks), dtype=np.bool_)
-        follows[1:] = copies.blocks[1:] == copies.blocks[:-1]
+        follows = np.zeros(len(copies.clusters), dtype=np.bool_)
+        follows[1:] = copies.clusters[1:] == copies.clusters[:-1]
         return CountChanges(
-            sequences=self._sequences()[copies.blocks],
-            classes=np.zeros(len(copies.blocks), dtype=np.int64),
+            sequences=self._sequences()[copies.clusters],
+            classes=np.zeros(len(copies.clusters), dtype=np.int64),
             levels=copies.levels,
             true_positives=_changes(matched, follows),
             false_positives=_changes(unexplained, follows),
@@ -167,20 +168,20 @@ class _Merging:
 
     def _copies(self) -> tuple[_Copies, Shapes]:
         """Plan the copies; also gives the detections that they are made of."""
-        of_detections, levels = self._blocks.of_detections, self._inputs.levels.of_detections
+        of_detections, levels = self._clusters.of_detections, self._inputs.levels.of_detections
         rows = np.flatnonzero(of_detections >= 0)
         rows = rows[np.lexsort((-levels[rows], of_detections[rows]))]
-        blocks, levels = of_detections[rows], levels[rows]
-        block_starts = starts_from_counts(np.bincount(blocks, minlength=self._blocks.count))
-        run = run_starts(blocks, levels)
-        first = block_starts[blocks[run]]
+        clusters, levels = of_detections[rows], levels[rows]
+        cluster_starts = starts_from_counts(np.bincount(clusters, minlength=self._clusters.count))
+        run = run_starts(clusters, levels)
+        first = cluster_starts[clusters[run]]
         counts = np.append(run[1:], len(rows)) - first
-        shapes = self._inputs.detections.shapes.take(rows, block_starts)
-        return _Copies(blocks[run], levels[run], first, counts), shapes
+        shapes = self._inputs.detections.shapes.take(rows, cluster_starts)
+        return _Copies(clusters[run], levels[run], first, counts), shapes
 
     def _chunks(self, copies: _Copies) -> Iterator[slice]:
         """Cut the copies into chunks of bounded size, each of one copy at least."""
-        sizes = copies.counts + self._left.group_counts[copies.blocks]
+        sizes = copies.counts + self._left.group_counts[copies.clusters]
         before = starts_from_counts(sizes)
         start = 0
         while start < len(sizes):
@@ -193,67 +194,65 @@ class _Merging:
         self, copies: _Copies, chunk: slice, detections: Shapes
     ) -> tuple[IntArray, IntArray]:
         """True and false positives of some copies."""
-        blocks, counts = copies.blocks[chunk], copies.counts[chunk]
+        clusters, counts = copies.clusters[chunk], copies.counts[chunk]
         copied = detections.take(
             expand_runs(copies.first[chunk], counts), starts_from_counts(counts)
         )
         right = merge_overlapping(copied, self._over, self._merged_shape).shapes
-        left_counts = self._left.group_counts[blocks]
-        left_rows = expand_runs(self._left.group_starts[blocks], left_counts)
+        left_counts = self._left.group_counts[clusters]
+        left_rows = expand_runs(self._left.group_starts[clusters], left_counts)
         left = self._left.take(left_rows, starts_from_counts(left_counts))
         pairs = overlapping_pairs(left, right, lambda ratios: ratios >= self._least)
         spared = self._is_spared[left_rows[pairs.left]]
         gains = two_stage_gains(pairs, spared, len(left), len(right))
         groups = right.groups
-        matched = np.bincount(groups[gains.first], minlength=len(blocks))
-        return matched, np.bincount(groups[~gains.both], minlength=len(blocks))
+        matched = np.bincount(groups[gains.first], minlength=len(clusters))
+        return matched, np.bincount(groups[~gains.both], minlength=len(clusters))
 
     def _over(self, ratios: FloatArray) -> BoolArray:
         over: BoolArray = ratios > self._limit
         return over
 
-    def _of_blocks(self, shapes: Shapes, blocks: IntArray, chosen: BoolArray) -> Shapes:
-        """Some of the shapes, with the blocks as their groups."""
-        rows = np.flatnonzero(chosen & (blocks >= 0))
-        rows = rows[np.argsort(blocks[rows], kind="stable")]
-        counts = np.bincount(blocks[rows], minlength=self._blocks.count)
+    def _of_clusters(self, shapes: Shapes, clusters: IntArray, chosen: BoolArray) -> Shapes:
+        """Some of the shapes, with the clusters as their groups."""
+        rows = np.flatnonzero(chosen & (clusters >= 0))
+        rows = rows[np.argsort(clusters[rows], kind="stable")]
+        counts = np.bincount(clusters[rows], minlength=self._clusters.count)
         return shapes.take(rows, starts_from_counts(counts))
 
     def _sequences(self) -> IntArray:
-        """(B,) sequence of each block."""
-        frames = np.zeros(self._blocks.count, dtype=np.int64)
-        for side, blocks in (
-            (self._inputs.objects, self._blocks.of_objects),
-            (self._inputs.detections, self._blocks.of_detections),
+        """(B,) sequence of each cluster."""
+        frames = np.zeros(self._clusters.count, dtype=np.int64)
+        for side, clusters in (
+            (self._inputs.objects, self._clusters.of_objects),
+            (self._inputs.detections, self._clusters.of_detections),
         ):
-            inside = blocks >= 0
-            frames[blocks[inside]] = side.frames[inside]
+            inside = clusters >= 0
+            frames[clusters[inside]] = side.frames[inside]
         return self._inputs.frame_sequences[frames]
 
 
 def _changes(values: IntArray, follows: BoolArray) -> IntArray:
-    """Differences to the value before, where that belongs to the same block."""
+    """Differences to the value before, where that belongs to the same cluster."""
     before = np.where(follows, np.roll(values, 1), 0)
     return values - before
 
 
-# --- Blocks: the parts of frames in which boxes are to be merged.
-
 STEADY = -1
-"""Stands for the block of a box that is merged with nothing."""
+"""In place of the cluster of a box that is merged with nothing."""
 
 REPEATED = -2
-"""Stands for the block of a box that is identical to another, which stands for both."""
+"""In place of the cluster of a box that is identical to another, which represents both."""
 
 
 @dataclass(frozen=True, eq=False)
 class MergeClusters:
-    """B blocks in which something is to be merged.
+    """B clusters in which something is to be merged.
 
     Attributes:
-        count: Number of blocks B.
-        of_objects: (N,) block of each annotated object, or `STEADY`, or `REPEATED`.
-        of_detections: (M,) block of each detection, likewise.
+        count: Number of clusters B.
+        of_objects: (N,) cluster of each annotated object, or `STEADY`, or `REPEATED`.
+        of_detections: (M,) cluster of each detection, likewise.
     """
 
     count: int
@@ -262,12 +261,12 @@ class MergeClusters:
 
 
 def find_merge_clusters(inputs: ProtocolInput, over: Criterion) -> MergeClusters:
-    """Find what is to be merged, and everything that this can have to do with.
+    """Find what is to be merged, and everything that this can affect.
 
     Of identical boxes only the surest stays: it is there at every confidence level at which any
-    of them is. A block begins as boxes that are to be merged, and takes in whatever overlaps its
-    envelope, until nothing does. What is merged inside a block stays inside its envelope, so that
-    neither other boxes nor other blocks ever meet it.
+    of them is. A cluster begins as boxes that are to be merged, and takes in whatever overlaps its
+    envelope, until nothing does. What is merged inside a cluster stays inside its envelope, so that
+    it never overlaps other boxes or other clusters.
 
     Args:
         inputs: What is matched; don't-care objects are not merged, but are taken in.
@@ -278,7 +277,7 @@ def find_merge_clusters(inputs: ProtocolInput, over: Criterion) -> MergeClusters
     twins = overlapping_twins(_some(objects, real), over)
     object_twins = Pairs(real[twins.left], real[twins.right])
     detection_twins = overlapping_twins(detections.shapes, over)
-    clusters = _Clusters(
+    clusters = _ClusterGrowth(
         (objects, detections),
         (
             _first_labels(objects, object_twins, np.zeros(len(inputs.dont_care))),
@@ -313,7 +312,7 @@ def _first_labels(side: ObjectBoxes, twins: Pairs, priorities: FloatArray) -> In
     return labels
 
 
-class _Clusters:
+class _ClusterGrowth:
     """Clusters of the boxes of two sides, as their envelopes.
 
     Args:

@@ -64,7 +64,7 @@ def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
 def _one_for_each_class(
     inputs: ProtocolInput, pairs: Pairs, spared: BoolArray
 ) -> tuple[IntArray, int]:
-    """Left objects in which every don't-care object stands once for each class it meets."""
+    """Left objects with a copy of every don't-care object for each class that it overlaps."""
     left = pairs.left.copy()
     count = len(inputs.dont_care)
     keys = (
@@ -75,12 +75,12 @@ def _one_for_each_class(
     return left, count + len(copies)
 
 
-# --- CountChanges: how true and false positives change from one confidence level to the next.
-
-
 @dataclass(frozen=True, eq=False)
 class CountChanges:
-    """R changes.
+    """R changes of true and false positives from one confidence level to the next.
+
+    Both scores come as such changes, a detection or a cluster of merged detections at a time, so
+    that one addition serves the score at a threshold and the whole curve.
 
     Attributes:
         sequences: (R,) sequence of each.

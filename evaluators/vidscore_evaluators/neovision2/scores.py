@@ -1,4 +1,8 @@
-"""From a tally to the rows, curves and warnings of a report."""
+"""Scores of Neovision2 out of a tally, all from integers, and its warnings.
+
+NMOTDA (section 3.2, eq. 2) and its averages (section 3.4), ROC curves and the area under them
+(sections 3.5 and 3.6).
+"""
 
 from __future__ import annotations
 
@@ -182,9 +186,6 @@ def _split_keys(keys: Iterable[Key], width: int) -> list[list[str]]:
     return [[key[position] for key in listed] for position in range(width)]
 
 
-# --- NMOTDA (section 3.2, eq. 2) and its averages (section 3.4).
-
-
 @dataclass(frozen=True, slots=True)
 class ClassCounts:
     """What a score is made of.
@@ -209,7 +210,7 @@ class Costs:
     """The costs c_m of a missed detection and c_f of a false positive, as exact fractions."""
 
     def __init__(self, c_m: float, c_f: float) -> None:
-        """Bring both over one denominator, so that scores are quotients of whole numbers."""
+        """Bring both over one denominator, so that scores are quotients of integers."""
         missed, false = Fraction(c_m), Fraction(c_f)
         self._unit = math.lcm(missed.denominator, false.denominator)
         self._missed = int(missed * self._unit)
@@ -222,8 +223,8 @@ class Costs:
     def weighted_mean(self, several: Sequence[ClassCounts]) -> float | None:
         """Mean of the defined NMOTDA values, each weighted with its ground-truth objects.
 
-        The weights cancel the denominators of eq. 2, so that this too is one quotient of whole
-        numbers. None where no value is defined.
+        The weights cancel the denominators of eq. 2, so that this too is one quotient of
+        integers. None where no value is defined.
         """
         defined = [counts for counts in several if counts.objects]
         objects = self._unit * sum(counts.objects for counts in defined)
@@ -247,9 +248,6 @@ def averages(several: Sequence[ClassCounts], costs: Costs) -> dict[str, Number]:
         "mean_nmotda": math.fsum(values) / len(values) if values else None,
         "median_nmotda": float(median(values)) if values else None,
     }
-
-
-# --- ROC curves and the area under them (sections 3.5 and 3.6), from whole numbers.
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +334,7 @@ def area_under_curve(
     """
     if objects == 0:
         return None
-    # In units of one false positive by one true positive, where every corner is a whole number.
+    # In units of one false positive by one true positive, where every corner is an integer.
     end = Fraction(limit) * frames
     doubled: int | Fraction = 0
     x, y = 0, 0
@@ -356,8 +354,6 @@ def _best_by_false_positives(points: OperatingPoints) -> list[tuple[int, int]]:
     last = np.flatnonzero(np.append(false[1:] != false[:-1], len(false) > 0))
     return list(zip(false[last].tolist(), true[last].tolist(), strict=True))
 
-
-# --- What a reader of the scores should know: how much was left out, and what was odd.
 
 _MESSAGES = {
     "unevaluated_detections": "detections in frames that are not evaluated are not scored",

@@ -1,4 +1,4 @@
-"""How well the two sides of a sample lie on each other, as they are and otherwise read."""
+"""How well the two sides of a sample overlap, as they are and read otherwise."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from vidscore_evaluators.geometry.boxes import envelopes
 from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
 
 LEAST_RISE = 0.1
-"""By so much the mean best overlap rises under a reading that is named."""
+"""Least rise of the mean best overlap under a reading that is reported."""
 
 _CHANCE = 1.0
 """On n boxes, chance may raise a mean by this much over the root of n."""
@@ -24,7 +24,7 @@ _ORDERED = 0.95
 """Share of boxes that have their corners in order under a reading that may be right."""
 
 _MARGIN = 0.05
-"""By so much of the scene's size boxes may reach beyond it."""
+"""Share of the scene's size by which boxes may reach beyond it."""
 
 _ANOTHER_SCALE = 1.2
 """Scales that differ by less are no other reading."""
@@ -32,13 +32,13 @@ _ANOTHER_SCALE = 1.2
 _ALL_BUT_FEW = 0.99
 
 _LIES_ON = 0.5
-"""A box of this overlap lies on the other one; by chance few do."""
+"""Overlap from which a box lies on the other one; by chance few do."""
 
 _LEAST_MORE_LIE = 0.05
-"""By such a share of the boxes more must lie on others, where chance may account for the rise."""
+"""Least increase of the share of boxes that lie on others, where chance may explain the rise."""
 
 _LEAST_FIT_OF_SCALE = 0.3
-"""A scale is only estimated from what boxes span, so that it must fit well to be named."""
+"""Least fit of a scale that is reported: it is only estimated from what boxes span."""
 
 _NORMALISED = 1.5
 """Coordinates that are hardly ever greater are shares of the image."""
@@ -50,13 +50,13 @@ _MOSTLY = 0.8
 """Where more frames have one and the same number of boxes, they are steady by themselves."""
 
 _LEAST_NEIGHBOURS = 20
-"""Neighbouring frames that it takes to say so."""
+"""Least neighbouring frames for this finding."""
 
 _HARDLY = 0.1
-"""Mean best overlap under which sides may have nothing to do with each other."""
+"""Mean best overlap under which sides may be unrelated."""
 
 _LEAST_UNRELATED = 20
-"""Boxes of each side that it takes to say so."""
+"""Least boxes of each side for this finding."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,6 @@ def _exchanged(view: _View) -> Finding | None:
     if of_detections - of_truth < LEAST_RISE or len(before) < _LEAST_NEIGHBOURS:
         return None
     truth, detections = map(np.diff, view.sample.starts)
-    steady = [(counts[before] == counts[before + 1]).mean() for counts in (truth, detections)]
     numbers, frames = np.unique(detections[detections > 0], return_counts=True)
     if len(numbers) == 0 or frames.max() > _MOSTLY * frames.sum():
         return None  # a tracker of one object always has one

@@ -1,4 +1,4 @@
-"""The same pass over what was just read, before anything is scored."""
+"""Warnings about what was just read, before anything is scored, and what it contains."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEAST_SHARES = 10
 def doubts_of_side(
     side: Side, annotations: Annotations, specification: BenchmarkSpec = BenchmarkSpec()
 ) -> tuple[ReportWarning, ...]:
-    """What does not look right about one side alone.
+    """Warnings about one side alone.
 
     Args:
         side: The side.
@@ -50,9 +50,9 @@ def doubts_of_side(
 
 
 def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
-    """Coordinates that may be shares of the image, as far as one side alone can tell.
+    """Coordinates that may be shares of the image, as far as one side alone shows.
 
-    Beside the other side it is told whether they fit, so that a report says nothing of this.
+    With the other side at hand overlaps decide, so that a report has no such warning.
     """
     coordinates = annotations.coordinates
     within = (coordinates >= 0) & (coordinates <= 1)
@@ -73,13 +73,13 @@ def doubts_of_pair(
     *,
     ranked: bool | None = None,
 ) -> tuple[ReportWarning, ...]:
-    """What does not look right about both sides, as a report over them would say.
+    """Warnings about both sides, as a report over them would have them.
 
     Args:
         truth: The ground truth, restricted to evaluated frames.
         detections: The detections.
         specification: Says how large images are.
-        labels: What labels are to who scores.
+        labels: What labels are to the evaluator.
         ranked: Whether confidences rank detections; where that is not known, whether they seem to.
     """
     if ranked is None:
@@ -92,9 +92,7 @@ def expects_confidences(detections: Annotations) -> bool:
     return detections.arity != POINT and bool((detections.track_ids == NO_TRACK).all())
 
 
-# --- Doubts about ground truth alone: the same box twice, boxes without area, tracks that jump.
-
-_SAID = {
+_MESSAGES = {
     "same_box_twice": (
         "objects have the box and the label of another one in their frame",
         "remove what is there twice",
@@ -123,14 +121,14 @@ def ground_truth_doubts(truth: Annotations) -> Iterator[ReportWarning]:
     Args:
         truth: The ground truth, as read.
     """
-    yield from _said(truth, "same_box_twice", _repeated(truth))
+    yield from _warning(truth, "same_box_twice", _repeated(truth))
     if truth.arity != POINT:
         areas = box_areas(envelopes(truth.coordinates))
-        yield from _said(truth, "boxes_without_area", areas == 0.0)
-        yield from _said(truth, "tracks_jump", _jumping(truth))
+        yield from _warning(truth, "boxes_without_area", areas == 0.0)
+        yield from _warning(truth, "tracks_jump", _jumping(truth))
 
 
-def _said(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
+def _warning(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
     """The warning, if anything was found; its example is the first in order of names."""
     rows = np.flatnonzero(found)
     if len(rows) == 0:
@@ -139,7 +137,7 @@ def _said(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWar
     sequences = [truth.sequences[row] for row in truth.frame_sequences[frames].tolist()]
     keys = zip(sequences, truth.frame_numbers[frames].tolist(), strict=True)
     example = FrameExample(Side.TRUTH, *min(keys))
-    what, advice = _SAID[code]
+    what, advice = _MESSAGES[code]
     message = f"{what}, the first of them in {place_name(example)}; {advice}"
     yield ReportWarning(code, message, len(rows), example)
 
@@ -174,9 +172,6 @@ def _jumping(truth: Annotations) -> BoolArray:
         ends: IntArray = rows[1:][same & (steps > far)]
         jumping[ends] = True
     return jumping
-
-
-# --- What is in an input: objects by label, sizes, lengths of tracks, empty frames.
 
 
 class Spread(NamedTuple):

@@ -1,4 +1,9 @@
-"""What doubts rest on: counters, labels, confidences, examples and a sample of frames."""
+"""Input summary: counters, labels, confidences, examples and a sample of frames.
+
+A frame of the sample is chosen by a hash of its sequence and of the block of neighbouring frames
+that it belongs to, so that the sample is spread evenly and has neighbours to compare. The table
+keeps its first rows, and rows begin with that hash: samples add like tallies.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +72,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
     SIDES: TableSchema(
         ("side",), numbers=("arity",), counts=("objects", "swapped", "sized", "beyond_image")
     ),
-    # A hash comes first, so that the labels that are kept of very many are the same of each side.
+    # A hash comes first, so that of very many labels the same are kept on each side.
     LABELS: TableSchema(
         ("hash", "domain", "label"), counts=("truth", "detections"), first=1000
     ),
@@ -80,7 +85,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
     ),
     SAMPLE: SAMPLE_SCHEMA,
 }  # fmt: skip
-"""Tables of an impression."""
+"""Tables of an input summary."""
 
 _MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 6}
 
@@ -89,11 +94,11 @@ INPUT_SUMMARY_BYTES = sum(
     * 8 * (len(schema.texts) + len(schema.numbers) + len(schema.counts))
     for name, schema in SCHEMAS.items()
 )  # fmt: skip
-"""Most that an impression adds to `Tally.nbytes`, whatever the input."""
+"""Most that an input summary adds to `Tally.nbytes`, whatever the input."""
 
 
 def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
-    """Count what doubts rest on; pure.
+    """Count what warnings rest on; pure.
 
     Args:
         aligned: Both sides in one frame order.
@@ -106,7 +111,7 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
     evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
     sizes = _sizes_in(specification)
-    seen = [_Seen.of(side, annotations, sizes) for side, annotations in sides.items()]
+    seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
     return {
         SIDES: _sides_table(seen),
         LABELS: _labels_table(aligned, evaluated),
@@ -118,8 +123,8 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """What is to be seen of one side alone.
+class _SideFacts:
+    """What one side alone shows.
 
     Attributes:
         side: The side.
@@ -136,7 +141,7 @@ class _Seen:
     sized: int
 
     @classmethod
-    def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _Seen:
+    def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _SideFacts:
         coordinates = annotations.coordinates
         swapped: BoolArray | None = None
         if annotations.arity == BOX:
@@ -176,7 +181,7 @@ def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
     return beyond
 
 
-def _sides_table(seen: Sequence[_Seen]) -> Table:
+def _sides_table(seen: Sequence[_SideFacts]) -> Table:
     used = [entry for entry in seen if entry.annotations.object_count]
     counts = [
         [entry.annotations.object_count for entry in used],
@@ -265,7 +270,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
     )
 
 
-def _examples_table(aligned: Aligned, seen: Sequence[_Seen]) -> Table:
+def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
     found: list[tuple[str, int, int]] = []
     unlisted = np.flatnonzero(~aligned.listed & (aligned.detections.object_counts > 0))
     if len(unlisted):
@@ -300,8 +305,6 @@ def example_name(side: Side, example: Example) -> str:
     """What the table of examples calls an example of a side."""
     return f"{side.value} {example.value}"
 
-
-# --- A sample of frames that is the same however the input is ordered and cut.
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -428,8 +431,6 @@ def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatAr
     ranks = np.arange(len(order)) - np.repeat(first, counts)
     return order[ranks < BOXES_PER_FRAME]
 
-
-# --- Names of columns that look like known ones under another name.
 
 _MEANINGS = {
     "confidence": ("score", "scores", "conf", "confidence", "prob", "probability", "logit"),

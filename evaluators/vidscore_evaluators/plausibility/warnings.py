@@ -1,4 +1,4 @@
-"""Judge an impression: warnings that name an example, how many there are, and what to do."""
+"""Warnings out of an input summary, each with an example, a count and an advice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ScoredClasses = Callable[[str], Sequence[str] | None]
 """Classes that are scored in a domain; None where every label is."""
 
 MORE_THAN_A_FEW = 3
-"""Boxes that may be odd before it is said."""
+"""Boxes that may be odd without a warning."""
 
 _BEYOND_SHARE = 0.01
 _LEAST_EQUAL = 3
@@ -91,7 +91,7 @@ _BY_LABEL = {
 def doubts(
     input_summary: InputSummary, labels: LabelUse, *, ranked: bool
 ) -> tuple[ReportWarning, ...]:
-    """What does not look right; pure.
+    """Warnings about both sides; pure.
 
     Args:
         input_summary: What was counted; an empty mapping gives no warnings.
@@ -109,7 +109,7 @@ def doubts(
 
 
 def side_doubts(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
-    """What does not look right about one side or the other alone."""
+    """Warnings about one side or the other alone."""
     yield from _confidences(input_summary, ranked=ranked)
     for side in Side:
         yield from _corners(input_summary, side)
@@ -123,7 +123,7 @@ def with_names(
     labels: LabelUse,
     scored: ScoredClasses,
 ) -> tuple[ReportWarning, ...]:
-    """Warnings of an evaluator that say how many, with the frame or the labels that are meant."""
+    """Warnings of an evaluator that have a count, with the first frame or the labels concerned."""
     if not input_summary:
         return tuple(warnings)
     return tuple(_with_name(warning, input_summary, labels, scored) for warning in warnings)
@@ -236,7 +236,7 @@ def beyond_image_doubts(
 def doubts_of_places(
     side: Side, annotations: Annotations, sizes: ImageSizes
 ) -> Iterator[ReportWarning]:
-    """What lies beyond its image, where the files say how large images are.
+    """Warn of objects beyond their image, where the files say how large images are.
 
     Args:
         side: The side.
@@ -337,12 +337,10 @@ def _example(input_summary: InputSummary, side: Side, example: Example) -> Frame
     return None
 
 
-# --- Doubts about labels: sides that call the same thing differently.
-
 NAMES_SHOWN = 5
 
 LEAST_STRANGE = 3
-"""Detections that it takes to say that no label is in common: fewer may be plain mistakes."""
+"""Least detections for a warning that no label is in common: fewer may be plain mistakes."""
 
 
 class LabelUse(StrEnum):
@@ -360,7 +358,7 @@ def label_doubts(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
     """Warn of labels that cannot meet.
 
     Args:
-        table: The impression's labels.
+        table: The input summary's labels.
         use: What labels are to the evaluator.
     """
     objects = _counts(table, Side.TRUTH, use)

@@ -148,7 +148,7 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
 
 
 def copy_of(tally: Tally, number: int) -> Tally:
-    """The tally of a sequence as that of another one with the same content, without impression.
+    """The tally of a sequence as that of another one with the same content, without input summary.
 
     Args:
         tally: Tally of a single sequence.

@@ -66,65 +66,52 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
     """
     dont_care = (aligned.truth.frame_flags & FrameFlag.DONT_CARE) != 0
     evaluated = aligned.listed & ~dont_care
-    left_out = _left_out_table(aligned)
+    unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
+    rows = np.flatnonzero(dont_care | (unevaluated > 0))
+    left_out = build_table(
+        _LEFT_OUT_SCHEMA,
+        *_sequence_keys(aligned, aligned.truth.frame_sequences[rows]),
+        counts=[dont_care[rows].astype(np.int64), unevaluated[rows]],
+    )
     if not evaluated.all():
         aligned = aligned.take_frames(evaluated)
-    return {
-        SEQUENCES: _sequence_table(aligned, _find_true_positives(aligned, tau_px, errors_of)),
-        LEFT_OUT: left_out,
-    }
+    sequences, counts, errors = _sequence_rows(
+        aligned, _find_true_positives(aligned, tau_px, errors_of)
+    )
+    of_sequences = build_table(
+        _SEQUENCE_SCHEMA, *_sequence_keys(aligned, sequences), counts=counts, sums=[errors]
+    )
+    return {SEQUENCES: of_sequences, LEFT_OUT: left_out}
 
 
-def _sequence_table(aligned: Aligned, found: _TruePositives) -> Table:
-    """A row for each sequence with an evaluated frame."""
+def _sequence_rows(
+    aligned: Aligned, found: _TruePositives
+) -> tuple[IntArray, list[IntArray], FloatArray]:
+    """Sequence, counts and error of rows: one for each evaluated sequence, and for each error."""
     sequences = aligned.truth.frame_sequences
     count = len(aligned.truth.sequences)
     present = np.flatnonzero(np.bincount(sequences, minlength=count))
     true_positives = np.bincount(sequences[found.frames], minlength=count)
     objects = _per_sequence(aligned.truth.object_counts, sequences, count)
     detections = _per_sequence(aligned.detections.object_counts, sequences, count)
-    # Rows of counts first, then one row for each error; those of 0 add nothing.
     nonzero = np.flatnonzero(found.errors)
-    error_rows = sequences[found.frames[nonzero]]
     nothing = np.zeros(len(nonzero), dtype=np.int64)
     counts = (true_positives, objects - true_positives, detections - true_positives)
-    return _keyed_table(
-        _SEQUENCE_SCHEMA,
-        aligned,
-        np.concatenate([present, error_rows]),
-        counts=[np.concatenate([column[present], nothing]) for column in counts],
-        sums=[np.concatenate([np.zeros(len(present)), found.errors[nonzero]])],
+    return (
+        np.concatenate([present, sequences[found.frames[nonzero]]]),
+        [np.concatenate([column[present], nothing]) for column in counts],
+        np.concatenate([np.zeros(len(present)), found.errors[nonzero]]),
     )
 
 
-def _left_out_table(aligned: Aligned) -> Table:
-    """A row for each sequence with something that is not evaluated."""
-    dont_care = (aligned.truth.frame_flags & FrameFlag.DONT_CARE) != 0
-    unevaluated = np.where(aligned.listed, 0, aligned.detections.object_counts)
-    rows = np.flatnonzero(dont_care | (unevaluated > 0))
-    return _keyed_table(
-        _LEFT_OUT_SCHEMA,
-        aligned,
-        aligned.truth.frame_sequences[rows],
-        counts=[dont_care[rows].astype(np.int64), unevaluated[rows]],
-    )
-
-
-def _keyed_table(
-    schema: TableSchema,
-    aligned: Aligned,
-    sequences: IntArray,
-    counts: list[IntArray],
-    sums: list[FloatArray] | None = None,
-) -> Table:
-    """A table by domain and sequence out of rows that each belong to a sequence."""
+def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], list[IntArray]]:
+    """Vocabulary and codes of the keys domain and sequence of rows that each belong to one."""
     # Names that no row refers to are not worth sorting.
     keys = aligned.truth.sequences if len(sequences) else ()
     domains = {domain: code for code, domain in enumerate(sorted({key.domain for key in keys}))}
     domain_codes = np.array([domains[key.domain] for key in keys], dtype=np.int64)
     codes = [domain_codes[sequences], len(domains) + sequences]
-    vocabulary = (*domains, *(key.sequence for key in keys))
-    return build_table(schema, vocabulary, codes, counts=counts, sums=sums or [])
+    return [*domains, *(key.sequence for key in keys)], codes
 
 
 def _per_sequence(object_counts: IntArray, sequences: IntArray, count: int) -> IntArray:

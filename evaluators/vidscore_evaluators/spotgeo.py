@@ -369,7 +369,9 @@ def _scores(parameters: SpotGeoParameters, tally: Tally) -> Scores:
     table = tally.tables[SEQUENCES]
     errors = table.exact("regression_error")
     unit = _ErrorUnit(parameters.tau, errors)
-    sequences = _sequence_counts(table, errors, unit)
+    misses, alarms = table.count("false_negatives"), table.count("false_positives")
+    sse = unit.sse(errors, (misses + alarms).tolist())
+    sequences = _SequenceCounts(table.count("true_positives"), misses, alarms, sse)
     codes = table.codes("domain")
     first = run_starts(codes)
     names = [table.vocabulary[code] for code in codes[first].tolist()]
@@ -383,12 +385,6 @@ def _scores(parameters: SpotGeoParameters, tally: Tally) -> Scores:
         ),
         warnings=_warnings(tally.tables[LEFT_OUT]),
     )
-
-
-def _sequence_counts(table: Table, errors: list[int], unit: _ErrorUnit) -> _SequenceCounts:
-    misses, alarms = table.count("false_negatives"), table.count("false_positives")
-    sse = unit.sse(errors, (misses + alarms).tolist())
-    return _SequenceCounts(table.count("true_positives"), misses, alarms, sse)
 
 
 def _sequence_block(table: Table, sequences: _SequenceCounts, unit: _ErrorUnit) -> Block:
@@ -439,13 +435,8 @@ def _set_scores(
         "sse": sse / unit.scale,
         "mse": _summed_mse(sequences, unit)
         if parameters.profile == "kelvins"
-        else _mse(sse, hits + mistakes, unit),
+        else _ratio(sse, (hits + mistakes) * unit.scale),
     }
-
-
-def _mse(sse: int, decisions: int, unit: _ErrorUnit) -> float:
-    """Mean squared error (eqs. 13 and 17); 0 where SSE is."""
-    return _ratio(sse, decisions * unit.scale)
 
 
 def _summed_mse(sequences: _SequenceCounts, unit: _ErrorUnit) -> float:

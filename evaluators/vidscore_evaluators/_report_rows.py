@@ -7,7 +7,7 @@ and class has the content of each. What is undefined stays undefined in means an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -127,6 +127,18 @@ def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
             none, whose one part has an empty name.
     """
     found: dict[Scope, dict[str, Total]] = {EVERYTHING: {} if part else {"": _total(table)}}
+    for scope, value, grouped, row in grouped_rows(table, part):
+        found.setdefault(scope, {})[value] = _row(grouped, row)
+    return found
+
+
+def grouped_rows(table: Table, part: str = "") -> Iterator[tuple[Scope, str, Table, int]]:
+    """Every scope with a row of the table grouped for it; as for `totals_by_part`.
+
+    Yields:
+        The scope, the value of the part, and a grouped table with the row that holds their sums.
+        Everything is left out where there is no part.
+    """
     keys = {*table.schema.texts} - {part}
     for level in (level for level in _LEVELS if (level or part) and keys.issuperset(level)):
         grouped = table.grouped(*level, *([part] if part else []))
@@ -135,8 +147,7 @@ def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
         for row, value in enumerate(parts):
             names = {name: column[row] for name, column in columns.items()}
             if all(names.get(name, "-") for name in _named(level)):
-                found.setdefault(_scope(names), {})[value] = _row(grouped, row)
-    return found
+                yield _scope(names), value, grouped, row
 
 
 def _named(level: tuple[str, ...]) -> tuple[str, ...]:

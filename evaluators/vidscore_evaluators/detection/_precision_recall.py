@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -17,9 +17,10 @@ from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import mean, ratio, scopes
+from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio, scopes
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, decode
+from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.tally import Table
 
 Interpolation = Literal["all-point", "11-point", "101-point"]
@@ -309,3 +310,28 @@ def class_entries(
             if cell.class_
         )
     return entries
+
+
+def class_block(
+    cells_of_scopes: Iterable[list[Cell]],
+    measures_of: Callable[[Cell], dict[str, Number]],
+    together: Callable[[list[dict[str, Number]]], dict[str, Number]],
+) -> Block:
+    """Rows of each domain, of its classes together, and of each class that has a name.
+
+    Args:
+        cells_of_scopes: As `cells_by_scope` gives them.
+        measures_of: Every measure of a class.
+        together: Every measure of some classes together.
+    """
+    figures: list[Figures] = []
+    for cells in cells_of_scopes:
+        by_class = [measures_of(cell) for cell in cells]
+        domain = cells[0].domain if cells else None
+        figures.append(Figures(domain, None, None, together(by_class)))
+        figures.extend(
+            Figures(domain, cell.class_, None, values)
+            for cell, values in zip(cells, by_class, strict=True)
+            if cell.class_
+        )
+    return block_of(figures)

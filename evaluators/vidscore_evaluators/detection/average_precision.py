@@ -86,6 +86,7 @@ from vidscore_evaluators.detection._precision_recall import (
     Interpolation,
     average_precisions,
     cells_by_scope,
+    class_block,
     class_entries,
     precisions_at,
     recalls,
@@ -336,22 +337,14 @@ class Coco(Criterion[CocoParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """The twelve figures."""
-        figures: list[Figures] = []
         columns = len(AREA_RANGES) * len(PARTIAL)
-        for cells in cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], columns):
-            by_class = [_coco_measures(cell) for cell in cells]
-            domain = cells[0].domain if cells else None
-            means = {
-                measure.name: mean(values[measure.name] for values in by_class)
-                for measure in self.measures
-            }
-            figures.append(Figures(domain, None, None, means))
-            figures.extend(
-                Figures(domain, cell.class_, None, values)
-                for cell, values in zip(cells, by_class, strict=True)
-                if cell.class_
-            )
-        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+        cells = cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], columns)
+        block = class_block(cells, _coco_measures, self._means)
+        return Scores((block,), (), self.scene_warnings(tally))
+
+    def _means(self, by_class: list[dict[str, Number]]) -> dict[str, Number]:
+        names = [measure.name for measure in self.measures]
+        return {name: mean(values[name] for values in by_class) for name in names}
 
 
 def _outcomes_by_area(scene: Scene, thresholds: Sequence[float]) -> OutcomeArray:

@@ -43,7 +43,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidscore_evaluators._report_rows import Figures, block_of, mean
+from vidscore_evaluators._report_rows import mean
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.criterion import (
@@ -68,6 +68,7 @@ from vidscore_evaluators.detection._precision_recall import (
     Interpolation,
     average_precisions,
     cells_by_scope,
+    class_block,
 )
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES, ap_measure
 from vidscore_evaluators.errors import Fault
@@ -164,17 +165,9 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Counts, and gains of AP."""
-        figures: list[Figures] = []
-        for cells in cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], COLUMNS):
-            by_class = [self._measures(cell) for cell in cells]
-            domain = cells[0].domain if cells else None
-            figures.append(Figures(domain, None, None, self._together(by_class)))
-            figures.extend(
-                Figures(domain, cell.class_, None, values)
-                for cell, values in zip(cells, by_class, strict=True)
-                if cell.class_
-            )
-        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+        cells = cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], COLUMNS)
+        block = class_block(cells, self._measures, self._together)
+        return Scores((block,), (), self.scene_warnings(tally))
 
     def _measures(self, cell: Cell) -> dict[str, Number]:
         truth, missed = cell.counts["truth"], cell.counts[MISSED]

@@ -18,18 +18,20 @@ Notes on what the text leaves open:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from vidscore_evaluators._report_rows import (
+    EVERYTHING,
     Figures,
+    Scope,
     block_of,
+    grouped_rows,
     mean,
     ratio,
-    scopes,
     with_every_sequence,
 )
 from vidscore_evaluators.alignment import Aligned
@@ -77,7 +79,7 @@ class _CountsByThreshold:
 
     @classmethod
     def of(cls, row: IntArray) -> _CountsByThreshold:
-        """Counts as they stand in a row of the table."""
+        """Counts of a row of the table."""
         true, false = row[1:].reshape(2, -1)
         return cls(int(row[0]), true, false)
 
@@ -103,10 +105,6 @@ class _CountsByThreshold:
             "false_positives": false,
             "false_negatives": self.truth - true,
         }
-
-
-_Part = tuple[str | None, str | None, str | None, _CountsByThreshold]
-"""Domain, class and sequence, None for all, and their counts."""
 
 
 class F1(Criterion[F1Parameters]):
@@ -151,91 +149,61 @@ class F1(Criterion[F1Parameters]):
 
     def scores(self, tally: Tally) -> Scores:
         """Scores at the threshold of the parameters."""
-        levels, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
+        counts, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
         curves = tuple(
-            Curve("f1_by_threshold", grid.curve("f1", counts.f1), domain, class_)
-            for domain, class_, _, counts in (*levels.domains(), *levels.classes())
+            Curve("f1_by_threshold", grid.curve("f1", own.f1), *scope[:2])
+            for scope, own in counts.by_scope.items()
+            if scope.sequence is None
         )
-        bare = self._bare_scores(tally, levels, grid, self.parameters.threshold)
+        bare = self._bare_scores(tally, counts, grid, self.parameters.threshold)
         return replace(bare, curves=curves)
 
     def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
         """Scores at every threshold of the grid, without curves."""
         if parameter != "threshold":
             return super().grid_scores(tally, parameter)
-        levels, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
+        counts, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
         return {
-            value: self._bare_scores(tally, levels, grid, value) for value in self.grid(parameter)
+            value: self._bare_scores(tally, counts, grid, value) for value in self.grid(parameter)
         }
 
     def _bare_scores(
-        self, tally: Tally, levels: _CountsByScope, grid: ThresholdGrid, threshold: float
+        self, tally: Tally, counts: _CountsByScope, grid: ThresholdGrid, threshold: float
     ) -> Scores:
         [column] = grid.columns([threshold])
-        sets = [
-            Figures(
-                domain,
-                None,
-                None,
-                counts.values(grid, column) | {"f1_class_mean": levels.class_mean(domain, column)},
-            )
-            for domain, _, _, counts in levels.domains()
-        ]
-        parts = [
-            Figures(domain, class_, sequence, counts.values(grid, column))
-            for domain, class_, sequence, counts in (*levels.classes(), *levels.sequences())
-        ]
-        warnings = self.scene_warnings(tally)
-        return Scores((block_of(sets), block_of(parts)), warnings=warnings)
+        sets, parts = [], []
+        for scope, own in counts.by_scope.items():
+            values = own.values(grid, column)
+            if scope == Scope(scope.domain):
+                values["f1_class_mean"] = counts.class_mean(scope.domain, column)
+                sets.append(Figures(*scope, values))
+            else:
+                parts.append(Figures(*scope, values))
+        return Scores((block_of(sets), block_of(parts)), warnings=self.scene_warnings(tally))
 
 
 class _CountsByScope:
-    """The counts of a table, summed for all that a report has rows of."""
+    """The counts of a table, summed for all that a report has rows of.
+
+    Attributes:
+        by_scope: Everything first, then domains, classes and sequences.
+    """
 
     def __init__(self, table: Table) -> None:
-        self._table = table
-        self._whole = _CountsByThreshold.of(table.counts.sum(axis=0))
-        self._by_class = _summed(table, "class")
-        self._by_domain_and_class = _summed(table, "domain", "class")
-        self._by_domain = _summed(table, "domain")
-        self._by_sequence = _summed(table, "domain", "sequence")
-        self._of_domain: dict[str | None, list[_CountsByThreshold]] = {
-            None: list(self._by_class.values())
-        }
-        for (domain, _), counts in self._by_domain_and_class.items():
-            self._of_domain.setdefault(domain, []).append(counts)
+        self.by_scope = {EVERYTHING: _CountsByThreshold.of(table.counts.sum(axis=0))}
+        for scope, _, grouped, row in grouped_rows(table):
+            self.by_scope[scope] = _CountsByThreshold.of(grouped.counts[row])
+        self._classes: dict[str | None, list[_CountsByThreshold]] = {}
+        for scope, _, grouped, row in grouped_rows(table, "class"):
+            if scope.sequence is not None:
+                break
+            own = _CountsByThreshold.of(grouped.counts[row])
+            self._classes.setdefault(scope.domain, []).append(own)
 
     def class_mean(self, domain: str | None, column: int) -> float | None:
         """Mean of F1 at one threshold over the classes that have objects."""
-        cells = self._of_domain.get(domain, [])
-        return mean(counts.f1[column] for counts in cells if counts.truth)
-
-    def domains(self) -> Iterator[_Part]:
-        """All together, and each domain."""
-        for domain in scopes(self._table.texts("domain")):
-            counts = self._whole if domain is None else self._by_domain[domain,]
-            yield domain, None, None, counts
-
-    def classes(self) -> Iterator[_Part]:
-        """Each class, over all domains and in each."""
-        for (class_,), counts in self._by_class.items():
-            if class_:
-                yield None, class_, None, counts
-        for (domain, class_), counts in self._by_domain_and_class.items():
-            if domain and class_:
-                yield domain, class_, None, counts
-
-    def sequences(self) -> Iterator[_Part]:
-        """Each sequence, over all classes."""
-        for (domain, sequence), counts in self._by_sequence.items():
-            yield domain or None, None, sequence, counts
-
-
-def _summed(table: Table, *texts: str) -> dict[tuple[str, ...], _CountsByThreshold]:
-    """Counts by fewer keys."""
-    grouped = table.grouped(*texts)
-    keys = zip(*(grouped.texts(name) for name in texts), strict=True)
-    return {key: _CountsByThreshold.of(row) for key, row in zip(keys, grouped.counts, strict=True)}
+        own = self._classes.get(domain, [])
+        return mean(counts.f1[column] for counts in own if counts.truth)
 
 
 def _count_table(scene: Scene, outcomes: OutcomeArray) -> Table:

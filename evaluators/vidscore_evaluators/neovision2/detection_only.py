@@ -37,12 +37,12 @@ from vidscore_evaluators.geometry.shapes import (
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.maximum import two_stage_gains
 from vidscore_evaluators.neovision2._input import (
-    TOLERANCE,
     Neovision2Parameters,
     ObjectBoxes,
     ProtocolInput,
 )
 from vidscore_evaluators.neovision2.matching import CountChanges, join_changes
+from vidscore_evaluators.similarity import TOLERANCE
 
 SHAPES_PER_CHUNK = 1 << 20
 """Shapes in copies of clusters that are worked on at a time, so that memory stays bounded."""

@@ -16,11 +16,11 @@ from vidscore_evaluators.geometry.shapes import overlapping_pairs
 from vidscore_evaluators.matching.gating import Pairs
 from vidscore_evaluators.matching.maximum import two_stage_gains
 from vidscore_evaluators.neovision2._input import (
-    TOLERANCE,
     UNLISTED,
     Neovision2Parameters,
     ProtocolInput,
 )
+from vidscore_evaluators.similarity import TOLERANCE
 
 
 def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> Pairs:

@@ -423,7 +423,7 @@ class EvaluatorContract:
 
     def _many_sequences(self) -> Case:
         """A case that has everything: many sequences with all that `cases` may draw."""
-        return strategies.joined_case(self.cases(), 60)
+        return strategies.joined_case(self.cases(), 100)
 
     def _declared_bytes(self, case: Case) -> int:
         growth = self.evaluator.growth

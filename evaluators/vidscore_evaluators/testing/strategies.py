@@ -241,8 +241,9 @@ def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
         found.append(case)
 
     collect()
-    shape = (found[-1].truth.arity, found[-1].detections.arity)
-    alike = [case for case in found if (case.truth.arity, case.detections.arity) == shape]
+    shapes = [(case.truth.arity, case.detections.arity) for case in found]
+    most = max(shapes, key=shapes.count)
+    alike = [case for case, shape in zip(found, shapes, strict=True) if shape == most]
     return Case(
         concatenate([_renamed(case.truth, index) for index, case in enumerate(alike)]),
         concatenate([_renamed(case.detections, index) for index, case in enumerate(alike)]),

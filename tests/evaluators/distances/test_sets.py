@@ -240,5 +240,5 @@ def test_groups_are_computed_in_parts_of_bounded_size(monkeypatch: pytest.Monkey
         detections[frame] = squares(int(random.integers(0, 4)), float(random.random()))
     sides = {VIDEO: truth}, {VIDEO: detections}
     whole = [score(name, *sides).rows() for name in NAMES]
-    monkeypatch.setattr(sets, "CELLS_A_PART", 8)
+    monkeypatch.setattr(sets, "CELLS_PER_PART", 8)
     assert [score(name, *sides).rows() for name in NAMES] == whole

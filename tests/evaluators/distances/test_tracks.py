@@ -10,6 +10,7 @@ from tests.evaluators.distances import track_oracle as oracle
 from tests.evaluators.distances.track_oracle import Box, Track
 
 from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.distances import _track_distances
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -116,7 +117,7 @@ def test_windows_of_a_long_sequence_do_not_depend_on_how_they_are_chunked(
     """One window at a time gives the bits of all at once."""
     first, second = wandering(3, 4), wandering(4, 4)
     whole = report_of("ospa2", first, second, window_frames=5)
-    monkeypatch.setattr("vidscore_evaluators.distances._track_distances.SIGHTINGS_A_CHUNK", 1)
+    monkeypatch.setattr(_track_distances, "WINDOW_OBJECTS_PER_CHUNK", 1)
     apart = report_of("ospa2", first, second, window_frames=5)
     assert apart.rows() == whole.rows()
     assert apart.curves == whole.curves

@@ -1,6 +1,6 @@
 """Criterion: the base class of the field's general criteria, with their shared parameters.
 
-All criteria stand on one foundation, so that protocols can be compared on equal terms. From an
+All criteria have one foundation, so that protocols can be compared on equal terms. From an
 evaluator's `Aligned` input to its scores, every criterion goes the same way::
 
     Aligned ── make_scene ──> Scene: real truth, absorbers, detections, by group
@@ -134,7 +134,7 @@ evaluator's `grid` gives GIoU's where that is its base."""
 
 @dataclass(frozen=True)
 class ThresholdGrid:
-    """The thresholds whose outcomes a tally holds, and what to make of a score at each.
+    """The thresholds whose outcomes a tally holds, and means of a score over them.
 
     Attributes:
         thresholds: K thresholds, ascending, each once.
@@ -151,7 +151,7 @@ class ThresholdGrid:
         return cls(tuple(sorted({*grid, *PARTIAL, *chosen})), grid[1:-1])
 
     def columns(self, thresholds: Sequence[float]) -> list[int]:
-        """Where thresholds stand."""
+        """Columns of thresholds."""
         return [self._places[threshold] for threshold in thresholds]
 
     @cached_property

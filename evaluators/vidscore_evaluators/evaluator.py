@@ -30,7 +30,7 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
-from vidscore_evaluators.plausibility.warnings import LabelUse, doubts, with_names
+from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names
 from vidscore_evaluators.report import Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict
 from vidscore_evaluators.tally import Table, Tally
@@ -214,7 +214,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         """What does not look right about the input, and what the scores come with."""
         labels = self.needs.labels
         return (
-            *doubts(input_summary, labels, ranked=self.needs.ranked),
+            *input_warnings(input_summary, labels, ranked=self.needs.ranked),
             *with_names(scores.warnings, input_summary, labels, self.scored_classes),
         )
 

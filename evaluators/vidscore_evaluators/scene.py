@@ -20,7 +20,7 @@ WIDEST_STRETCH = 2.0**900
 class Items:
     """N objects of one kind in G groups, in canonical order.
 
-    Groups ascend. Within a group confidences descend, and equal ones come in the order of their
+    Groups ascend. Within a group confidences descend, and equal ones are in the order of their
     coordinates, track ids, areas and flags: an order of content, never of rows. Objects equal in
     all of these can take each other's place.
 
@@ -197,7 +197,7 @@ def canonical_items(
         areas: Area of every object of `side`.
 
     Returns:
-        The items, and where in `rows` each of them stood.
+        The items, and the position in `rows` of each.
     """
     coordinates = side.coordinates.take(rows, axis=0)
     # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
@@ -220,8 +220,8 @@ def canonical_items(
 def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyArray]) -> IntArray:
     """Sort by group and descending confidence, and what is equal so far by `ties`.
 
-    All groups are sorted at once along one line, which costs little where rows come group by
-    group. Only what shares a point of the line needs all of its columns sorted.
+    All groups are sorted at once along one line, which costs little where rows are in order
+    of groups. Only what shares a point of the line needs all of its columns sorted.
     """
     alike = len(confidences) == 0 or confidences.min() == confidences.max()
     line = _line(groups, ties[0] if alike else -confidences)
@@ -257,6 +257,6 @@ def _line(groups: IntArray, values: FloatArray) -> FloatArray:
 
 def unique_groups(keys: IntArray) -> IntArray:
     """Each of some group keys once, ascending."""
-    # A stable sort makes use of the runs that keys come in.
+    # A stable sort makes use of runs in the keys.
     ascending = np.sort(keys, kind="stable")
     return ascending[run_starts(ascending)]

@@ -161,7 +161,7 @@ def _solid_similarities(
     *,
     enclosing: bool,
 ) -> FloatArray:
-    """IoU or GIoU of solids that stand on boxes; of the boxes themselves where heights are 1."""
+    """IoU or GIoU of solids above boxes; of the boxes themselves where heights are 1."""
     shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
     truth_areas, detection_areas = box_areas(truth), box_areas(detections)
     union = truth_areas * truth_heights + detection_areas * detection_heights - shared

@@ -1,4 +1,4 @@
-"""Outcomes: what becomes of each detection at each of many thresholds, as a table that merges.
+"""Outcomes: the result of each detection at each of many thresholds, as a table that merges.
 
 A detection is *true*, *false* or *not counted* (absorbed or forgiven) at a threshold. Its
 outcomes at 33 thresholds are the ternary digits of one integer below 2**53, so that a row of the

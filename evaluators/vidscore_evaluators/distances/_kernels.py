@@ -132,7 +132,7 @@ def _assignment_sums(costs: FloatArray) -> FloatArray:
 
 
 def _in_turn(values: FloatArray) -> FloatArray:
-    """(K,) sums of the rows of (K, L) values, each from left to right, wherever it stands."""
+    """(K,) sums of the rows of (K, L) values, each added from left to right."""
     totals = np.zeros(len(values))
     for column in values.T:
         totals += column

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from vidscore_evaluators.arrays import FloatArray, IntArray, expand_runs, run_starts
+from vidscore_evaluators.arrays import FloatArray, IntArray, equal_shapes, expand_runs
 from vidscore_evaluators.scene import Items, Scene
 from vidscore_evaluators.similarity import Candidates, Similarity
 from vidscore_evaluators.tracking._tracks import TrackPairs, Tracks, TrackSet, similar_pairs
@@ -258,20 +257,13 @@ class TrackDistances:
             (S,) sets and their (S, m, n) distances; each set once, a part at a time.
         """
         heights, widths = self.truth.counts, self.detections.counts
-        order = np.lexsort((widths, heights))
-        bounds = np.append(run_starts(heights[order], widths[order]), len(order)).tolist()
-        pair_order = np.argsort(self.truth.sets[self.first], kind="stable")
-        pair_starts = np.searchsorted(
-            self.truth.sets[self.first][pair_order], np.arange(len(heights) + 1)
-        )
-        for begin, end in pairwise(bounds):
-            shape = (int(heights[order[begin]]), int(widths[order[begin]]))
-            step = max(1, CELLS_PER_CHUNK // max(1, shape[0] * shape[1]))
-            for start in range(begin, end, step):
-                sets = order[start : min(end, start + step)]
-                counts = pair_starts[sets + 1] - pair_starts[sets]
-                rows = pair_order[expand_runs(pair_starts[sets], counts)]
-                yield sets, self._filled(sets, shape, rows, counts)
+        of_pairs = self.truth.sets[self.first]
+        pair_order = np.argsort(of_pairs, kind="stable")
+        starts = np.searchsorted(of_pairs[pair_order], np.arange(len(heights) + 1))
+        for sets, height, width in equal_shapes(heights, widths, CELLS_PER_CHUNK):
+            counts = starts[sets + 1] - starts[sets]
+            rows = pair_order[expand_runs(starts[sets], counts)]
+            yield sets, self._filled(sets, (height, width), rows, counts)
 
     def _filled(
         self, sets: IntArray, shape: tuple[int, int], rows: IntArray, counts: IntArray
@@ -362,7 +354,7 @@ class _TrackWindows:
         return self.keys // count * chain_count + self.tracks.chains[self.keys % count]
 
     def places(self, windows: IntArray, tracks: IntArray) -> IntArray:
-        """Where tracks that are seen stand."""
+        """Positions of tracks in windows."""
         return np.searchsorted(self.keys, windows * len(self.tracks) + tracks)
 
 
@@ -378,8 +370,8 @@ def window_sets(
         length: Frames that a window holds; it is shorter where a sequence begins.
 
     Yields:
-        The sets of some windows, of which one side at least has a track; each set once. What
-        comes depends on the scene alone; there is a chunk at least, be it empty.
+        The sets of some windows, of which one side at least has a track; each set once. Chunks
+        depend on the scene alone; there is at least one, maybe empty.
     """
     cooccurrence = Cooccurrence.of(tracks, frame_indices(tracks), similarity, cutoff)
     for span in _spans(tracks.scene, length):

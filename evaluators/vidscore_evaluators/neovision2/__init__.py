@@ -166,7 +166,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         _nmotda("mean_nmotda", "Mean of NMOTDA values (section 3.4).", Averaging.MEAN),
         _nmotda("median_nmotda", "Median of NMOTDA values (section 3.4).", Averaging.MEDIAN),
     )
-    # The protocol ranks nobody (section 3.4 leaves the total open): a choice of this project.
+    # The protocol has no ranking (section 3.4 leaves the total open): a choice of this project.
     ranking = ("weighted_mean_nmotda",)
     needs = Needs(
         *((QUADRILATERAL, BOX), (QUADRILATERAL, BOX)),
@@ -217,16 +217,6 @@ _DETECTION_ONLY_POINTS_SCHEMA = TableSchema(("domain",), numbers=("threshold",),
 _FRAMES_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTERS)
 
 
-@dataclass(frozen=True, eq=False)
-class _Points:
-    """Q points of curves, each with (Q,) changes of true and of false positives."""
-
-    domains: IntArray
-    classes: IntArray
-    thresholds: FloatArray
-    changes: list[IntArray]
-
-
 class _Tables:
     """Everything added up.
 
@@ -255,9 +245,11 @@ class _Tables:
         """Every table by name."""
         return {
             "classes": self._classes(),
-            "class_points": self._class_points(),
+            "class_points": self._points(_CLASS_POINTS_SCHEMA, self._classification),
             "detection_only": self._sequences(),
-            "detection_only_points": self._detection_only_points(),
+            "detection_only_points": self._points(
+                _DETECTION_ONLY_POINTS_SCHEMA, self._detection_only.outcomes
+            ),
             "frames": self._frames(),
         }
 
@@ -299,20 +291,7 @@ class _Tables:
             _FRAMES_SCHEMA, codes, [self._inputs.counters[name] for name in COUNTERS]
         )
 
-    def _class_points(self) -> Table:
-        points = self._points(self._classification)
-        words = (
-            self._domain_words[points.domains],
-            self._class_words[points.domains, points.classes],
-        )
-        return self._build(_CLASS_POINTS_SCHEMA, words, points.changes, points.thresholds)
-
-    def _detection_only_points(self) -> Table:
-        points = self._points(self._detection_only.outcomes)
-        words = (self._domain_words[points.domains],)
-        return self._build(_DETECTION_ONLY_POINTS_SCHEMA, words, points.changes, points.thresholds)
-
-    def _points(self, outcomes: CountChanges) -> _Points:
+    def _points(self, schema: TableSchema, outcomes: CountChanges) -> Table:
         """Changes added up by domain, class and level, where a curve has that level."""
         thresholds = self._inputs.levels.curve_thresholds
         outcomes = outcomes.take(~np.isnan(thresholds[outcomes.levels]))
@@ -328,7 +307,10 @@ class _Tables:
             used = np.flatnonzero(np.bincount(cells, minlength=size))
             changes = [column[used] for column in _sums(outcomes, cells, size)]
         domains, classes, levels = np.unravel_index(used, shape)
-        return _Points(domains, classes, thresholds[levels], changes)
+        codes = [self._domain_words[domains]]
+        if "class" in schema.texts:
+            codes.append(self._class_words[domains, classes])
+        return self._build(schema, codes, changes, thresholds[levels])
 
     def _scored(self, outcomes: CountChanges) -> CountChanges:
         """What counts in the scores at the chosen confidence threshold."""

@@ -157,7 +157,7 @@ _RULE = replace(PRESETS["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolera
 def prepare(
     aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
 ) -> ProtocolInput:
-    """Take every step that comes before matching."""
+    """Take every step before matching."""
     selection = select_frames(aligned, specification, fill_gaps=parameters.frames == "all")
     kept = aligned.take_frames(selection.evaluated)
     chosen = select_objects(kept, replace(_RULE, region_share=parameters.region_share))
@@ -389,7 +389,7 @@ class _Silent:
 class _Gaps:
     """What lies between the first and the last listed frame of each sequence.
 
-    Frames that nobody mentions are counted and never made: a truth that lists one frame with an
+    Frames on neither side are counted and never made: a truth that lists one frame with an
     enormous number must cost no memory.
     """
 

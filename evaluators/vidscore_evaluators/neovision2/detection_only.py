@@ -274,14 +274,14 @@ def find_merge_clusters(inputs: ProtocolInput, over: Criterion) -> MergeClusters
     """
     objects, detections = inputs.objects, inputs.detections
     real = np.flatnonzero(~inputs.dont_care)
-    twins = overlapping_twins(_some(objects, real), over)
-    object_twins = Pairs(real[twins.left], real[twins.right])
-    detection_twins = overlapping_twins(detections.shapes, over)
+    pairs = overlapping_twins(_some(objects, real), over)
+    object_pairs = Pairs(real[pairs.left], real[pairs.right])
+    detection_pairs = overlapping_twins(detections.shapes, over)
     clusters = _ClusterGrowth(
         (objects, detections),
         (
-            _first_labels(objects, object_twins, np.zeros(len(inputs.dont_care))),
-            _first_labels(detections, detection_twins, inputs.confidences),
+            _first_labels(objects, object_pairs, np.zeros(len(inputs.dont_care))),
+            _first_labels(detections, detection_pairs, inputs.confidences),
         ),
     )
     clusters.grow()
@@ -292,15 +292,15 @@ _SEED = 0
 """First label of a box that is to be merged with another that is not identical to it."""
 
 
-def _first_labels(side: ObjectBoxes, twins: Pairs, priorities: FloatArray) -> IntArray:
+def _first_labels(side: ObjectBoxes, pairs: Pairs, priorities: FloatArray) -> IntArray:
     """Label what is to be merged as `_SEED`, and what is `REPEATED` and `STEADY`.
 
     Args:
         side: The boxes.
-        twins: Pairs to be merged.
+        pairs: Pairs to be merged.
         priorities: (N,) the greatest decides which of identical boxes stays; the first of equals.
     """
-    boxes, left, right = side.shapes.boxes, twins.left, twins.right
+    boxes, left, right = side.shapes.boxes, pairs.left, pairs.right
     same = identical(boxes.take(left, axis=0), boxes.take(right, axis=0))
     gap = priorities[left] - priorities[right]
     left_stays = (gap > 0.0) | ((gap == 0.0) & (left < right))

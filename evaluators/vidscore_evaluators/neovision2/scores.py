@@ -26,7 +26,7 @@ CHANGES = ("true_positives", "false_positives")
 Key = tuple[str, ...]
 
 DETECTION_ONLY = "detection_only_"
-"""What the names of the detection-only measures begin with."""
+"""Prefix of the names of the detection-only measures."""
 
 
 def make_scores(tally: Tally, parameters: Neovision2Parameters) -> Scores:
@@ -295,7 +295,7 @@ def at_curve_thresholds(points: OperatingPoints) -> OperatingPoints:
 def roc_curve(
     points: OperatingPoints, objects: int, frames: int, domain: str, class_: str | None = None
 ) -> Curve:
-    """The curve as it stands in a report.
+    """The curve in the form of a report.
 
     Args:
         points: Operating points.

@@ -98,52 +98,25 @@ class Finding:
     scale: Scale | None = None
 
 
-Reading = Callable[[FloatArray], FloatArray]
+Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
+"""The columns of boxes out of four columns of numbers."""
 
-
-def _as_sizes(boxes: FloatArray) -> FloatArray:
-    a, b, c, d = boxes.T
-    return np.stack([a, b, a + c, b + d], axis=1)
-
-
-def _as_centres(boxes: FloatArray) -> FloatArray:
-    a, b, c, d = boxes.T
-    return np.stack([a - c / 2, b - d / 2, a + c / 2, b + d / 2], axis=1)
-
-
-def _from_sizes(boxes: FloatArray) -> FloatArray:
-    a, b, c, d = boxes.T
-    return np.stack([a, b, c - a, d - b], axis=1)
-
-
-def _corner_as_centre(boxes: FloatArray) -> FloatArray:
-    a, b, c, d = boxes.T
-    return np.stack([a - (c - a) / 2, b - (d - b) / 2, (a + c) / 2, (b + d) / 2], axis=1)
-
-
-def _centre_as_corner(boxes: FloatArray) -> FloatArray:
-    a, b, c, d = boxes.T
-    return np.stack([(a + c) / 2, (b + d) / 2, c + (c - a) / 2, d + (d - b) / 2], axis=1)
-
-
-def _rows_first(boxes: FloatArray) -> FloatArray:
-    return boxes[:, [1, 0, 3, 2]]
-
-
-def _pairs_first(boxes: FloatArray) -> FloatArray:
-    return boxes[:, [0, 2, 1, 3]]
-
-
+_OF_POINTS: dict[str, Reading] = {"reads_rows_first": lambda a, b, c, d: (b, a, d, c)}
 _OF_BOXES: dict[str, Reading] = {
-    "reads_as_sizes": _as_sizes,
-    "reads_as_centres": _as_centres,
-    "reads_as_corners": _from_sizes,
-    "reads_corner_as_centre": _corner_as_centre,
-    "reads_centre_as_corner": _centre_as_corner,
-    "reads_rows_first": _rows_first,
-    "reads_pairs_first": _pairs_first,
+    "reads_as_sizes": lambda a, b, c, d: (a, b, a + c, b + d),
+    "reads_as_centres": lambda a, b, c, d: (a - c / 2, b - d / 2, a + c / 2, b + d / 2),
+    "reads_as_corners": lambda a, b, c, d: (a, b, c - a, d - b),
+    "reads_corner_as_centre": lambda a, b, c, d: (
+        *(a - (c - a) / 2, b - (d - b) / 2),
+        *((a + c) / 2, (b + d) / 2),
+    ),
+    "reads_centre_as_corner": lambda a, b, c, d: (
+        *((a + c) / 2, (b + d) / 2),
+        *(c + (c - a) / 2, d + (d - b) / 2),
+    ),
+    **_OF_POINTS,
+    "reads_pairs_first": lambda a, b, c, d: (a, c, b, d),
 }
-_OF_POINTS: dict[str, Reading] = {"reads_rows_first": _rows_first}
 
 SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
@@ -169,7 +142,7 @@ def judge_sample(
     sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
     if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
         return None
-    # Numbers that no image has may overflow; what comes of them then is no finding.
+    # Numbers that no image has may overflow; the results are then no finding.
     with np.errstate(all="ignore"):
         return _best_finding(_View.of(sample), plain)
 
@@ -218,7 +191,7 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         readings = _OF_POINTS if view.sample.points else _OF_BOXES if plain[index] else {}
         given, other = view.sample.boxes[index], view.boxes[1 - index]
         candidates: list[tuple[str, FloatArray, Scale | None]] = [
-            (code, reading(given), None) for code, reading in readings.items()
+            (code, np.stack(reading(*given.T), axis=1), None) for code, reading in readings.items()
         ]
         scale = _scale(view.boxes[index], other)
         if scale is not None:
@@ -347,14 +320,14 @@ def _finding(
     """The finding, with the frame in which a box of the truth gains most as its example."""
     now = view.now.take(pairing)
     gains = [new - old for new, old in zip(then.means, now.means, strict=True)]
-    told = 0 if gains[0] >= gains[1] else 1
+    side_of_gain = 0 if gains[0] >= gains[1] else 1
     best = int((then.of_truth - now.of_truth).argmax())
     frame = pairing.truth_frames[pairing.frames_of_truth[best]]
     return Finding(
         code=code,
         side=side,
-        now=now.means[told],
-        then=then.means[told],
+        now=now.means[side_of_gain],
+        then=then.means[side_of_gain],
         frame_count=len(pairing.truth_frames),
         block=int(view.sample.blocks[frame]),
         frame=int(view.sample.numbers[frame]),

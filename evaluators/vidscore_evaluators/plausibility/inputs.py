@@ -18,9 +18,9 @@ from vidscore_evaluators.plausibility.summary import (
 from vidscore_evaluators.plausibility.warnings import (
     SIDE_NAMES,
     LabelUse,
-    doubts,
+    input_warnings,
     place_name,
-    side_doubts,
+    side_warnings,
 )
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -29,7 +29,7 @@ LEAST_SHARES = 10
 """Objects that do not all lie in one pixel by chance."""
 
 
-def doubts_of_side(
+def warnings_of_side(
     side: Side, annotations: Annotations, specification: BenchmarkSpec = BenchmarkSpec()
 ) -> tuple[ReportWarning, ...]:
     """Warnings about one side alone.
@@ -44,9 +44,9 @@ def doubts_of_side(
     input_summary = input_summary_of(align(*sides), specification)
     found = (
         *_shares(side, annotations),
-        *side_doubts(input_summary, ranked=expects_confidences(annotations)),
+        *side_warnings(input_summary, ranked=expects_confidences(annotations)),
     )
-    return (*found, *(ground_truth_doubts(annotations) if side is Side.TRUTH else ()))
+    return (*found, *(truth_warnings(annotations) if side is Side.TRUTH else ()))
 
 
 def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
@@ -65,7 +65,7 @@ def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
         )
 
 
-def doubts_of_pair(
+def warnings_of_pair(
     truth: Annotations,
     detections: Annotations,
     specification: BenchmarkSpec = BenchmarkSpec(),
@@ -84,7 +84,9 @@ def doubts_of_pair(
     """
     if ranked is None:
         ranked = expects_confidences(detections)
-    return doubts(input_summary_of(align(truth, detections), specification), labels, ranked=ranked)
+    return input_warnings(
+        input_summary_of(align(truth, detections), specification), labels, ranked=ranked
+    )
 
 
 def expects_confidences(detections: Annotations) -> bool:
@@ -115,7 +117,7 @@ _JUMP_OF_SIZE = 3.0
 """And so many times the diagonal of the object itself."""
 
 
-def ground_truth_doubts(truth: Annotations) -> Iterator[ReportWarning]:
+def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
     """Warn of what is seldom meant in ground truth.
 
     Args:

@@ -258,7 +258,7 @@ def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
         (side, name, int(np.count_nonzero(~np.isnan(column))))
         for side, annotations in sides.items()
         for name, column in annotations.columns.items()
-        if resembles_known_column(name)
+        if known_column(name)
     ]
     found = [entry for entry in found if entry[2]]
     rows = np.arange(len(found))
@@ -330,7 +330,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     boxes_before = np.cumsum(sizes[frames])
     wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
     while True:
-        # Whole blocks, and more of them where boxes that stand twice made too few rows.
+        # Whole blocks, and more of them where repeated boxes made too few rows.
         last = int(np.searchsorted(boxes_before, wanted))
         end = len(keys) if last >= len(keys) else int(np.searchsorted(keys, keys[last], "right"))
         table = _table_of(aligned, frames[:end], keys[:end])
@@ -374,7 +374,7 @@ def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
 
 
 def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> Table:
-    """The boxes of some frames as a table; frames of a block stand together."""
+    """The boxes of some frames as a table; frames of a block are adjacent."""
     sequences = aligned.truth.frame_sequences[frames]
     first = run_starts(keys, sequences)
     blocks = np.zeros(len(frames), dtype=np.int64)
@@ -443,11 +443,6 @@ _MEANINGS = {
 }
 _MEANING_OF = {word: meaning for meaning, words in _MEANINGS.items() for word in words}
 _SIZES = {"w": "h", "width": "height", "bbox_w": "bbox_h", "bbox_width": "bbox_height"}
-
-
-def resembles_known_column(name: str) -> bool:
-    """Whether an unknown column may hold what a known one is for, under another name."""
-    return bool(known_column(name))
 
 
 def known_column(name: str) -> str:

@@ -88,7 +88,7 @@ _BY_LABEL = {
 }
 
 
-def doubts(
+def input_warnings(
     input_summary: InputSummary, labels: LabelUse, *, ranked: bool
 ) -> tuple[ReportWarning, ...]:
     """Warnings about both sides; pure.
@@ -102,13 +102,13 @@ def doubts(
         return ()
     return (
         *_missing(input_summary),
-        *label_doubts(input_summary[LABELS], labels),
+        *label_warnings(input_summary[LABELS], labels),
         *_reading(input_summary),
-        *side_doubts(input_summary, ranked=ranked),
+        *side_warnings(input_summary, ranked=ranked),
     )
 
 
-def side_doubts(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
+def side_warnings(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
     """Warnings about one side or the other alone."""
     yield from _confidences(input_summary, ranked=ranked)
     for side in Side:
@@ -215,10 +215,10 @@ def _beyond_image(input_summary: InputSummary, side: Side) -> Iterator[ReportWar
     count, sized = (_count(input_summary, side, name) for name in ("beyond_image", "sized"))
     example = _example(input_summary, side, Example.BEYOND_IMAGE)
     if example is not None:
-        yield from beyond_image_doubts(side, count, sized, example)
+        yield from beyond_image_warnings(side, count, sized, example)
 
 
-def beyond_image_doubts(
+def beyond_image_warnings(
     side: Side, count: int, sized: int, example: FrameExample
 ) -> Iterator[ReportWarning]:
     """A warning where more than a few of the objects in images of known size are beyond them."""
@@ -233,7 +233,7 @@ def beyond_image_doubts(
         )
 
 
-def doubts_of_places(
+def warnings_of_positions(
     side: Side, annotations: Annotations, sizes: ImageSizes
 ) -> Iterator[ReportWarning]:
     """Warn of objects beyond their image, where the files say how large images are.
@@ -250,7 +250,7 @@ def doubts_of_places(
         sequence = annotations.sequences[annotations.frame_sequences[frame]]
         example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
         sized = int(np.isfinite(of_objects[:, 0]).sum())
-        yield from beyond_image_doubts(side, int(beyond.sum()), sized, example)
+        yield from beyond_image_warnings(side, int(beyond.sum()), sized, example)
 
 
 def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
@@ -354,8 +354,8 @@ class LabelUse(StrEnum):
     """Labels play no part."""
 
 
-def label_doubts(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
-    """Warn of labels that cannot meet.
+def label_warnings(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
+    """Warn of labels that the other side does not have.
 
     Args:
         table: The input summary's labels.

@@ -60,8 +60,8 @@ class EvaluatorContract:
         labels: Labels of the objects in generated cases.
         domains: Domains of the sequences in generated cases.
         frame_numbers: Frame numbers of generated cases.
-        object_flags: Flags that generated objects of the truth may carry; a flag that stands
-            several times is more frequent.
+        object_flags: Flags that generated objects of the truth may carry; a flag that is
+            repeated is more frequent.
         extent_px: Side of the square in which generated objects start.
         imperfect_measures: Measures that say what best is and that a perfect answer may still
             miss; an evaluator's documentation should say why.
@@ -94,7 +94,7 @@ class EvaluatorContract:
         """What a system that makes no mistake would send; override where truth says more."""
         return scored_objects(truth)
 
-    # --- how data comes does not matter ----------------------------------------------------
+    # --- order and layout do not matter ----------------------------------------------------
 
     def test_order_of_frames_objects_and_tables_does_not_matter(self) -> None:
         """Shuffled frames, objects and name tables give the same report to the last bit."""
@@ -249,7 +249,7 @@ class EvaluatorContract:
         )
 
     def test_every_measure_is_reported(self) -> None:
-        """A declared measure stands in the report of a case that has everything."""
+        """A declared measure is in the report of a case that has everything."""
         reported = {row.measure for row in self._report(self._many_sequences()).rows()}
         assert reported == {measure.name for measure in self.evaluator.measures}
 

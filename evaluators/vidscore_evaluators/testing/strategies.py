@@ -144,7 +144,7 @@ class _Artist:
         flags: Sequence[int] = (0,),
         confidences: Sequence[float] = (),
     ) -> Thing:
-        """One object; `place` is its position in the frame and tells its track."""
+        """One object; `place` is its position in the frame and its track."""
         return Thing(
             coordinates=tuple(self.scale * number for number in self._shape(arity)),
             label=self.labels[self.random.integers(len(self.labels))],

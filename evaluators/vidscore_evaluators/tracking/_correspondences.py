@@ -51,7 +51,7 @@ def lasting_matches(
         tracks: Tracks of a scene.
         candidates: P pairs of the scene that count.
         similarity: How alike a pair is.
-        rule: Whose memory and matching.
+        rule: Which implementation's memory and matching.
 
     Returns:
         (P,) which pairs are matched.
@@ -195,7 +195,7 @@ class _LastMatch(_Memory):
         return np.where(later, self._partners[tracks], lone_partners)
 
     def _lone_matches_before(self, tracks: IntArray, groups: IntArray) -> IntArray:
-        """Place of the last lone match that comes before a group of a track; -1 is none."""
+        """Place of the last lone match of a track before a group; -1 is none."""
         width = int(self.groups.max()) + 1
         keys = self.truth_tracks[self._lone] * width + self.groups[self._lone]
         return np.searchsorted(keys, tracks * width + groups) - 1

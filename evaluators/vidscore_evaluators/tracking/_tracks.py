@@ -232,7 +232,7 @@ class TrackingCriterion(Criterion[ParametersType]):
         return Unit.SEQUENCE
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
-        """What is tracked has an identity, which comes once in a frame."""
+        """Tracked objects have an identity, which occurs once in a frame."""
         chosen = annotations.take_objects(self._is_tracked(side, annotations))
         return [*_without_track(side, chosen), *self._repeated(side, chosen)]
 
@@ -268,7 +268,7 @@ class TrackingCriterion(Criterion[ParametersType]):
 
 
 def _are_unique(*columns: IntArray) -> bool:
-    """Whether no two rows are equal; where that takes more than one sort to tell, False."""
+    """Whether no two rows are equal; False where one sort cannot decide it."""
     [packed, *others] = packed_columns(columns)
     if others:
         return False

@@ -291,15 +291,10 @@ def _associations(
         tracks,
         tracks.truth.chains[truth],
         {"matches": together},
-        {name: _summed_shares(together, whole) for name, whole in wholes.items()},
+        # Each match of a pair of tracks adds its share.
+        {name: together * (together / whole) for name, whole in wholes.items()},
         (_PART, _NAMES, thresholds),
     )
-
-
-def _summed_shares(together: IntArray, whole: IntArray) -> FloatArray:
-    """What matches of one pair of tracks add to a sum of shares: one share for each."""
-    shares: FloatArray = together * (together / whole)
-    return shares
 
 
 def _localisations(tracks: Tracks, matched: Candidates, passed: IntArray) -> Table:

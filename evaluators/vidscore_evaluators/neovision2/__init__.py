@@ -81,7 +81,6 @@ what they cover; the confidence threshold; merging (detection-only); matching.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np

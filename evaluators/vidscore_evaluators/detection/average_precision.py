@@ -1,9 +1,7 @@
 """AP and mAP at any thresholds of similarity (``map``), and COCO's twelve figures (``coco``).
 
-AP and mAP
-----------
+AP is the area under the precision-recall curve; the differences of `Coco` are in its docstring.
 
-The area under the precision-recall curve.
 Source: the trustworthiness paper, section 2 and appendices 1 and 3.1; PASCAL VOC for the 11-point
 interpolation and COCO for the 101-point one.
 
@@ -19,30 +17,6 @@ Numbered notes, each with its effect:
    has no AP and costs nothing.
 5. `ap_m_partial` and `ap_m_full` are the means of AP over thresholds that the paper compares.
 6. The 101 levels of recall are pycocotools' own numbers, ten of which are one ulp over the decimal.
-
-COCO
-----
-
-COCO's twelve figures of detection with boxes.
-Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
-implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels of
-recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for what
-is not scored is the preset `coco`.
-
-Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
-figures are those of pycocotools to 1e-12:
-
-1. Detections of equal confidence fall in one step of the curve, and compete for objects in the
-   order of their coordinates. pycocotools takes them in the order of the file.
-2. Of equally similar objects the first by coordinates is taken; pycocotools takes the last of its
-   file.
-3. An object's ``ignore`` flag is honoured; pycocotools overwrites it with ``iscrowd``.
-4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, and an IoU of exactly one meets it,
-   with 1e-9 for rounding. pycocotools compares without a tolerance, has 0.8999999999999999 for
-   0.9, and takes the area of x, y, w, h as w h: a pair at exactly a threshold may not count there.
-5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
-   that of the segment), else that of its box. Both ends of an area range belong to it.
-6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
 """
 
 from __future__ import annotations
@@ -295,7 +269,29 @@ class CocoParameters(SceneParameters):
 
 
 class Coco(Criterion[CocoParameters]):
-    """The twelve figures, over all classes and for each."""
+    """COCO's twelve figures of detection with boxes, over all classes and for each.
+
+    Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
+    implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels
+    of recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for
+    what is not scored is the preset `coco`.
+
+    Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
+    figures are those of pycocotools to 1e-12:
+
+    1. Detections of equal confidence fall in one step of the curve, and compete for objects in the
+       order of their coordinates. pycocotools takes them in the order of the file.
+    2. Of equally similar objects the first by coordinates is taken; pycocotools takes the last of
+       its file.
+    3. An object's ``ignore`` flag is honoured; pycocotools overwrites it with ``iscrowd``.
+    4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, and an IoU of exactly one meets it,
+       with 1e-9 for rounding. pycocotools compares without a tolerance, has 0.8999999999999999 for
+       0.9, and takes the area of x, y, w, h as w h: a pair at exactly a threshold may not count
+       there.
+    5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
+       that of the segment), else that of its box. Both ends of an area range belong to it.
+    6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
+    """
 
     name = "coco"
     version = "1.1.0"

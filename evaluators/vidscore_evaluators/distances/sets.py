@@ -1,40 +1,13 @@
 """Distances of the objects and detections of a frame: ``hausdorff``, ``emd`` and ``ospa``.
 
-A distance in each frame and class, averaged.
-
 Source: the trustworthiness paper, section 4.2 and appendix 3.2, with the base distances of section
 4.1: 1 - IoU, (1 - GIoU)/2, both also extended by confidences, and for points min(1, d/c) with d
 the Euclidean distance and c the cut-off in pixels.
 
-The paper has one pair of sets. How its distances become figures of many frames is this project's
-reading:
-
-1. In a class (or where classes are ignored, in all), a set is what one frame holds. The figure of
-   a class is the mean over frames, of all sequences together: every evaluated frame counts once,
-   whatever it holds. A frame that holds nothing on either side is one at a distance of 0
-   (section 4.2). With ``frames = occupied`` such frames are left out of the mean, as eq. 4 does
-   with the instants of tracks; a class that is rare is then not hidden behind them.
-2. The figure of a domain, of a sequence and of everything is the mean over the classes that are
-   present in its reference, each of the frames of that domain or sequence. Where its reference is
-   empty, the classes of its detections take their place, so that spurious detections alone are at
-   the greatest distance; where there is nothing at all, the distance is 0.
-3. Where there is no frame, figures are null.
-4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
-   and crowds are in no set.
 
 Hausdorff distance: eq. 1. Earth mover's distance of any order (Wasserstein distance): eq. 2, with
-masses 1/m and 1/n.
-
-OSPA, the optimal sub-pattern assignment distance: eq. 3, and appendix 3.2, eq. 5; not divided by c.
-The parts are those of D. Schuhmacher, B.-T. Vo and B.-N. Vo, "A consistent metric for performance
-evaluation of multi-object filters": with order p, OSPA^p = localisation^p +
-cardinality^p in each frame. What else is to be known:
-
-1. The parts are averaged over frames each for itself. Their means add up to that of OSPA for
-   p = 1 alone.
-2. Where one side is empty, all of the distance, c, is cardinality.
-3. For a similarity threshold t the paper's OSPA_c has the cut-off 1 - t (IoU) or (1 - t)/2 (GIoU);
-   the grid of `cutoff` is that of the thresholds -1 or 0 to 0.95 in steps of 0.05.
+masses 1/m and 1/n. OSPA, the optimal sub-pattern assignment distance: eq. 3, and appendix 3.2,
+eq. 5; not divided by c. How frames and classes are averaged is in `SetDistance`.
 """
 
 from __future__ import annotations
@@ -123,6 +96,22 @@ COUNT_MEASURES = (
 
 class SetDistance(Criterion[ParametersType]):
     """A criterion that is a distance of two sets in each frame and class.
+
+    The paper has one pair of sets. How its distances become figures of many frames is this
+    project's reading:
+
+    1. In a class (or where classes are ignored, in all), a set is what one frame holds. The figure
+       of a class is the mean over frames, of all sequences together: every evaluated frame counts
+       once, whatever it holds. A frame that holds nothing on either side is one at a distance of 0
+       (section 4.2). With ``frames = occupied`` such frames are left out of the mean, as eq. 4 does
+       with the instants of tracks; a class that is rare is then not hidden behind them.
+    2. The figure of a domain, of a sequence and of everything is the mean over the classes that are
+       present in its reference, each of the frames of that domain or sequence. Where its reference
+       is empty, the classes of its detections take their place, so that spurious detections alone
+       are at the greatest distance; where there is nothing at all, the distance is 0.
+    3. Where there is no frame, figures are null.
+    4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
+       and crowds are in no set.
 
     A subclass gives `distances`, and names them in `parts`.
 
@@ -350,7 +339,21 @@ class OspaParameters(SetDistanceParameters):
 
 
 class Ospa(SetDistance[OspaParameters]):
-    """The OSPA distance of references and predictions, frame by frame."""
+    """The OSPA distance of references and predictions, frame by frame.
+
+    The parts are those of D. Schuhmacher, B.-T. Vo and B.-N. Vo, "A consistent metric for
+    performance evaluation of multi-object filters": with order p, OSPA^p = localisation^p +
+    cardinality^p in each frame. How frames and classes are averaged is in
+    `vidscore_evaluators.criteria.set_distance`.
+
+    What else is to be known:
+
+    1. The parts are averaged over frames each for itself. Their means add up to that of OSPA for
+       p = 1 alone.
+    2. Where one side is empty, all of the distance, c, is cardinality.
+    3. For a similarity threshold t the paper's OSPA_c has the cut-off 1 - t (IoU) or (1 - t)/2
+       (GIoU); the grid of `cutoff` is that of the thresholds -1 or 0 to 0.95 in steps of 0.05.
+    """
 
     name = "ospa"
     version = "1.1.0"

@@ -1,8 +1,5 @@
 """Distances of tracks: ``track-hausdorff``, ``track-emd``, ``track-ospa`` and ``ospa2``.
 
-Over whole sequences
---------------------
-
 Source: the trustworthiness paper, section 4.3, with the distance of two tracks of eq. 4, and its
 appendix 3.2. OSPA over tracks is the OSPA(2) distance over the whole of a sequence.
 
@@ -16,28 +13,6 @@ Readings of this project:
    in the middle of a track.
 3. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
    therefore at most c (appendix 3.2).
-
-Over a window: OSPA(2)
-----------------------
-
-The OSPA distance of tracks over a window that slides through each sequence.
-
-Source: the trustworthiness paper, section 4.3 and appendix 3.2; M. Beard, B.-T. Vo and B.-N. Vo, "A
-solution for large-scale multi-object tracking", IEEE Transactions on Signal Processing 68, 2020.
-At a frame the two sets are the tracks as far as they lie in the window of the last `window_frames`
-evaluated frames of the sequence, this one included; their distance is that of eq. 4 over the
-window, and a track that is not in it is in no set.
-
-Readings of this project:
-
-1. Each evaluated frame is the end of one window, which is shorter at the beginning of a sequence.
-   So the figure at a frame depends on nothing after it.
-2. The curve has, for each frame number, the mean over all sequences and classes in whose window
-   either side has a track; frame numbers without any are not on it.
-3. Means over frames and classes are those of sets of shapes: by default every evaluated frame
-   counts, and one whose window is empty is at a distance of 0
-   (`vidscore_evaluators.distances.sets`).
-4. Tracks, `references` and `predictions`, are counted anew in each window.
 """
 
 from __future__ import annotations
@@ -262,7 +237,25 @@ class Ospa2Parameters(SetDistanceParameters):
 
 
 class Ospa2(TrackSetDistance[Ospa2Parameters]):
-    """OSPA(2) at every frame, and its mean."""
+    """OSPA(2): the OSPA distance of tracks over a window that slides through each sequence.
+
+    Source: the trustworthiness paper, section 4.3 and appendix 3.2; M. Beard, B.-T. Vo and B.-N.
+    Vo, "A solution for large-scale multi-object tracking", IEEE Transactions on Signal Processing
+    68, 2020. At a frame the two sets are the tracks as far as they lie in the window of the last
+    `window_frames` evaluated frames of the sequence, this one included; their distance is that of
+    eq. 4 over the window, and a track that is not in it is in no set.
+
+    Readings of this project:
+
+    1. Each evaluated frame is the end of one window, which is shorter at the beginning of a
+       sequence. So the figure at a frame depends on nothing after it.
+    2. The curve has, for each frame number, the mean over all sequences and classes in whose window
+       either side has a track; frame numbers without any are not on it.
+    3. Means over frames and classes are those of sets of shapes: by default every evaluated frame
+       counts, and one whose window is empty is at a distance of 0
+       (`vidscore_evaluators.distances.sets`).
+    4. Tracks, `references` and `predictions`, are counted anew in each window.
+    """
 
     name = "ospa2"
     version = "1.1.0"

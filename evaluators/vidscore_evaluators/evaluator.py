@@ -63,7 +63,7 @@ class Growth:
         by: ``bounded``, ``sequence`` or ``detection``.
         bytes_each: Bytes for each sequence; or for each detection and each sequence; or, if
             bounded, of the whole. `Tally.nbytes` counts them, without the texts of keys; it adds
-            at most `vidscore_evaluators.plausibility.summary.IMPRESSION_BYTES`.
+            at most `vidscore_evaluators.plausibility.summary.INPUT_SUMMARY_BYTES`.
     """
 
     by: str

@@ -1,4 +1,4 @@
-"""An impression adds like a tally: however the input comes, the same warnings come of it."""
+"""An input summary adds like a tally: however the input comes, the same warnings come of it."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ def test_two_workers_warn_as_one_process_does() -> None:
     assert report.warnings == warnings_of(detections)
 
 
-def test_evaluators_share_one_impression() -> None:
+def test_evaluators_share_one_input_summary() -> None:
     first, second = tally_together([EVALUATOR, create_evaluator("f1")], TRUTH, DETECTIONS)
     assert first.input_summary is second.input_summary
 
 
-def test_an_impression_stays_small_however_large_the_input() -> None:
+def test_an_input_summary_stays_small_however_large_the_input() -> None:
     """A thousand labels, and boxes beyond count, leave no more than is declared."""
     things = [Thing((float(x), 0.0, float(x) + 1, 1.0), f"label {x}") for x in range(1500)]
     crowd = make_annotations({("", "s"): dict.fromkeys(range(8), things)}, arity=4)

@@ -17,8 +17,8 @@ from scipy.spatial.distance import cdist
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.neovision2._input import ProtocolInput
 from vidscore_evaluators.pairs import Pairs
-from vidscore_evaluators.protocols.neovision2.preparation import Scene
 
 FAR_PX = 1000.0
 
@@ -125,15 +125,15 @@ def _matched(objects: FloatArray, real: BoolArray, found: FloatArray) -> int:
     return int((weights[rows, columns] == REAL_WEIGHT).sum())
 
 
-def matched_at_once(scene: Scene, pairs: Pairs) -> int:
+def matched_at_once(inputs: ProtocolInput, pairs: Pairs) -> int:
     """True positives of the classes at one threshold, by one maximum matching of all frames.
 
     Args:
-        scene: What is matched.
+        inputs: What is matched.
         pairs: The pairs that count, whatever their classes.
     """
-    same = scene.objects.classes[pairs.left] == scene.detections.classes[pairs.right]
-    pairs = pairs.take(same & ~scene.dont_care[pairs.left])
-    shape = (len(scene.dont_care), len(scene.confidences))
+    same = inputs.objects.classes[pairs.left] == inputs.detections.classes[pairs.right]
+    pairs = pairs.take(same & ~inputs.dont_care[pairs.left])
+    shape = (len(inputs.dont_care), len(inputs.confidences))
     graph = csr_array((np.ones(len(pairs), dtype=np.int8), (pairs.left, pairs.right)), shape=shape)
     return int((maximum_bipartite_matching(graph, perm_type="column") >= 0).sum())

@@ -16,13 +16,9 @@ from bench.scenes import neovision2 as scenes
 from vidscore_evaluators import score
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.protocols.neovision2.classification import (
-    classification_outcomes,
-    counting_pairs,
-)
-from vidscore_evaluators.protocols.neovision2.detection_only import detection_only
-from vidscore_evaluators.protocols.neovision2.outcomes import Outcomes
-from vidscore_evaluators.protocols.neovision2.preparation import prepare
+from vidscore_evaluators.neovision2._input import prepare
+from vidscore_evaluators.neovision2.detection_only import merge_and_match
+from vidscore_evaluators.neovision2.matching import CountChanges, class_changes, counting_pairs
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
@@ -80,26 +76,24 @@ def _stages(size: Size) -> Iterator[Row]:
 
     def sweep() -> object:
         scene = prepare(aligned, parameters, evaluator.specification)
-        return classification_outcomes(scene, counting_pairs(scene, parameters))
+        return class_changes(scene, counting_pairs(scene, parameters))
 
     def one_threshold() -> object:
         scene = prepare(aligned, parameters, evaluator.specification)
         return loops.matched_at_once(scene, counting_pairs(scene, parameters))
 
     def same(outcomes: object, matched: object) -> bool:
-        assert isinstance(outcomes, Outcomes)
+        assert isinstance(outcomes, CountChanges)
         return int(outcomes.true_positives.sum()) == matched
 
     once = Peer("one threshold, by scipy's Hopcroft-Karp", one_threshold, at_most(1.2), agrees=same)
     yield from compare("Neovision2, classes at ten thresholds", sweep, [once], size.repeats)
     scene = prepare(aligned, parameters, evaluator.specification)
     pairs = counting_pairs(scene, parameters)
-    classes = Peer(
-        "the classes, matched", lambda: classification_outcomes(scene, pairs), SHOWN_SHARE
-    )
+    classes = Peer("the classes, matched", lambda: class_changes(scene, pairs), SHOWN_SHARE)
     yield from compare(
         "Neovision2, detection-only, merged at ten thresholds",
-        lambda: detection_only(scene, pairs, parameters),
+        lambda: merge_and_match(scene, pairs, parameters),
         [classes],
         size.repeats,
     )

@@ -27,10 +27,8 @@ from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, GeometryError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
-from vidscore_evaluators.plausibility.columns import size_columns
-from vidscore_evaluators.plausibility.impression import impression_of
-from vidscore_evaluators.plausibility.judging import doubts, with_names
-from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.summary import input_summary_of, size_columns
+from vidscore_evaluators.plausibility.warnings import LabelUse, input_warnings, with_names
 from vidscore_evaluators.report import Report, ReportWarning, Scores
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, Tally
@@ -138,7 +136,7 @@ class Growth:
         by: ``bounded``, ``sequence`` or ``detection``.
         bytes_each: Bytes per sequence; or per detection and per sequence; or, if bounded, in
             total. `Tally.nbytes` counts them, without the strings of keys; it adds
-            at most `vidscore_evaluators.plausibility.impression.IMPRESSION_BYTES`.
+            at most `vidscore_evaluators.plausibility.summary.INPUT_SUMMARY_BYTES`.
     """
 
     by: str
@@ -283,18 +281,20 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Labels that are scored in a domain; None for all."""
         return self.specification.classes_of(domain)
 
-    def warnings(self, impression: Mapping[str, Table], scores: Scores) -> Sequence[ReportWarning]:
+    def warnings(
+        self, input_summary: Mapping[str, Table], scores: Scores
+    ) -> Sequence[ReportWarning]:
         """Warnings about implausible input, and those of the scores."""
         labels = self.needs.labels
         return (
-            *doubts(impression, labels, ranked=self.needs.ranked),
-            *with_names(scores.warnings, impression, labels, self.scored_classes),
+            *input_warnings(input_summary, labels, ranked=self.needs.ranked),
+            *with_names(scores.warnings, input_summary, labels, self.scored_classes),
         )
 
     def report(self, tally: Tally) -> Report:
         """Scores with their provenance; pure."""
         scores = self.scores(tally)
-        warnings = tuple(self.warnings(tally.impression, scores))
+        warnings = tuple(self.warnings(tally.input_summary, scores))
         return Report(
             evaluator=self.name,
             version=self.version,
@@ -394,7 +394,7 @@ def tally_many(
         # By identity: comparing the sequences of a large specification would take long.
         key = id(evaluator.specification.sequences)
         if key not in impressions:
-            impressions[key] = impression_of(aligned, evaluator.specification)
+            impressions[key] = input_summary_of(aligned, evaluator.specification)
         tables = evaluator.tables(aligned)
         tallies.append(Tally(evaluator.identity, tables, of_truth, of_detections, impressions[key]))
     return tallies

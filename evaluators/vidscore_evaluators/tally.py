@@ -236,7 +236,7 @@ class Tally:
     tables: Mapping[str, Table] = field(default_factory=dict)
     truth: Fingerprint = Fingerprint()
     detections: Fingerprint = Fingerprint()
-    impression: Mapping[str, Table] = field(default_factory=dict)
+    input_summary: Mapping[str, Table] = field(default_factory=dict)
 
     def __add__(self, other: Tally) -> Tally:
         """Tally of both contents together."""
@@ -248,7 +248,7 @@ class Tally:
         return sum(
             table.text_codes.nbytes + table.numbers.nbytes + table.counts.nbytes
             + table.sums.size * 64
-            for table in (*self.tables.values(), *self.impression.values())
+            for table in (*self.tables.values(), *self.input_summary.values())
         )  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def merge_tallies(tallies: Sequence[Tally]) -> Tally:
         tables=_merge_by_name([tally.tables for tally in tallies]),
         truth=sum((tally.truth for tally in tallies), Fingerprint()),
         detections=sum((tally.detections for tally in tallies), Fingerprint()),
-        impression=_merge_by_name([tally.impression for tally in tallies]),
+        input_summary=_merge_by_name([tally.input_summary for tally in tallies]),
     )
 
 

@@ -31,7 +31,10 @@ _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
 def tally_to_bytes(tally: Tally) -> bytes:
     """Write a tally; equal tallies give equal bytes."""
-    parts = {"tables": sorted(tally.tables.items()), "impression": sorted(tally.impression.items())}
+    parts = {
+        "tables": sorted(tally.tables.items()),
+        "impression": sorted(tally.input_summary.items()),
+    }
     header = {
         "evaluator": tally.evaluator,
         "truth": str(tally.truth),
@@ -85,7 +88,7 @@ def _read(body: bytes) -> Tally:
     offset = _LENGTH.size + length
     header = json.loads(body[_LENGTH.size : offset])
     tables, offset = _read_tables(header["tables"], body, offset)
-    impression, offset = _read_tables(header["impression"], body, offset)
+    input_summary, offset = _read_tables(header["impression"], body, offset)
     if offset != len(body):
         raise ValueError(f"{len(body) - offset} bytes are left over")
     return Tally(
@@ -93,7 +96,7 @@ def _read(body: bytes) -> Tally:
         tables=tables,
         truth=Fingerprint.from_bytes(bytes.fromhex(header["truth"])),
         detections=Fingerprint.from_bytes(bytes.fromhex(header["detections"])),
-        impression=impression,
+        input_summary=input_summary,
     )
 
 

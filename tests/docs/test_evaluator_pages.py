@@ -47,10 +47,9 @@ def report_of(name: str) -> Report:
 
 
 def rules_of(kind: type[Evaluator[object]]) -> str:
-    """The docstring that numbers readings and differences: of the package, or of the module."""
-    package = kind.__module__.rpartition(".")[0]
-    own = sys.modules[package].__doc__ if ".protocols." in package else None
-    return own or sys.modules[kind.__module__].__doc__ or ""
+    """The docstring that numbers readings and differences: of the class, or of its module."""
+    own = kind.__doc__ or ""
+    return own if numbers_of(own) else sys.modules[kind.__module__].__doc__ or ""
 
 
 @pytest.mark.parametrize("name", evaluator_names())
@@ -109,15 +108,16 @@ def warning_codes() -> Iterator[str]:
 
 def _codes_in_tables(tree: ast.Module) -> Iterator[str]:
     """Keys of module-level tables of messages, and codes that are appended to their entries."""
+    for statement in tree.body:
+        table = getattr(statement, "value", None)
+        if isinstance(table, ast.Dict):
+            keys = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+            yield from (key for key in keys if isinstance(key, str))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Dict) and all(
-            isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys
-        ):
-            yield from (str(key.value) for key in node.keys if isinstance(key, ast.Constant))
-        elif isinstance(node, ast.Tuple) and len(node.elts) == 3:
-            first = node.elts[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield first.value
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append":
+            for entry in node.args:
+                if isinstance(entry, ast.Tuple) and isinstance(entry.elts[0], ast.Constant):
+                    yield str(entry.elts[0].value)
 
 
 def test_every_warning_code_is_on_a_page_and_every_one_on_a_page_exists() -> None:

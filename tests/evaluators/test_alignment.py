@@ -9,7 +9,7 @@ from vidscore_evaluators.alignment import Cache, align, frames_in
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.live import FrameKey, frame_keys
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing import Case, cases, make_annotations, seeds, shuffled
 from vidscore_evaluators.testing.examples import Frames
 
 NEEDS = Needs((4,), (8,), confidences=True, tracks=True)
@@ -33,8 +33,8 @@ def _objects(annotations: Annotations) -> dict[FrameKey, list[tuple[object, ...]
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_both_sides_have_the_union_of_frames_in_order(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_both_sides_have_the_union_of_frames_in_order(scene: Case, seed: int) -> None:
     aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed))
     expected = sorted({*frame_keys(scene.truth), *frame_keys(scene.detections)})
     assert frame_keys(aligned.truth) == frame_keys(aligned.detections) == expected
@@ -45,8 +45,8 @@ def test_both_sides_have_the_union_of_frames_in_order(scene: Scene, seed: int) -
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Case, seed: int) -> None:
     aligned = align(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
     keys = frame_keys(aligned.truth)
     for before, after, listed in (
@@ -59,8 +59,8 @@ def test_each_frame_keeps_its_objects_and_says_who_listed_it(scene: Scene, seed:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS))
-def test_flags_of_a_frame_are_those_of_the_truth(scene: Scene) -> None:
+@given(cases(NEEDS))
+def test_flags_of_a_frame_are_those_of_the_truth(scene: Case) -> None:
     marked = scene.detections.frame_flags | 1
     detections = Annotations(**(vars(scene.detections) | {"frame_flags": marked}))
     aligned = align(scene.truth, detections)
@@ -71,8 +71,8 @@ def test_flags_of_a_frame_are_those_of_the_truth(scene: Scene) -> None:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_taking_frames_takes_them_on_both_sides(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_taking_frames_takes_them_on_both_sides(scene: Case, seed: int) -> None:
     aligned = align(*scene)
     mask = np.random.default_rng(seed).random(aligned.truth.frame_count) < 0.5
     for rows in (mask, np.flatnonzero(mask)):
@@ -95,9 +95,9 @@ def test_order_is_by_domain_then_sequence_then_number() -> None:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
+@given(cases(NEEDS), seeds())
 def test_frames_that_the_other_side_has_too_are_found_by_their_names(
-    scene: Scene, seed: int
+    scene: Case, seed: int
 ) -> None:
     truth, detections = shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1)
     for side, other in ((truth, detections), (detections, truth)):

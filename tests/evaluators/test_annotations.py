@@ -18,7 +18,7 @@ from vidscore_evaluators.annotations import (
     frame_list,
 )
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
 
 NEEDS = Needs((8,), (8,), confidences=True, tracks=True)
 
@@ -83,8 +83,8 @@ def test_lists_of_mixed_shapes_are_refused() -> None:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_shuffling_keeps_the_content(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_shuffling_keeps_the_content(scene: Case, seed: int) -> None:
     mixed, plain = _plain(shuffled(scene.truth, seed)), _plain(scene.truth)
     for frames in (mixed, plain):
         for frame in frames.values():
@@ -93,9 +93,9 @@ def test_shuffling_keeps_the_content(scene: Scene, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
+@given(cases(NEEDS), seeds())
 def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
-    scene: Scene, seed: int
+    scene: Case, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
     count = scene.truth.frame_count
@@ -111,9 +111,9 @@ def test_taking_frames_keeps_each_with_its_objects_in_the_order_asked_for(
     ]
 
 
-@given(scenes(NEEDS), st.data())
+@given(cases(NEEDS), st.data())
 def test_a_run_of_frames_is_what_taking_them_one_by_one_gives(
-    scene: Scene, data: st.DataObject
+    scene: Case, data: st.DataObject
 ) -> None:
     start = data.draw(st.integers(0, scene.truth.frame_count), label="start")
     stop = data.draw(st.integers(start, scene.truth.frame_count), label="stop")
@@ -122,8 +122,8 @@ def test_a_run_of_frames_is_what_taking_them_one_by_one_gives(
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_taking_objects_keeps_every_frame(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_taking_objects_keeps_every_frame(scene: Case, seed: int) -> None:
     truth = scene.truth
     keep = np.random.default_rng(seed).random(truth.object_count) < 0.5
     expected = _plain(truth)
@@ -135,8 +135,8 @@ def test_taking_objects_keeps_every_frame(scene: Scene, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_joining_parts_gives_the_whole(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_joining_parts_gives_the_whole(scene: Case, seed: int) -> None:
     mine = np.random.default_rng(seed).random(scene.truth.frame_count) < 0.5
     parts = [shuffled(scene.truth.take_frames(rows), 1) for rows in (mine, ~mine)]
     joined = _plain(concatenate(parts))

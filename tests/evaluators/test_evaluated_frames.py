@@ -15,7 +15,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
+from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
 
 SPEC = BenchmarkSpec(
     sequences=(
@@ -33,9 +33,9 @@ LISTS = {
 MARKED = {("left", "s1"): {1, 2}, ("right", "s1"): set(range(6))}
 
 
-@given(scenes(Needs((2,), (2,))))
+@given(cases(Needs((2,), (2,))))
 @settings(max_examples=40)
-def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Scene) -> None:
+def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Case) -> None:
     """Sequences without a list keep their own frames, and all others have those of the list."""
     own = {key for key in frame_keys(scene.truth) if tuple(key[0]) not in LISTS}
     listed = {(SequenceKey(*key), number) for key, numbers in LISTS.items() for number in numbers}
@@ -43,9 +43,9 @@ def test_resolved_truth_has_exactly_the_frames_of_the_specification(scene: Scene
     assert sorted(frame_keys(resolved)) == sorted(own | listed)
 
 
-@given(scenes(Needs((2,), (2,))))
+@given(cases(Needs((2,), (2,))))
 @settings(max_examples=40)
-def test_marked_frames_are_dont_care_whoever_lists_them(scene: Scene) -> None:
+def test_marked_frames_are_dont_care_whoever_lists_them(scene: Case) -> None:
     before = dict(zip(frame_keys(scene.truth), scene.truth.frame_flags.tolist(), strict=True))
     resolved = resolve(SPEC, scene.truth)
     for key, flags in zip(frame_keys(resolved), resolved.frame_flags.tolist(), strict=True):
@@ -53,9 +53,9 @@ def test_marked_frames_are_dont_care_whoever_lists_them(scene: Scene) -> None:
         assert flags == (before.get(key, 0) | marked)
 
 
-@given(scenes(Needs((2,), (2,))), seeds())
+@given(cases(Needs((2,), (2,))), seeds())
 @settings(max_examples=40)
-def test_batch_by_batch_comes_to_the_same_as_all_at_once(scene: Scene, seed: int) -> None:
+def test_batch_by_batch_comes_to_the_same_as_all_at_once(scene: Case, seed: int) -> None:
     rows = np.random.default_rng(seed).permutation(scene.truth.frame_count)
     batches = [restrict(SPEC, scene.truth.take_frames(part)) for part in np.array_split(rows, 3)]
     seen = [key for batch in batches for key in frame_keys(batch)]

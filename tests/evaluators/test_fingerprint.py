@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
 
 NEEDS = Needs((4,), (4,), confidences=True, tracks=True)
 SMALL = make_annotations(
@@ -24,14 +24,14 @@ SMALL = make_annotations(
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_order_and_unused_names_do_not_matter(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_order_and_unused_names_do_not_matter(scene: Case, seed: int) -> None:
     assert fingerprint(shuffled(scene.truth, seed)) == fingerprint(scene.truth)
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS), seeds())
-def test_fingerprints_of_parts_add_up(scene: Scene, seed: int) -> None:
+@given(cases(NEEDS), seeds())
+def test_fingerprints_of_parts_add_up(scene: Case, seed: int) -> None:
     mine = np.random.default_rng(seed).random(scene.truth.frame_count) < 0.5
     parts = [fingerprint(scene.truth.take_frames(rows)) for rows in (mine, ~mine)]
     assert parts[0] + parts[1] == fingerprint(scene.truth)
@@ -188,10 +188,10 @@ def _by_hand(annotations: Annotations) -> tuple[int, int]:
 
 
 @settings(max_examples=40)
-@given(scenes(NEEDS))
-@example(Scene(SMALL, _with("coordinates", _set((0, 0), -0.0))))
-@example(Scene(replace(SMALL, columns={"area": np.array([np.nan, -0.0])}), SMALL))
-def test_a_fingerprint_is_the_sum_of_hashes_worked_out_one_by_one(scene: Scene) -> None:
+@given(cases(NEEDS))
+@example(Case(SMALL, _with("coordinates", _set((0, 0), -0.0))))
+@example(Case(replace(SMALL, columns={"area": np.array([np.nan, -0.0])}), SMALL))
+def test_a_fingerprint_is_the_sum_of_hashes_worked_out_one_by_one(scene: Case) -> None:
     for side in (scene.truth, scene.detections):
         assert fingerprint(side).lanes == _by_hand(side)
 

@@ -17,14 +17,14 @@ from vidscore_evaluators.jobs import Job, make_job, run_job, split_by_sequence, 
 from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally_bytes import tally_to_bytes
-from vidscore_evaluators.testing import Scene, Thing, make_annotations, scenes, seeds, shuffled
-from vidscore_evaluators.testing.cuts import sequence_count
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations, seeds, shuffled
+from vidscore_evaluators.testing.strategies import sequence_count
 
 
-@given(scenes(Needs((2,), (2,))), st.integers(1, 5), seeds())
+@given(cases(Needs((2,), (2,))), st.integers(1, 5), seeds())
 @settings(max_examples=60)
 def test_parts_hold_each_sequence_once_on_both_sides(
-    scene: Scene, part_count: int, seed: int
+    scene: Case, part_count: int, seed: int
 ) -> None:
     parts = list(
         split_by_sequence(shuffled(scene.truth, seed), shuffled(scene.detections, seed), part_count)
@@ -51,9 +51,9 @@ def test_nothing_has_no_parts() -> None:
     assert list(split_by_sequence(empty_annotations(2), empty_annotations(2), 4)) == []
 
 
-@given(scenes(Needs((2,), (4,))))
+@given(cases(Needs((2,), (4,))))
 @settings(max_examples=30)
-def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
+def test_parts_in_one_process_add_up_to_the_whole(scene: Case) -> None:
     told: list[tuple[int, int]] = []
     evaluator = toy(whole=True)
     [tally] = tally_in_parts(
@@ -64,9 +64,9 @@ def test_parts_in_one_process_add_up_to_the_whole(scene: Scene) -> None:
     assert [done for done, _ in told] == sorted(done for done, _ in told)
 
 
-@given(scenes(Needs((2,), (4,))))
+@given(cases(Needs((2,), (4,))))
 @settings(max_examples=30)
-def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Scene) -> None:
+def test_what_is_large_is_tallied_in_parts_that_add_up_to_the_whole(scene: Case) -> None:
     evaluator = toy(whole=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "OBJECTS_PER_PART", 2)

@@ -11,12 +11,12 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import GeometryError, InputError, LimitError, SpecificationError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.live import MERGE_AFTER, Accumulator, Coverage, StreamScorer
-from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
-from vidscore_evaluators.testing.cuts import interleaving, sides
+from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
+from vidscore_evaluators.testing.strategies import interleaving, sides
 
 SPEC = BenchmarkSpec(
     sequences=(
@@ -36,9 +36,9 @@ def _scorer(*evaluators: Toy, maximum_waiting: int = 1000) -> StreamScorer:
     return StreamScorer(evaluators or TOYS, maximum_waiting=maximum_waiting)
 
 
-@given(scenes(Needs((2,), (4,))), seeds())
+@given(cases(Needs((2,), (4,))), seeds())
 @settings(max_examples=50)
-def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Scene, seed: int) -> None:
+def test_a_stream_under_a_specification_ends_as_the_batch_does(scene: Case, seed: int) -> None:
     """Frames dropped, added and marked by the specification are so in pieces, too."""
     random = np.random.default_rng(seed)
     scorer = StreamScorer(TOYS, SPEC)
@@ -166,6 +166,6 @@ def test_many_reports_keep_few_tallies() -> None:
         assert job is not None
         accumulator.settle(toy().tally(job.truth, job.detections), accumulator.pending_count)
         sizes.append(accumulator.tally_bytes)
-    assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + IMPRESSION_BYTES
+    assert max(sizes) <= (MERGE_AFTER + 1) * sizes[0] + INPUT_SUMMARY_BYTES
     assert accumulator.report().value("frames") == 4 * MERGE_AFTER
     assert accumulator.work() is None

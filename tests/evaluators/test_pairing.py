@@ -11,8 +11,8 @@ from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.live import Coverage, FrameKey, Pairing, frame_keys
-from vidscore_evaluators.testing import Scene, make_annotations, scenes, seeds
-from vidscore_evaluators.testing.cuts import interleaving, sides
+from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
+from vidscore_evaluators.testing.strategies import interleaving, sides
 
 
 def _frames(*numbers: int, sequence: str = "s") -> Annotations:
@@ -21,9 +21,9 @@ def _frames(*numbers: int, sequence: str = "s") -> Annotations:
     )
 
 
-@given(scenes(Needs((2,), (4,), confidences=True)), seeds())
+@given(cases(Needs((2,), (4,), confidences=True)), seeds())
 @settings(max_examples=60)
-def test_exactly_the_frames_sent_by_both_sides_are_handed_out_once(scene: Scene, seed: int) -> None:
+def test_exactly_the_frames_sent_by_both_sides_are_handed_out_once(scene: Case, seed: int) -> None:
     pairing = Pairing(1000)
     sent: dict[Side, set[FrameKey]] = {side: set() for side in Side}
     handed: dict[Side, list[FrameKey]] = {side: [] for side in Side}

@@ -225,10 +225,10 @@ def test_a_bounded_table_keeps_the_first_rows_of_each_group_in_any_grouping(
 
 def test_a_tally_with_a_bounded_table_survives_bytes_and_back() -> None:
     rows = [("a", key, 1) for key in "wvu"]
-    tally = Tally("e 1", impression={"t": _bounded(rows)})
+    tally = Tally("e 1", input_summary={"t": _bounded(rows)})
     read = tally_from_bytes(tally_to_bytes(tally))
-    assert _shown(read.impression["t"]) == [("a", "u", 1), ("a", "v", 1)]
-    assert read.impression["t"].schema == BOUNDED
+    assert _shown(read.input_summary["t"]) == [("a", "u", 1), ("a", "v", 1)]
+    assert read.input_summary["t"].schema == BOUNDED
 
 
 def test_bytes_with_more_rows_than_a_table_keeps_are_refused() -> None:

@@ -25,13 +25,13 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import Pair, read_pair, read_source
 from vidscore_evaluators.formats.source import Source, listed_names
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.plausibility.contents import Spread, contents_of
-from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.reading import (
-    doubts_of_pair,
-    doubts_of_places,
-    doubts_of_side,
+from vidscore_evaluators.plausibility.inputs import (
+    Spread,
+    contents_of,
+    warnings_of_pair,
+    warnings_of_side,
 )
+from vidscore_evaluators.plausibility.warnings import LabelUse, warnings_of_positions
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.scoring import scaled
 from vidscore_evaluators.specification import BenchmarkSpec
@@ -162,11 +162,11 @@ def _doubts(
 ) -> Iterator[ReportWarning]:
     if pair is None:
         yield from source.warnings
-        yield from doubts_of_places(side, source.annotations, source.image_sizes)
-        yield from doubts_of_side(side, source.annotations)
+        yield from warnings_of_positions(side, source.annotations, source.image_sizes)
+        yield from warnings_of_side(side, source.annotations)
         return
     yield from pair.warnings
-    yield from doubts_of_pair(
+    yield from warnings_of_pair(
         pair.truth.annotations,
         pair.detections.annotations,
         labels=LabelUse.EXACT if evaluator is None else evaluator.needs.labels,

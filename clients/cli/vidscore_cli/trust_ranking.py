@@ -21,7 +21,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import Pair
-from vidscore_evaluators.plausibility.reading import doubts_of_pair
+from vidscore_evaluators.plausibility.inputs import warnings_of_pair
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.analyses import Document, RankingAnalysis
@@ -212,4 +212,4 @@ def _doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[Report
     """What does not look right to one evaluator or another."""
     sides = (pair.truth.annotations, pair.detections.annotations)
     for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
-        yield from doubts_of_pair(*sides, labels=needs[0], ranked=needs[1])
+        yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])

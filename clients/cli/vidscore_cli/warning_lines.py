@@ -10,7 +10,7 @@ from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.output import say
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.plausibility.reading import doubts_of_side
+from vidscore_evaluators.plausibility.inputs import warnings_of_side
 from vidscore_evaluators.report import FrameExample, Report, ReportWarning
 
 Locate = Callable[[FrameExample], str]
@@ -36,7 +36,7 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = Non
 
 def show_source_warnings(source: Source, side: Side) -> tuple[ReportWarning, ...]:
     """Write what reading one side warned of, and what does not look right about it alone."""
-    warnings = (*source.warnings, *doubts_of_side(side, source.annotations))
+    warnings = (*source.warnings, *warnings_of_side(side, source.annotations))
     show_warnings(warnings, lambda example: source.place_of(example.sequence, example.frame))
     return warnings
 

@@ -26,7 +26,7 @@ from vidscore_evaluators.formats.detection import (
 )
 from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
 from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
-from vidscore_evaluators.plausibility.reading import doubts_of_places
+from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
 __all__ = [
@@ -58,8 +58,8 @@ class Pair:
         return (
             *self.truth.warnings,
             *self.detections.warnings,
-            *doubts_of_places(Side.TRUTH, self.truth.annotations, sizes),
-            *doubts_of_places(Side.DETECTIONS, self.detections.annotations, sizes),
+            *warnings_of_positions(Side.TRUTH, self.truth.annotations, sizes),
+            *warnings_of_positions(Side.DETECTIONS, self.detections.annotations, sizes),
         )
 
     def place_of(self, example: FrameExample) -> str:

@@ -66,7 +66,7 @@ from vidscore_evaluators.formats.source import (
     Source,
 )
 from vidscore_evaluators.formats.table import Table, TextColumn
-from vidscore_evaluators.plausibility.impression import ImageSizes
+from vidscore_evaluators.plausibility.summary import ImageSizes
 
 NAME = "coco-json"
 _EXPECTED = "a JSON file in the form of COCO"

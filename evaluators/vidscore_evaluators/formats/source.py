@@ -13,7 +13,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats.fault_list import FaultList
 from vidscore_evaluators.formats.packed import InputPath
-from vidscore_evaluators.plausibility.impression import ImageSizes
+from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
 NAMES_IN_WARNING = 10

@@ -33,14 +33,14 @@ from vidscore_evaluators.testing.examples import (  # noqa: E402
     scored_objects,
     shuffled,
 )
-from vidscore_evaluators.testing.strategies import Scene, scenes, seeds  # noqa: E402
+from vidscore_evaluators.testing.strategies import Case, cases, seeds  # noqa: E402
 
 __all__ = [
+    "Case",
     "EvaluatorContract",
-    "Scene",
     "Thing",
+    "cases",
     "make_annotations",
-    "scenes",
     "scored_objects",
     "seeds",
     "shuffled",

@@ -41,7 +41,7 @@ def check_values(evaluator: Evaluator[Any], report: Report) -> None:
     """Every row is declared, in range and of its type; every curve is a table of numbers."""
     measures = {measure.name: measure for measure in evaluator.measures}
     rows = report.rows()
-    assert len({row[:4] for row in rows}) == len(rows), "a score stands in the report twice"
+    assert len({row[:4] for row in rows}) == len(rows), "a score is in the report twice"
     for row in rows:
         assert row.measure in measures, f"{row.measure} is not declared"
         assert fits(measures[row.measure], row.value), f"{row} is outside its declared range"
@@ -62,7 +62,7 @@ def fits(measure: Measure, value: Number) -> bool:
 
 
 def best_value(measure: Measure) -> float | None:
-    """The best value that a measure's declaration knows of; None where it tells none."""
+    """The best value that a measure's declaration knows of; None where it has none."""
     if measure.dissimilarity is Dissimilarity.VALUE:
         return 0.0
     if measure.dissimilarity is Dissimilarity.ONE_MINUS:
@@ -147,7 +147,7 @@ def _wrong_items(
     description: ParameterDescription, item_type: str
 ) -> Iterator[bool | float | int | str]:
     if item_type == "string":
-        yield 0.5  # a whole number may stand for a text of an array: it is a label
+        yield 0.5  # an integer may take the place of a string in an array: it is a label
         if description.choices:
             yield "".join(description.choices) + "?"
         return

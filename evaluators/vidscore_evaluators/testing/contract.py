@@ -38,15 +38,15 @@ from vidscore_evaluators.parameters import (
     parameter_values,
     parse_parameters,
 )
-from vidscore_evaluators.plausibility.impression import IMPRESSION_BYTES
+from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report, report_from_dict, report_to_dict, report_to_json
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.testing import checks, cuts
+from vidscore_evaluators.testing import checks, strategies
 from vidscore_evaluators.testing.examples import scored_objects, shuffled
-from vidscore_evaluators.testing.strategies import Scene, scenes, seeds
+from vidscore_evaluators.testing.strategies import Case, cases, seeds
 
 
 class EvaluatorContract:
@@ -55,15 +55,15 @@ class EvaluatorContract:
     Attributes:
         evaluator: The evaluator, with the parameters to be tested. It must be registered, because
             workers find it by name.
-        labels: Labels of the objects in generated scenes.
-        domains: Domains of the sequences in generated scenes.
-        frame_numbers: Frame numbers of generated scenes.
-        object_flags: Flags that generated objects of the truth may carry; a flag that stands
-            several times is more frequent.
+        labels: Labels of the objects in generated cases.
+        domains: Domains of the sequences in generated cases.
+        frame_numbers: Frame numbers of generated cases.
+        object_flags: Flags that generated objects of the truth may carry; a flag that is
+            repeated is more frequent.
         extent_px: Side of the square in which generated objects start.
         imperfect_measures: Measures that say what best is and that a perfect answer may still
             miss; an evaluator's documentation should say why.
-        examples: Scenes that each law is tried on.
+        examples: Cases that each law is tried on.
     """
 
     evaluator: ClassVar[Evaluator[Any]]
@@ -77,9 +77,9 @@ class EvaluatorContract:
 
     # --- hooks -----------------------------------------------------------------------------
 
-    def scenes(self) -> SearchStrategy[Scene]:
+    def cases(self) -> SearchStrategy[Case]:
         """Truth and detections that the evaluator's rules allow; override for unusual input."""
-        return scenes(
+        return cases(
             self.evaluator.needs,
             labels=self.labels,
             domains=self.domains,
@@ -92,124 +92,124 @@ class EvaluatorContract:
         """What a system that makes no mistake would send; override where truth says more."""
         return scored_objects(truth)
 
-    # --- how data comes does not matter ----------------------------------------------------
+    # --- order and layout do not matter ----------------------------------------------------
 
     def test_order_of_frames_objects_and_tables_does_not_matter(self) -> None:
         """Shuffled frames, objects and name tables give the same report to the last bit."""
 
-        def law(scene: Scene, seed: int) -> None:
-            mixed = Scene(shuffled(scene.truth, seed), shuffled(scene.detections, seed + 1))
-            assert self._json(mixed) == self._json(scene)
+        def law(case: Case, seed: int) -> None:
+            mixed = Case(shuffled(case.truth, seed), shuffled(case.detections, seed + 1))
+            assert self._json(mixed) == self._json(case)
 
-        self._holds(law, self.scenes(), seeds())
+        self._holds(law, self.cases(), seeds())
 
     def test_a_frame_without_detections_need_not_be_sent(self) -> None:
         """Leaving out the empty frames of the detections changes no score."""
 
-        def law(scene: Scene) -> None:
-            sent = scene.detections.take_frames(scene.detections.object_counts > 0)
-            assert self._report(Scene(scene.truth, sent)).rows() == self._report(scene).rows()
+        def law(case: Case) -> None:
+            sent = case.detections.take_frames(case.detections.object_counts > 0)
+            assert self._report(Case(case.truth, sent)).rows() == self._report(case).rows()
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_what_is_in_a_dont_care_frame_does_not_matter(self) -> None:
         """Objects and detections of don't-care frames change no score."""
 
-        def law(scene: Scene) -> None:
-            cared = (scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0
-            emptied = scene.truth.take_objects(cared[scene.truth.object_frames])
-            assert self._report(Scene(emptied, scene.detections)).rows() == (
-                self._report(scene).rows()
+        def law(case: Case) -> None:
+            cared = (case.truth.frame_flags & FrameFlag.DONT_CARE) == 0
+            emptied = case.truth.take_objects(cared[case.truth.object_frames])
+            assert self._report(Case(emptied, case.detections)).rows() == (
+                self._report(case).rows()
             )
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_tallying_leaves_its_input_alone(self) -> None:
         """Truth and detections whose arrays cannot be written to are tallied all the same."""
 
-        def law(scene: Scene) -> None:
-            for side in scene:
+        def law(case: Case) -> None:
+            for side in case:
                 for column in vars(side).values():
                     if isinstance(column, np.ndarray):
                         column.setflags(write=False)
-            self._report(scene)
+            self._report(case)
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     # --- streams ---------------------------------------------------------------------------
 
     def test_each_prefix_of_a_stream_scores_like_a_batch(self) -> None:
         """Live reports equal the batch report over the frames sent by both sides, at any time."""
 
-        def law(scene: Scene, seed: int) -> None:
+        def law(case: Case, seed: int) -> None:
             specification = self.evaluator.specification
             scorer = StreamScorer([self.evaluator], specification)
             random = np.random.default_rng(seed)
             sent: dict[Side, IntArray] = {side: np.zeros(0, dtype=np.int64) for side in Side}
-            for side, rows in cuts.interleaving(scene, random):
-                scorer.add(side, cuts.sides(scene)[side].take_frames(rows))
+            for side, rows in strategies.interleaving(case, random):
+                scorer.add(side, strategies.sides(case)[side].take_frames(rows))
                 sent[side] = np.concatenate([sent[side], rows])
                 if random.random() < 0.3:
-                    common = cuts.common_frames(scene, sent)
-                    batch = Scene(restrict(specification, common.truth), common.detections)
+                    common = strategies.common_frames(case, sent)
+                    batch = Case(restrict(specification, common.truth), common.detections)
                     assert _text(scorer.live_reports()[0]) == self._json(batch)
-            [whole] = score_annotations([self.evaluator], *scene, specification)
+            [whole] = score_annotations([self.evaluator], *case, specification)
             assert _text(scorer.final_reports()[0]) == _text(whole)
 
-        self._holds(law, self.scenes(), seeds())
+        self._holds(law, self.cases(), seeds())
 
     # --- parts and processes ---------------------------------------------------------------
 
     def test_parts_merge_into_the_whole_in_any_grouping(self) -> None:
         """Tallies of parts, in any order and grouping and with nothing added, give its bytes."""
 
-        def law(scene: Scene, seed: int) -> None:
+        def law(case: Case, seed: int) -> None:
             random = np.random.default_rng(seed)
             tallies = [
                 self.evaluator.tally(*part)
-                for part in cuts.parts(scene, self.evaluator.unit, random)
+                for part in strategies.parts(case, self.evaluator.unit, random)
             ]
             tallies.append(self.evaluator.identity_tally)
             while len(tallies) > 1:
                 random.shuffle(tallies)
                 size = int(random.integers(2, len(tallies) + 1))
                 tallies = [merge_tallies(tallies[:size]), *tallies[size:]]
-            assert tally_to_bytes(tallies[0]) == tally_to_bytes(self.evaluator.tally(*scene))
+            assert tally_to_bytes(tallies[0]) == tally_to_bytes(self.evaluator.tally(*case))
 
-        self._holds(law, self.scenes(), seeds())
+        self._holds(law, self.cases(), seeds())
 
     def test_addition_has_a_zero_and_no_order(self) -> None:
         """0 + a = a, a + b = b + a, and (a + b) + c = a + (b + c), to the last byte."""
 
-        def law(first: Scene, second: Scene, third: Scene) -> None:
-            a, b, c = (self.evaluator.tally(*scene) for scene in (first, second, third))
+        def law(first: Case, second: Case, third: Case) -> None:
+            a, b, c = (self.evaluator.tally(*case) for case in (first, second, third))
             zero = self.evaluator.identity_tally
             assert tally_to_bytes(zero + a) == tally_to_bytes(a) == tally_to_bytes(a + zero)
             assert tally_to_bytes(a + b) == tally_to_bytes(b + a)
             assert tally_to_bytes((a + b) + c) == tally_to_bytes(a + (b + c))
 
-        self._holds(law, self.scenes(), self.scenes(), self.scenes())
+        self._holds(law, self.cases(), self.cases(), self.cases())
 
     def test_a_tally_survives_bytes_and_back(self) -> None:
         """A tally read from its bytes has the same bytes and gives the same report."""
 
-        def law(scene: Scene) -> None:
-            data = tally_to_bytes(self.evaluator.tally(*scene))
+        def law(case: Case) -> None:
+            data = tally_to_bytes(self.evaluator.tally(*case))
             read = tally_from_bytes(data)
             assert tally_to_bytes(read) == data
-            assert _text(self.evaluator.report(read)) == self._json(scene)
+            assert _text(self.evaluator.report(read)) == self._json(case)
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_a_job_can_run_in_another_process(self) -> None:
         """A job survives pickling and gives the tally's bytes; another version is refused."""
 
-        def law(scene: Scene) -> None:
-            sent = pickle.dumps(make_job(self.evaluator, *scene))
+        def law(case: Case) -> None:
+            sent = pickle.dumps(make_job(self.evaluator, *case))
             job = pickle.loads(sent)  # noqa: S301 - it is our own
-            assert run_job(job) == tally_to_bytes(self.evaluator.tally(*scene))
+            assert run_job(job) == tally_to_bytes(self.evaluator.tally(*case))
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
         other = make_job(self.evaluator, *self._nothing())
         object.__setattr__(other, "version", self.evaluator.version + "?")
         with pytest.raises(EvaluatorVersionError):
@@ -217,53 +217,53 @@ class EvaluatorContract:
 
     def test_two_workers_give_what_one_process_gives(self) -> None:
         """The tally of two worker processes is that of this one, to the last byte."""
-        scene = self._many_sequences()
-        jobs = [make_job(self.evaluator, *part) for part in split_by_sequence(*scene, 4)]
-        parts = list(map(tally_from_bytes, cuts.two_workers().map(run_job, jobs)))
+        case = self._many_sequences()
+        jobs = [make_job(self.evaluator, *part) for part in split_by_sequence(*case, 4)]
+        parts = list(map(tally_from_bytes, strategies.two_workers().map(run_job, jobs)))
         together = merge_tallies([self.evaluator.identity_tally, *parts])
-        assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*scene))
+        assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*case))
 
     # --- reports ---------------------------------------------------------------------------
 
     def test_a_grid_in_one_tally_equals_one_run_a_value(self) -> None:
         """What a tally holds for other values of a parameter is what those values' runs give."""
 
-        def law(scene: Scene, seed: int) -> None:
-            tally = self.evaluator.tally(*scene)
+        def law(case: Case, seed: int) -> None:
+            tally = self.evaluator.tally(*case)
             for name in parameter_values(self.evaluator.parameters):
                 held = self.evaluator.grid_scores(tally, name)
                 assert set(held) <= set(self.evaluator.grid(name))
                 for value in np.random.default_rng(seed).permutation(list(held))[:3].tolist():
                     alone = with_parameter(self.evaluator, name, value)
-                    expected = replace(alone.scores(alone.tally(*scene)), curves=())
+                    expected = replace(alone.scores(alone.tally(*case)), curves=())
                     assert expected == held[value], (name, value)
 
-        self._holds(law, self.scenes(), seeds())
+        self._holds(law, self.cases(), seeds())
 
     def test_values_keep_to_what_the_measures_declare(self) -> None:
         """Every score is of a declared measure, within its range, and a count is an integer."""
         self._holds(
-            lambda scene: checks.check_values(self.evaluator, self._report(scene)), self.scenes()
+            lambda case: checks.check_values(self.evaluator, self._report(case)), self.cases()
         )
 
     def test_every_measure_is_reported(self) -> None:
-        """A declared measure stands in the report of a scene that has everything."""
+        """A declared measure is in the report of a case that has everything."""
         reported = {row.measure for row in self._report(self._many_sequences()).rows()}
         assert reported == {measure.name for measure in self.evaluator.measures}
 
     def test_nothing_is_scored_without_a_fault(self) -> None:
         """No truth, no detections and neither are defined, and keep to what is declared."""
 
-        def law(scene: Scene) -> None:
+        def law(case: Case) -> None:
             nothing = self._nothing()
-            bare = scene.truth.take_objects(np.zeros(scene.truth.object_count, dtype=np.bool_))
-            for truth in (scene.truth, bare, nothing.truth):
-                for detections in (scene.detections, nothing.detections):
-                    report = self._report(Scene(truth, detections))
+            bare = case.truth.take_objects(np.zeros(case.truth.object_count, dtype=np.bool_))
+            for truth in (case.truth, bare, nothing.truth):
+                for detections in (case.detections, nothing.detections):
+                    report = self._report(Case(truth, detections))
                     checks.check_values(self.evaluator, report)
                     self.evaluator.rank_key(report)
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_a_perfect_answer_gets_the_best_scores(self) -> None:
         """The scored objects of the truth, fed back, get the best value that is declared."""
@@ -273,49 +273,49 @@ class EvaluatorContract:
             if measure.name not in self.imperfect_measures
         }
 
-        def law(scene: Scene) -> None:
-            cared = (scene.truth.frame_flags & FrameFlag.DONT_CARE) == 0
-            assume(scored_objects(scene.truth.take_frames(cared)).object_count > 0)
-            report = self._report(Scene(scene.truth, self.perfect_detections(scene.truth)))
+        def law(case: Case) -> None:
+            cared = (case.truth.frame_flags & FrameFlag.DONT_CARE) == 0
+            assume(scored_objects(case.truth.take_frames(cared)).object_count > 0)
+            report = self._report(Case(case.truth, self.perfect_detections(case.truth)))
             for row in report.rows():
                 if row.value is not None and best.get(row.measure) is not None:
                     assert row.value == best[row.measure], row
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_a_perfect_answer_ranks_first(self) -> None:
         """No detections rank before those of a system that makes no mistake."""
 
-        def law(scene: Scene) -> None:
-            perfect = self._report(Scene(scene.truth, self.perfect_detections(scene.truth)))
+        def law(case: Case) -> None:
+            perfect = self._report(Case(case.truth, self.perfect_detections(case.truth)))
             rank_key = self.evaluator.rank_key
-            assert rank_key(perfect) <= rank_key(self._report(scene))
+            assert rank_key(perfect) <= rank_key(self._report(case))
 
         if not set(self.imperfect_measures) & set(self.evaluator.ranking):
-            self._holds(law, self.scenes())
+            self._holds(law, self.cases())
 
     def test_report_is_repeatable(self) -> None:
         """A second report of a tally is the first, and reporting does not change the tally."""
 
-        def law(scene: Scene) -> None:
-            tally = self.evaluator.tally(*scene)
+        def law(case: Case) -> None:
+            tally = self.evaluator.tally(*case)
             data = tally_to_bytes(tally)
             assert _text(self.evaluator.report(tally)) == _text(self.evaluator.report(tally))
             assert tally_to_bytes(tally) == data
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     def test_a_report_survives_json_and_back(self) -> None:
         """A report read from its JSON text has the same rows, curves and text."""
 
-        def law(scene: Scene) -> None:
-            report = self._report(scene)
+        def law(case: Case) -> None:
+            report = self._report(case)
             read = report_from_dict(json.loads(report_to_json(report)))
             assert report_to_dict(read) == report_to_dict(report)
             types = [type(row.value) for row in report.rows()]
             assert [type(row.value) for row in read.rows()] == types
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
 
     # --- what is declared ------------------------------------------------------------------
 
@@ -376,12 +376,12 @@ class EvaluatorContract:
         allowed = needs.truth_arities if side is Side.TRUTH else needs.detection_arities
         nothing = self._nothing()
         other = empty_annotations(arity)
-        scene = nothing._replace(**{side.value: other})
+        case = nothing._replace(**{side.value: other})
         if arity in allowed:
-            self.evaluator.tally(*scene)
+            self.evaluator.tally(*case)
             return
         with pytest.raises(GeometryError, match=self.evaluator.name):
-            self.evaluator.tally(*scene)
+            self.evaluator.tally(*case)
 
     def test_the_tally_grows_no_faster_than_declared(self) -> None:
         """The tally keeps to the declared growth while frames and sequences are added.
@@ -389,12 +389,12 @@ class EvaluatorContract:
         What the house adds to it is bounded on its own.
         """
 
-        def law(scene: Scene) -> None:
-            tally = self.evaluator.tally(*scene)
-            assert replace(tally, impression={}).nbytes <= self._declared_bytes(scene)
-            assert replace(tally, tables={}).nbytes <= IMPRESSION_BYTES
+        def law(case: Case) -> None:
+            tally = self.evaluator.tally(*case)
+            assert replace(tally, input_summary={}).nbytes <= self._declared_bytes(case)
+            assert replace(tally, tables={}).nbytes <= INPUT_SUMMARY_BYTES
 
-        self._holds(law, self.scenes())
+        self._holds(law, self.cases())
         self._holds(law, st.just(self._many_sequences()))
 
     # --- how the tests are made ------------------------------------------------------------
@@ -407,29 +407,29 @@ class EvaluatorContract:
             deadline=None,
         )(given(*strategies)(law))()
 
-    def _report(self, scene: Scene) -> Report:
-        return self.evaluator.report(self.evaluator.tally(*scene))
+    def _report(self, case: Case) -> Report:
+        return self.evaluator.report(self.evaluator.tally(*case))
 
-    def _json(self, scene: Scene) -> str:
-        return _text(self._report(scene))
+    def _json(self, case: Case) -> str:
+        return _text(self._report(case))
 
-    def _nothing(self) -> Scene:
+    def _nothing(self) -> Case:
         needs = self.evaluator.needs
-        return Scene(
+        return Case(
             empty_annotations(needs.truth_arities[0]), empty_annotations(needs.detection_arities[0])
         )
 
-    def _many_sequences(self) -> Scene:
-        """A scene that has everything: many sequences with all that `scenes` may draw."""
-        return cuts.joined_scene(self.scenes(), 60)
+    def _many_sequences(self) -> Case:
+        """A case that has everything: many sequences with all that `cases` may draw."""
+        return strategies.joined_case(self.cases(), 100)
 
-    def _declared_bytes(self, scene: Scene) -> int:
+    def _declared_bytes(self, case: Case) -> int:
         growth = self.evaluator.growth
-        sequences = cuts.sequence_count(scene)
+        sequences = strategies.sequence_count(case)
         counted = {
             "bounded": 1,
             "sequence": sequences,
-            "detection": sequences + scene.detections.object_count,
+            "detection": sequences + case.detections.object_count,
         }
         return growth.bytes_each * counted[growth.by]
 

@@ -67,11 +67,11 @@ def make_annotations(
 
     Args:
         frames: Objects by sequence and frame number.
-        arity: Coordinates an object has; needed only where there is no object to tell.
+        arity: Coordinates an object has; needed only where there is no object.
         dont_care: (sequence, frame number) of the don't-care frames.
 
     Raises:
-        ValueError: If nothing tells the arity, or objects differ in it.
+        ValueError: If the arity is unknown, or objects differ in it.
     """
     keys = tuple(SequenceKey(*key) for key in frames)
     cells = [

@@ -2,22 +2,37 @@
 
 Coordinates come from a coarse lattice, so that equal distances, equal overlaps, objects that
 touch and objects that coincide are common instead of never; and the lattice is scaled, so that
-the order of an addition shows in the last bit. How much there is in a scene is drawn by
+the order of an addition shows in the last bit. How much there is in a case is drawn by
 hypothesis and shrinks; what exactly comes from a seed, which costs a tenth of drawing it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, Annotations, ObjectFlag
-from vidscore_evaluators.evaluator import Needs
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    POINT,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+    concatenate,
+)
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.evaluator import Needs, Unit
+from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 
 EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)
@@ -30,7 +45,7 @@ SCALES = (1.0, 1.0, 1 / 3, 0.7)
 """Sizes of the lattice: one on which all arithmetic is exact, and some on which none is."""
 
 
-class Scene(NamedTuple):
+class Case(NamedTuple):
     """Truth and detections of the same sequences."""
 
     truth: Annotations
@@ -43,7 +58,7 @@ def seeds() -> SearchStrategy[int]:
 
 
 @st.composite
-def scenes(
+def cases(
     draw: DrawFn,
     needs: Needs,
     *,
@@ -53,7 +68,7 @@ def scenes(
     object_flags: Sequence[int] = (0, 0, 0, ObjectFlag.IGNORE),
     dont_care_frames: bool = True,
     extent_px: float = 12,
-) -> Scene:
+) -> Case:
     """Truth and detections as an evaluator needs them.
 
     Each sequence has a listed frame at least; either side may lack frames that the other has, and
@@ -100,7 +115,7 @@ def scenes(
     )
     listed = [(key, frame) for key, frames in truth.items() for frame in frames]
     left_out = [place for place in listed if dont_care_frames and random.random() < 0.1]
-    return Scene(
+    return Case(
         make_annotations(truth, arity=truth_arity, dont_care=left_out),
         make_annotations(detections, arity=detection_arity),
     )
@@ -130,7 +145,7 @@ class _Artist:
         flags: Sequence[int] = (0,),
         confidences: Sequence[float] = (),
     ) -> Thing:
-        """One object; `place` is its position in the frame and tells its track."""
+        """One object; `place` is its position in the frame and its track."""
         return Thing(
             coordinates=tuple(self.scale * number for number in self._shape(arity)),
             label=self.labels[self.random.integers(len(self.labels))],
@@ -163,3 +178,100 @@ class _Artist:
         if self.random.random() < 0.6:
             return special[int(self.random.integers(len(special)))]
         return float(self.random.random())
+
+
+Batches = list[tuple[Side, IntArray]]
+
+
+def interleaving(case: Case, random: np.random.Generator) -> Batches:
+    """Both sides' frames in small batches, in any order; each batch is (side, frame rows)."""
+    batches: Batches = []
+    for side, annotations in sides(case).items():
+        rows = random.permutation(annotations.frame_count)
+        cuts = np.flatnonzero(random.random(max(0, len(rows) - 1)) < 0.5) + 1
+        batches.extend((side, part) for part in np.split(rows, cuts))
+    return [batches[index] for index in random.permutation(len(batches))]
+
+
+def common_frames(case: Case, sent: Mapping[Side, IntArray]) -> Case:
+    """The frames that are among those sent of either side."""
+    came = {side: annotations.take_frames(sent[side]) for side, annotations in sides(case).items()}
+    keys = {side: frame_keys(annotations) for side, annotations in came.items()}
+    common = set(keys[Side.TRUTH]) & set(keys[Side.DETECTIONS])
+    truth, detections = (
+        came[side].take_frames(np.array([key in common for key in keys[side]], dtype=np.bool_))
+        for side in (Side.TRUTH, Side.DETECTIONS)
+    )
+    return Case(truth, detections)
+
+
+def parts(case: Case, unit: Unit, random: np.random.Generator) -> list[Case]:
+    """Up to three parts of whole frames, or of whole sequences where the unit says so."""
+    part_of: dict[object, int] = {}
+
+    def part_rows(annotations: Annotations) -> IntArray:
+        keys = frame_keys(annotations)
+        units = [key if unit is Unit.FRAME else key[0] for key in keys]
+        chosen = [part_of.setdefault(name, int(random.integers(3))) for name in units]
+        return np.array(chosen, dtype=np.int64)
+
+    truth_parts, detection_parts = part_rows(case.truth), part_rows(case.detections)
+    return [
+        Case(
+            case.truth.take_frames(truth_parts == part),
+            case.detections.take_frames(detection_parts == part),
+        )
+        for part in range(3)
+    ]
+
+
+def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
+    """Up to `count` cases as one, the same in each run; each brings sequences of its own."""
+    found: list[Case] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    shapes = [(case.truth.arity, case.detections.arity) for case in found]
+    most = max(shapes, key=shapes.count)
+    alike = [case for case, shape in zip(found, shapes, strict=True) if shape == most]
+    return Case(
+        concatenate([_renamed(case.truth, index) for index, case in enumerate(alike)]),
+        concatenate([_renamed(case.detections, index) for index, case in enumerate(alike)]),
+    )
+
+
+@cache
+def two_workers() -> ProcessPoolExecutor:
+    """Two fresh processes, the same for all evaluators, because starting them takes longest."""
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+
+
+def sides(case: Case) -> dict[Side, Annotations]:
+    """The case by side."""
+    return {Side.TRUTH: case.truth, Side.DETECTIONS: case.detections}
+
+
+def sequence_count(case: Case) -> int:
+    """Sequences that have a frame on either side."""
+    used: set[SequenceKey] = set()
+    for annotations in case:
+        used.update(key for key, _ in frame_keys(annotations))
+    return len(used)
+
+
+def _renamed(annotations: Annotations, index: int) -> Annotations:
+    names = tuple(
+        SequenceKey(key.domain, f"{key.sequence}-{index}") for key in annotations.sequences
+    )
+    return Annotations(**(vars(annotations) | {"sequences": names}))

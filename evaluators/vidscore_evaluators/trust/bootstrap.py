@@ -148,14 +148,14 @@ def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> I
 
 
 def copy_of(tally: Tally, number: int) -> Tally:
-    """The tally of a sequence as that of another one with the same content, without impression.
+    """The tally of a sequence as that of another one with the same content, without input summary.
 
     Args:
         tally: Tally of a single sequence.
         number: Which copy; its number becomes part of the name of the sequence.
     """
     tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
-    return replace(tally, tables=tables, impression={})
+    return replace(tally, tables=tables, input_summary={})
 
 
 def _renamed(table: Table, number: int) -> Table:

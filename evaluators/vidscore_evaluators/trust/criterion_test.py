@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.criteria.thresholds import PARTIAL
+from vidscore_evaluators.criterion import PARTIAL
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, Task
 from vidscore_evaluators.parameters import describe_parameters, parameter

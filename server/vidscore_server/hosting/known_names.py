@@ -15,7 +15,7 @@ import numpy as np
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
-from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.warnings import LabelUse
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.public_names import NameKind, withheld_warning
 from vidscore_server.hosting.submission_warnings import MAXIMUM_WARNINGS

@@ -10,7 +10,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evaluators.geometry import exact_areas
-from tests.evaluators.protocols.neovision2 import oracle
+from tests.evaluators.neovision2 import oracle
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, starts_from_counts
 from vidscore_evaluators.geometry import bounding_boxes

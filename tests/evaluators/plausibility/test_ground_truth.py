@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.plausibility.contents import Spread, contents_of
-from vidscore_evaluators.plausibility.reading import doubts_of_pair, doubts_of_side
+from vidscore_evaluators.plausibility.inputs import (
+    Spread,
+    contents_of,
+    warnings_of_pair,
+    warnings_of_side,
+)
 from vidscore_evaluators.testing import Thing, make_annotations
 
 CAR = Thing((0.0, 0.0, 10.0, 20.0), "car")
@@ -19,7 +23,7 @@ def video(*frames: list[Thing]) -> dict[tuple[str, str], dict[int, list[Thing]]]
 
 def codes(*frames: list[Thing]) -> dict[str, int]:
     truth = make_annotations(video(*frames), arity=4)
-    return {entry.code: entry.count for entry in doubts_of_side(Side.TRUTH, truth)}
+    return {entry.code: entry.count for entry in warnings_of_side(Side.TRUTH, truth)}
 
 
 def test_ground_truth_without_oddities_is_not_doubted() -> None:
@@ -28,7 +32,7 @@ def test_ground_truth_without_oddities_is_not_doubted() -> None:
 
 def test_the_same_box_twice_in_a_frame_is_doubted_and_placed() -> None:
     truth = make_annotations(video([CAR], [CAR, BUS, CAR]), arity=4)
-    [warning] = doubts_of_side(Side.TRUTH, truth)
+    [warning] = warnings_of_side(Side.TRUTH, truth)
     assert (warning.code, warning.count) == ("same_box_twice", 1)
     assert "frame 1 of sequence north" in warning.message
 
@@ -69,6 +73,6 @@ def test_contents_count_labels_sizes_tracks_and_empty_frames() -> None:
 def test_both_sides_are_held_against_each_other() -> None:
     truth = make_annotations(video([CAR], [CAR], [CAR]), arity=4)
     found = make_annotations(video(*([replace(CAR, label="Car")] for _ in range(3))), arity=4)
-    [warning, _] = doubts_of_pair(truth, found)
+    [warning, _] = warnings_of_pair(truth, found)
     assert warning.code == "labels_written_otherwise"
     assert "'Car' for 'car'" in warning.message

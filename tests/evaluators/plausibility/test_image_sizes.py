@@ -13,7 +13,7 @@ from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import Pair, read_pair
 from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.plausibility.reading import doubts_of_side
+from vidscore_evaluators.plausibility.inputs import warnings_of_side
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
@@ -128,7 +128,7 @@ def of_one_side(greatest: float, count: int = 20) -> list[str]:
     places = np.linspace(0, greatest, count)
     columns = {"sequence": ["s"] * count, "frame": list(range(count)), "x": places, "y": places}
     annotations = read_arrays(columns, "detections").annotations
-    return [warning.code for warning in doubts_of_side(Side.DETECTIONS, annotations)]
+    return [warning.code for warning in warnings_of_side(Side.DETECTIONS, annotations)]
 
 
 def test_coordinates_that_all_lie_between_0_and_1_look_like_shares() -> None:

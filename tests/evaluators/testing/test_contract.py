@@ -17,7 +17,7 @@ from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Meas
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Block, Curve, Scores
 from vidscore_evaluators.tally import Table, Tally, build_table
-from vidscore_evaluators.testing import EvaluatorContract, Scene
+from vidscore_evaluators.testing import Case, EvaluatorContract
 from vidscore_evaluators.testing.checks import best_value, fits
 
 
@@ -378,7 +378,7 @@ def test_the_best_value_is_what_the_declaration_says(measure: Measure, best: flo
 
 def test_generated_scenes_have_all_that_is_asked_for() -> None:
     """Empty frames, frames of one side, flags, don't-care frames, ties and odd confidences."""
-    scene: Scene = _suite(Counter)._many_sequences()
+    scene: Case = _suite(Counter)._many_sequences()
     truth, detections = scene
     assert (truth.object_counts == 0).any()
     assert (detections.object_counts == 0).any()

@@ -1,0 +1,177 @@
+"""Rows of reports: scores of everything, of domains, classes and sequences, out of tables.
+
+A report says of each score what it is of, its `Scope`. A table that is keyed by domain, sequence
+and class has the content of each. What is undefined stays undefined in means and ratios.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.report import Block, Number
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.tally import Table, build_table, merge_tables
+
+
+class Figures(NamedTuple):
+    """Every measure of one domain, class and sequence; None stands for all of them."""
+
+    domain: str | None
+    class_: str | None
+    sequence: str | None
+    values: Mapping[str, Number]
+
+
+def block_of(figures: Sequence[Figures]) -> Block:
+    """Figures that all have the same measures as one block of a report."""
+    names = figures[0].values if figures else ()
+    return Block(
+        measures={name: [entry.values[name] for entry in figures] for name in names},
+        domains=[entry.domain for entry in figures],
+        classes=[entry.class_ for entry in figures],
+        sequences=[entry.sequence for entry in figures],
+    )
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Mean of the values that are defined; None where none is."""
+    defined = [value for value in values if value is not None]
+    return math.fsum(defined) / len(defined) if defined else None
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """Part of a whole; None where there is no whole."""
+    return part / whole if whole else None
+
+
+def named(names: Iterable[str]) -> list[str]:
+    """Each name once, ascending; what has no name has no rows of its own in a report."""
+    return sorted({name for name in names if name})
+
+
+def scopes(domains: Iterable[str]) -> list[str | None]:
+    """None for all domains together, and each domain that has a name."""
+    return [None, *named(domains)]
+
+
+_LEVELS = ((), ("domain",), ("class",), ("domain", "class"), ("domain", "sequence"))
+
+
+class Scope(NamedTuple):
+    """What a score is of; None stands for all of them."""
+
+    domain: str | None = None
+    class_: str | None = None
+    sequence: str | None = None
+
+
+EVERYTHING = Scope()
+
+
+class Total(NamedTuple):
+    """Sums over the rows of a table, by the names of its columns."""
+
+    counts: Mapping[str, int]
+    sums: Mapping[str, int]
+
+
+def with_every_sequence(table: Table, scene: Scene) -> Table:
+    """Add a row of zeros without a class for each sequence that has evaluated frames.
+
+    So a sequence or domain in which there is nothing has rows in a report like all others.
+
+    Args:
+        table: Counts by domain, class and maybe sequence.
+        scene: What they are counts of.
+    """
+    used = scene.frame_sequences[run_starts(scene.frame_sequences)]
+    keys = [scene.sequences[row] for row in used.tolist()]
+    rows = np.arange(len(keys), dtype=np.int64)
+    codes = {
+        "domain": rows,
+        "sequence": rows + len(keys),
+        "class": np.full(len(keys), 2 * len(keys), dtype=np.int64),
+    }
+    zeros = build_table(
+        table.schema,
+        [*(key.domain for key in keys), *(key.sequence for key in keys), ""],
+        [codes[name] for name in table.schema.texts],
+        counts=[np.zeros(len(keys), dtype=np.int64)] * len(table.schema.counts),
+    )
+    return merge_tables([table, zeros])
+
+
+def totals_by_scope(table: Table) -> dict[Scope, Total]:
+    """Sum a table whose key is domain, sequence and maybe class for every scope.
+
+    Args:
+        table: The table; domains and classes without a name have no scope of their own.
+
+    Returns:
+        Everything first, then domains, classes, and sequences, each in ascending order.
+    """
+    return {scope: parts[""] for scope, parts in totals_by_part(table, "").items()}
+
+
+def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
+    """The same for a table with one more text in its key, for each of whose values it sums apart.
+
+    Args:
+        table: The table.
+        part: Name of the further text key, which may be the class; empty for a table that has
+            none, whose one part has an empty name.
+    """
+    found: dict[Scope, dict[str, Total]] = {EVERYTHING: {} if part else {"": _total(table)}}
+    for scope, value, grouped, row in grouped_rows(table, part):
+        found.setdefault(scope, {})[value] = _row(grouped, row)
+    return found
+
+
+def grouped_rows(table: Table, part: str = "") -> Iterator[tuple[Scope, str, Table, int]]:
+    """Every scope with a row of the table grouped for it; as for `totals_by_part`.
+
+    Yields:
+        The scope, the value of the part, and a grouped table with the row that holds their sums.
+        Everything is left out where there is no part.
+    """
+    keys = {*table.schema.texts} - {part}
+    for level in (level for level in _LEVELS if (level or part) and keys.issuperset(level)):
+        grouped = table.grouped(*level, *([part] if part else []))
+        columns = {name: grouped.texts(name) for name in level}
+        parts = grouped.texts(part) if part else [""] * grouped.row_count
+        for row, value in enumerate(parts):
+            names = {name: column[row] for name, column in columns.items()}
+            if all(names.get(name, "-") for name in _named(level)):
+                yield _scope(names), value, grouped, row
+
+
+def _named(level: tuple[str, ...]) -> tuple[str, ...]:
+    """Texts without which a row has no scope: a sequence's domain may have no name."""
+    return tuple(name for name in level if name != "domain" or "sequence" not in level)
+
+
+def _scope(names: Mapping[str, str]) -> Scope:
+    return Scope(
+        names.get("domain") or None, names.get("class") or None, names.get("sequence") or None
+    )
+
+
+def _total(table: Table) -> Total:
+    counts = table.counts.sum(axis=0).tolist()
+    sums = [sum(table.exact(name)) for name in table.schema.sums]
+    return Total(
+        dict(zip(table.schema.counts, counts, strict=True)),
+        dict(zip(table.schema.sums, sums, strict=True)),
+    )
+
+
+def _row(table: Table, row: int) -> Total:
+    return Total(
+        dict(zip(table.schema.counts, table.counts[row].tolist(), strict=True)),
+        dict(zip(table.schema.sums, table.sums[row].tolist(), strict=True)),
+    )

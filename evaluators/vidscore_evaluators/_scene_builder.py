@@ -1,0 +1,283 @@
+"""Make a scene: evaluated frames, scored classes, real truth, and what absorbs or forgives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators._dont_care import DontCareRule, resolve_dont_care
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import POINT, QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.regions import Regions, shares_inside
+from vidscore_evaluators.scene import Items, Scene, canonical_items, unique_groups
+from vidscore_evaluators.shapes import boxes_as_shapes
+from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.specification import BenchmarkSpec
+
+Classes = Literal["separate", "ignore"]
+
+
+def make_scene(
+    aligned: Aligned,
+    rule: DontCareRule,
+    similarity: Similarity,
+    *,
+    classes: Classes = "separate",
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    resolve_first: bool = False,
+) -> Scene:
+    """Bring both sides into the form that criteria work on.
+
+    Frames that the truth does not list and don't-care frames are left out, and so are objects of
+    classes that the specification does not score or that the rule takes from what is scored.
+
+    Args:
+        aligned: Both sides in one frame order.
+        rule: What becomes of detections of things that are not scored.
+        similarity: The criterion's similarity; its arity must be that of the coordinates.
+        classes: Match within a class, or without regard to classes.
+        specification: Says which classes a domain scores.
+        resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
+            has no threshold at which they could be matched.
+
+    Returns:
+        The scene; `Scene.left_out` counts the detections that are not scored.
+    """
+    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    kept = aligned.take_frames(evaluated)
+    objects = select_objects(kept, rule, specification)
+    scene = _Grouping(objects, rule, separate=classes == "separate").scene()
+    left_out = {
+        "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
+        "classes_not_scored": kept.detections.object_count - objects.scored_detections,
+        "in_regions": objects.scored_detections - len(scene.detections),
+    }
+    if resolve_first or rule.absorption == "before":
+        base = Similarity("euclidean", cutoff_px=similarity.cutoff_px)
+        resolved = resolve_dont_care(
+            scene, rule, base if similarity.arity == POINT else Similarity("iou")
+        )
+        left_out["dont_care"] = len(scene.detections) - len(resolved.detections)
+        scene = resolved
+    return replace(scene, left_out={key: number for key, number in left_out.items() if number})
+
+
+@dataclass(frozen=True, eq=False)
+class SceneObjects:
+    """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
+
+    All but regions are points or upright boxes.
+
+    Attributes:
+        truth: Real objects of scored classes.
+        absorbers: Objects that absorb detections.
+        detections: Detections of scored classes that are not removed.
+        forgiven: (detections,) whether they lie in a region.
+        scored_detections: Detections of scored classes, removed ones included.
+    """
+
+    truth: Annotations
+    absorbers: Annotations
+    detections: Annotations
+    forgiven: BoolArray
+    scored_detections: int
+
+
+def select_objects(
+    kept: Aligned, rule: DontCareRule, specification: BenchmarkSpec = BenchmarkSpec()
+) -> SceneObjects:
+    """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
+
+    Args:
+        kept: Both sides in evaluated frames alone.
+        rule: What absorbs, what regions do, and how much of an object must lie in them.
+        specification: Says which classes a domain scores.
+    """
+    truth, detections = boxed(kept.truth), boxed(kept.detections)
+    scored = _scored_labels(truth, rule, specification)
+    region = (truth.flags & ObjectFlag.REGION) != 0
+    absorbing = (truth.flags & rule.absorbing_flags) != 0
+    if rule.unscored_labels:
+        absorbing |= _has_label(truth, rule.unscored_labels)
+    regions = kept.truth.take_objects(region)
+    absorbers = truth.take_objects(absorbing & ~region)
+    real = truth.take_objects(~(region | absorbing) & _is_scored(truth, scored))
+    detections = detections.take_objects(_is_scored(detections, scored))
+    scored_count = detections.object_count
+    most_outside = rule.region_share + rule.tolerance
+    inside = _inside(detections, regions, most_outside)
+    if not rule.regions_forgive:
+        detections, inside = detections.take_objects(~inside), inside[~inside]
+    if rule.regions_cover_truth:
+        real = real.take_objects(~_inside(real, regions, most_outside))
+        absorbers = absorbers.take_objects(~_inside(absorbers, regions, most_outside))
+    return SceneObjects(real, absorbers, detections, inside, scored_count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grouping:
+    """Objects to be grouped and sorted.
+
+    Attributes:
+        objects: The objects.
+        rule: The rule.
+        separate: Whether classes are told apart.
+    """
+
+    objects: SceneObjects
+    rule: DontCareRule
+    separate: bool
+
+    def scene(self) -> Scene:
+        """Group and sort everything."""
+        truth, detections = self.objects.truth, self.objects.detections
+        truth_keys, detection_keys = self._keys(truth), self._keys(detections)
+        absorber_rows, absorber_keys = self._absorbers(detection_keys)
+        each = (truth_keys, detection_keys, absorber_keys)
+        keys, numbers, _ = factorize(np.concatenate(each))
+        groups = np.split(numbers, np.cumsum(list(map(len, each[:2]))))
+
+        def items(side: Annotations, rows: IntArray, of_rows: IntArray) -> tuple[Items, IntArray]:
+            return canonical_items(side, rows, of_rows, len(keys), _areas(side))
+
+        real, _ = items(truth, _rows(truth), groups[0])
+        detected, order = items(detections, _rows(detections), groups[1])
+        absorbers, absorber_order = items(self.objects.absorbers, absorber_rows, groups[2])
+        return Scene(
+            sequences=truth.sequences,
+            frame_sequences=truth.frame_sequences,
+            frame_numbers=truth.frame_numbers,
+            classes=truth.labels if self.separate else ("",),
+            group_frames=keys // self._class_count,
+            group_classes=keys % self._class_count,
+            truth=real,
+            absorbers=absorbers,
+            absorbs_many=self._absorbs_many[absorber_rows[absorber_order]],
+            detections=detected,
+            forgiven=self.objects.forgiven[order],
+        )
+
+    @property
+    def _class_count(self) -> int:
+        return max(1, len(self.objects.truth.labels)) if self.separate else 1
+
+    @property
+    def _absorbs_many(self) -> BoolArray:
+        crowd: BoolArray = (self.objects.absorbers.flags & ObjectFlag.CROWD) != 0
+        return crowd & self.rule.crowds_absorb_many
+
+    def _keys(self, side: Annotations) -> IntArray:
+        """(N,) group key of each object: its frame, and its class where classes count."""
+        if not self.separate:
+            return side.object_frames
+        return side.object_frames * self._class_count + side.label_indices
+
+    def _absorbers(self, detection_keys: IntArray) -> tuple[IntArray, IntArray]:
+        """Row and group key of every absorber, in each group where it may absorb something."""
+        side = self.objects.absorbers
+        own = _rows(side)
+        keys = self._keys(side)
+        if not self.separate:
+            return own, keys
+        anywhere = ((side.flags & ObjectFlag.DISTRACTOR) != 0) | _has_label(
+            side, self.rule.distractor_classes
+        )
+        if self.rule.ignored_labels == "any":
+            anywhere |= (side.flags & ObjectFlag.IGNORE) != 0
+        keys = keys + _neighbour_shift(side, self.rule)
+        rows, spread = self._in_every_group(np.flatnonzero(anywhere), detection_keys)
+        here = ~anywhere & np.isin(keys, detection_keys)
+        return np.concatenate([own[here], rows]), np.concatenate([keys[here], spread])
+
+    def _in_every_group(
+        self, rows: IntArray, detection_keys: IntArray
+    ) -> tuple[IntArray, IntArray]:
+        """Repeat absorbers for each group of their frame that holds detections."""
+        groups = unique_groups(detection_keys)
+        frames = self.objects.absorbers.object_frames[rows]
+        first = np.searchsorted(groups, frames * self._class_count)
+        counts = np.searchsorted(groups, (frames + 1) * self._class_count) - first
+        return np.repeat(rows, counts), groups[expand_runs(first, counts)]
+
+
+def boxed(side: Annotations) -> Annotations:
+    """The same annotations with every box and quadrilateral reduced to its envelope."""
+    if side.arity == POINT:
+        return side
+    return replace(side, coordinates=bounding_boxes(side.coordinates))
+
+
+def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
+    """How far to move the group key of an object whose label is a neighbour of a scored one."""
+    shift = np.zeros(len(side.labels), dtype=np.int64)
+    position = {label.casefold(): index for index, label in enumerate(side.labels)}
+    for label, neighbour in rule.neighbours:
+        if label.casefold() in position and neighbour.casefold() in position:
+            here = position[label.casefold()]
+            shift[here] = position[neighbour.casefold()] - here
+    return shift[side.label_indices]
+
+
+def _scored_labels(
+    side: Annotations, rule: DontCareRule, specification: BenchmarkSpec
+) -> BoolArray:
+    """(sequences, labels) whether a label is scored in the domain of a sequence.
+
+    The specification's class lists are compared without regard to case.
+    """
+    scored = np.ones((len(side.sequences), max(1, len(side.labels))), dtype=np.bool_)
+    for row, (domain, _) in enumerate(side.sequences):
+        listed = specification.classes_of(domain)
+        if listed is not None:
+            scored[row] = _named(side, listed)
+    return scored & ~_named(side, rule.unscored_labels)
+
+
+def _is_scored(side: Annotations, scored: BoolArray) -> BoolArray:
+    """(N,) whether an object's label is scored in its domain."""
+    return scored[side.frame_sequences[side.object_frames], side.label_indices]
+
+
+def _has_label(side: Annotations, names: tuple[str, ...]) -> BoolArray:
+    """(N,) whether an object has one of some labels."""
+    return _named(side, names)[side.label_indices]
+
+
+def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
+    """(labels,) which labels of the table are among some names, without regard to case."""
+    folded = {name.casefold() for name in names}
+    return np.array([label.casefold() in folded for label in side.labels] or [False])
+
+
+def _inside(side: Annotations, regions: Annotations, share: float) -> BoolArray:
+    """(N,) whether more than `share` of an object's area lies in the regions of its frame."""
+    if regions.object_count == 0 or side.arity == POINT:
+        return np.zeros(side.object_count, dtype=np.bool_)
+    boxes = boxes_as_shapes(side.frame_starts, side.coordinates)
+    inside: BoolArray = (
+        shares_inside(boxes, Regions(regions.frame_starts, region_corners(regions))) > share
+    )
+    return inside
+
+
+def region_corners(regions: Annotations) -> FloatArray:
+    """(R, 8) corners, in order along the outline."""
+    if regions.arity == QUADRILATERAL:
+        return regions.coordinates
+    return bounding_boxes(regions.coordinates)[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+
+
+def _areas(side: Annotations) -> FloatArray:
+    """(N,) the named column ``area`` where an object has one, else its box's area; points: 0."""
+    own = box_areas(side.coordinates) if side.arity != POINT else np.zeros(side.object_count)
+    column = side.columns.get("area")
+    return own if column is None else np.where(np.isnan(column), own, column)
+
+
+def _rows(side: Annotations) -> IntArray:
+    return np.arange(side.object_count, dtype=np.int64)

@@ -1,0 +1,267 @@
+"""Criterion: the base class of the field's general criteria, with their shared parameters.
+
+All criteria have one foundation, so that protocols can be compared on equal terms. From an
+evaluator's `Aligned` input to its scores, every criterion goes the same way::
+
+    Aligned ── make_scene ──> Scene: real truth, absorbers, detections, by group
+            ── find_candidates ──> Candidates: pairs with their similarity
+            ── greedy_matching, maximum_weight_matching ──> matched pairs
+
+A similarity's whole grid of thresholds is tallied at once, so that ``Evaluator.grid_scores``
+answers a sweep without another run. Source of means over thresholds: the trustworthiness paper's
+section 5 and the caption of its Table 3. *M-partial* is the mean of a score over the thresholds
+0.5, 0.55, ..., 0.95, *M-full* that over the whole grid of a similarity but its two extremes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from vidscore_evaluators._dont_care import PRESETS, DontCareRule, Preset
+from vidscore_evaluators._report_rows import mean
+from vidscore_evaluators._scene_builder import Classes, make_scene
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.evaluator import Evaluator, Needs
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import GRID_STEPS, TOLERANCE, Base, Similarity
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+
+
+@dataclass(frozen=True)
+class SceneParameters:
+    """Within which classes things are matched, and what is not scored."""
+
+    classes: Classes = parameter(
+        "separate", "Match within each class, or ignore classes and match everything."
+    )
+    dont_care: Preset = parameter(
+        "standard", "Whose rule says what becomes of detections of what is not scored."
+    )
+    distractor_classes: tuple[str, ...] = parameter(
+        (), "Labels whose objects are distractors, beside those of the rule and flagged ones."
+    )
+
+    threshold_tolerance: float = parameter(
+        TOLERANCE,
+        "By how much a similarity may fall short of a threshold and still meet it, for rounding.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+
+    @property
+    def similarity(self) -> Similarity:
+        """How alike a pair is."""
+        return Similarity()
+
+    @property
+    def unit_confidences(self) -> bool:
+        """Whether confidences must lie from 0 to 1, because more than their order counts."""
+        return self.similarity.confidence_extended
+
+    def least(self, threshold: float) -> float:
+        """The least similarity that meets a threshold."""
+        return threshold - self.threshold_tolerance
+
+    @property
+    def rule(self) -> DontCareRule:
+        """The rule for what is not scored, with what the parameters add to the preset."""
+        preset = PRESETS[self.dont_care]
+        distractors = (*preset.distractor_classes, *self.distractor_classes)
+        return replace(preset, distractor_classes=distractors, tolerance=self.threshold_tolerance)
+
+
+@dataclass(frozen=True)
+class CriterionParameters(SceneParameters):
+    """The same, and what is compared."""
+
+    base: Base = parameter(
+        "iou", "How alike two objects are: IoU or GIoU of boxes, or the distance of points."
+    )
+    cutoff_px: float = parameter(
+        10.0,
+        "Distance from which points have nothing in common (base euclidean).",
+        unit="px",
+        exclusive_minimum=0.0,
+        maximum=1e9,
+    )
+
+    @property
+    def similarity(self) -> Similarity:
+        """How alike a pair is, without regard to confidences."""
+        return Similarity(self.base, cutoff_px=self.cutoff_px)
+
+
+@dataclass(frozen=True)
+class ExtendedParameters(CriterionParameters):
+    """The same for criteria that may take confidences into the similarity."""
+
+    confidence_extended: bool = parameter(
+        False, "Whether confidences take part in the similarity of boxes (Algorithm 1)."
+    )
+
+    @property
+    def similarity(self) -> Similarity:
+        """How alike a pair is, with confidences where they are wanted."""
+        return Similarity(self.base, self.confidence_extended, self.cutoff_px)
+
+    def faults(self) -> Iterator[Fault]:
+        """Points have no extension to confidences."""
+        if self.base == "euclidean" and self.confidence_extended:
+            yield Fault("true with base euclidean", "false", field="confidence_extended")
+
+
+PARTIAL = tuple(step / GRID_STEPS for step in range(GRID_STEPS // 2, GRID_STEPS))
+"""0.5, 0.55, ..., 0.95: the thresholds of M-partial, and COCO's."""
+
+THRESHOLD: Mapping[str, Any] = MappingProxyType(
+    {"minimum": -1.0, "maximum": 1.0, "grid": Similarity().grid}
+)
+"""Bounds of a parameter that is a similarity. Its declared grid is IoU's and that of points; an
+evaluator's `grid` gives GIoU's where that is its base."""
+
+
+@dataclass(frozen=True)
+class ThresholdGrid:
+    """The thresholds whose outcomes a tally holds, and means of a score over them.
+
+    Attributes:
+        thresholds: K thresholds, ascending, each once.
+        full: Those that M-full takes the mean over.
+    """
+
+    thresholds: tuple[float, ...]
+    full: tuple[float, ...]
+
+    @classmethod
+    def of(cls, similarity: Similarity, chosen: Iterable[float]) -> ThresholdGrid:
+        """The grid of a similarity, M-partial's thresholds, and those that a user chose."""
+        grid = similarity.grid
+        return cls(tuple(sorted({*grid, *PARTIAL, *chosen})), grid[1:-1])
+
+    def columns(self, thresholds: Sequence[float]) -> list[int]:
+        """Columns of thresholds."""
+        return [self._places[threshold] for threshold in thresholds]
+
+    @cached_property
+    def _places(self) -> dict[float, int]:
+        return {threshold: column for column, threshold in enumerate(self.thresholds)}
+
+    @cached_property
+    def _marginals(self) -> tuple[list[int], list[int]]:
+        """Columns of M-partial and of M-full; looked up once for many scores."""
+        return self.columns(PARTIAL), self.columns(self.full)
+
+    def means(self, values: Sequence[float | None]) -> tuple[float | None, float | None]:
+        """M-partial and M-full of a score.
+
+        Args:
+            values: (K,) the score at each threshold.
+        """
+        partial, full = (mean([values[column] for column in chosen]) for chosen in self._marginals)
+        return partial, full
+
+    def curve(
+        self, name: str, values: Sequence[float | None]
+    ) -> Mapping[str, Sequence[float | None]]:
+        """Columns of a curve of a score over the thresholds."""
+        return {"threshold": list(self.thresholds), name: list(values)}
+
+
+ParametersType = TypeVar("ParametersType", bound=SceneParameters)
+
+BOXES = (BOX, QUADRILATERAL)
+ANY_SHAPE = (*BOXES, POINT)
+
+RANKED = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True, ranked=True)
+"""What a criterion needs whose scores depend on the order of confidences."""
+
+LEFT_OUT = "left_out"
+"""Name of the table that counts detections which are not scored, by reason."""
+
+_REASONS: Mapping[str, str] = {
+    "frames_not_evaluated": "detections lie in frames that are not evaluated",
+    "classes_not_scored": "detections have a class that is not scored",
+    "in_regions": "detections lie in don't-care regions and were removed before matching",
+    "dont_care": "detections of don't-care objects were removed before matching",
+}
+
+
+class Criterion(Evaluator[ParametersType]):
+    """An evaluator that works on a scene, with the shared parameters.
+
+    A subclass gives `tables` (which end with `left_out_table`) and `scores`; `needs` of the class
+    says what it can use at all, that of an instance what its `base` can.
+
+    Attributes:
+        resolves_dont_care: Whether the criterion has no threshold, so that don't-care is resolved
+            before it sees the scene.
+        threshold_parameter: Name of the parameter that a sweep takes through the thresholds of the
+            base; empty for none.
+    """
+
+    resolves_dont_care: ClassVar[bool] = False
+    threshold_parameter: ClassVar[str] = ""
+    needs = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True)
+
+    def __init__(
+        self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
+    ) -> None:
+        """Choose parameters and specification; the base decides which shapes can be used."""
+        super().__init__(parameters, specification)
+        arities = BOXES if parameters.similarity.arity == BOX else (POINT,)
+        labels = LabelUse.IGNORED if parameters.classes == "ignore" else LabelUse.EXACT
+        self.needs = replace(
+            self.needs,
+            truth_arities=arities,
+            detection_arities=arities,
+            unit_confidences=parameters.unit_confidences,
+            labels=labels,
+        )
+
+    def grid(self, parameter: str) -> tuple[float, ...]:
+        """The thresholds of the base, and what other parameters declare."""
+        if parameter == self.threshold_parameter:
+            return self.parameters.similarity.grid
+        return super().grid(parameter)
+
+    def scene(self, aligned: Aligned) -> Scene:
+        """What the criterion sees of an input."""
+        make = partial(
+            make_scene,
+            rule=self.parameters.rule,
+            similarity=self.parameters.similarity,
+            classes=self.parameters.classes,
+            specification=self.specification,
+            resolve_first=self.resolves_dont_care,
+        )
+        return aligned.cache.once((make_scene, *make.keywords.values()), lambda: make(aligned))
+
+    def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
+        """Say how many detections are not scored, and where a preset is not its benchmark's."""
+        table, shortfall = tally.tables[LEFT_OUT], self.parameters.rule.shortfall
+        reasons = zip(table.texts("reason"), table.count("detections").tolist(), strict=True)
+        left_out = [ReportWarning(name, _REASONS[name], count) for name, count in reasons]
+        return (*left_out, *([ReportWarning("preset_incomplete", shortfall)] if shortfall else []))
+
+
+def left_out_table(scene: Scene) -> Table:
+    """Count the detections of a scene that are not scored, by reason."""
+    reasons = sorted(scene.left_out)
+    return build_table(
+        TableSchema(texts=("reason",), counts=("detections",)),
+        reasons,
+        [np.arange(len(reasons), dtype=np.int64)],
+        counts=[np.array([scene.left_out[reason] for reason in reasons], dtype=np.int64)],
+    )

@@ -1,0 +1,285 @@
+"""Outcomes: the result of each detection at each of many thresholds, as a table that merges.
+
+A detection is *true*, *false* or *not counted* (absorbed or forgiven) at a threshold. Its
+outcomes at 33 thresholds are the ternary digits of one integer below 2**53, so that a row of the
+table - class, confidence, outcomes, number of detections - holds a whole grid of thresholds in a
+few bytes, and equal rows of different frames add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidscore_evaluators._report_rows import with_every_sequence
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
+from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+Assignment = Literal["greedy", "optimal"]
+
+NOT_COUNTED, TRUE, FALSE = 0, 1, 2
+
+OutcomeArray = NDArray[np.int8]
+
+DIGITS = 33
+"""Ternary digits of one integer that binary64 holds exactly: 3**33 < 2**53."""
+
+ROW_BYTES = 256
+"""Declared bytes of a tally for each detection: a row of outcomes takes 40 and 8 for every 33
+thresholds, and the rest allows for classes that are in the truth alone."""
+
+_POWERS = 3 ** np.arange(DIGITS, dtype=np.int64)
+
+
+def greedy_outcomes(
+    scene: Scene,
+    candidates: Candidates,
+    thresholds: Sequence[float],
+    *,
+    ignored_truth: BoolArray | None = None,
+    forgiven: BoolArray | None = None,
+) -> OutcomeArray:
+    """Match greedily in descending confidence, at each threshold anew.
+
+    A detection takes the most similar free reference at or above the threshold; where there is
+    none, the most similar free absorber.
+
+    Args:
+        scene: The scene, of T objects and D detections.
+        candidates: Its pairs, down to the least threshold.
+        thresholds: K similarities that a match needs.
+        ignored_truth: (T,) objects that only absorb; none if left out.
+        forgiven: (D,) detections that are not counted if unmatched; the scene's if left out.
+
+    Returns:
+        (D, K) outcomes.
+    """
+    absorbing = np.ones(len(scene.truth) + len(scene.absorbers), dtype=np.bool_)
+    absorbing[: len(scene.truth)] = False if ignored_truth is None else ignored_truth
+    results = np.where(absorbing, NOT_COUNTED, TRUE).astype(np.int8)
+    reusable = scene.reusable_targets
+    outcomes = _unmatched(scene.forgiven if forgiven is None else forgiven, len(thresholds))
+    isolated = _isolated_edges(candidates)
+    sure = candidates.take(isolated)
+    enough = sure.similarities[:, None] >= np.array(thresholds)
+    alone = outcomes[sure.detections]
+    np.copyto(alone, results[sure.targets][:, None], where=enough)
+    outcomes[sure.detections] = alone
+    candidates = candidates.take(~isolated)
+    ordered = candidates.ordered(absorbing[candidates.targets])
+    for column, threshold in enumerate(thresholds):
+        rows = ordered.greedily_matched(reusable, threshold)
+        outcomes[ordered.detections[rows], column] = results[ordered.targets[rows]]
+    return outcomes
+
+
+def _isolated_edges(candidates: Candidates) -> BoolArray:
+    """(P,) pairs neither of whose objects has another: alike enough, they are matched."""
+    isolated: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
+    isolated &= np.bincount(candidates.targets)[candidates.targets] == 1
+    return isolated
+
+
+def optimal_outcomes(
+    scene: Scene, similarity: Similarity, thresholds: Sequence[float]
+) -> OutcomeArray:
+    """Match once, with the greatest sum of similarities in each group, and threshold after.
+
+    As many pairs are matched as a group allows. Pairs of the least similarity (boxes that do not
+    overlap, under IoU) are all one for the sum: what is left of both sides is paired in descending
+    confidence, and counts at thresholds at or below that least value alone. Detections without a
+    match at a threshold go to absorbers, greedily.
+
+    Args:
+        scene: The scene, of D detections.
+        similarity: How alike a pair is.
+        thresholds: K similarities that a true positive needs.
+
+    Returns:
+        (D, K) outcomes.
+    """
+    candidates = find_candidates(scene, similarity, np.nextafter(similarity.minimum, np.inf))
+    real = candidates.targets < len(scene.truth)
+    matched = _matched_similarities(scene, candidates.take(real), similarity)
+    outcomes = _unmatched(scene.forgiven, len(thresholds))
+    absorption = candidates.take(~real)
+    absorption = absorption.ordered(np.zeros(len(absorption), dtype=np.bool_))
+    for column, threshold in enumerate(thresholds):
+        true = matched >= threshold
+        free = absorption.take(~true[absorption.detections])
+        rows = free.greedily_matched(scene.reusable_targets, threshold)
+        outcomes[free.detections[rows], column] = NOT_COUNTED
+        outcomes[true, column] = TRUE
+    return outcomes
+
+
+def assigned_outcomes(
+    scene: Scene, similarity: Similarity, assignment: Assignment, thresholds: Sequence[float]
+) -> OutcomeArray:
+    """Outcomes by greedy or optimal assignment.
+
+    The optimal one is on the similarity extended by confidences, and so is its threshold (section
+    4.1 and appendix 3.1 of the paper); points have no such extension.
+
+    Args:
+        scene: The scene, of D detections.
+        similarity: How alike a pair is, without regard to confidences.
+        assignment: How detections are matched.
+        thresholds: K similarities that a match needs.
+
+    Returns:
+        (D, K) outcomes.
+    """
+    if assignment == "greedy":
+        above = [threshold for threshold in thresholds if threshold > similarity.minimum]
+        candidates = find_candidates(scene, similarity, min(above, default=1.0))
+        outcomes = greedy_outcomes(scene, candidates, above)
+        order = np.searchsorted(above, thresholds)
+        with_least = np.column_stack([outcomes, _all_alike(scene, similarity)])
+        return with_least[:, np.where(np.isin(thresholds, above), order, len(above))]
+    return optimal_outcomes(scene, assigned_similarity(similarity, assignment), thresholds)
+
+
+def assigned_similarity(similarity: Similarity, assignment: Assignment) -> Similarity:
+    """The similarity that an assignment is on: an optimal one extends that of boxes."""
+    extended = assignment == "optimal" and similarity.base != "euclidean"
+    return replace(similarity, confidence_extended=extended)
+
+
+def outcome_table(
+    scene: Scene,
+    outcomes: OutcomeArray,
+    detections: IntArray | None = None,
+    groups: IntArray | None = None,
+) -> Table:
+    """Count detections by domain, class, confidence and outcomes.
+
+    Args:
+        scene: The scene, of D detections.
+        outcomes: (R, K) outcomes.
+        detections: (R,) whose outcomes they are; each detection's own if left out.
+        groups: (R,) group in whose class they count; the detection's if left out.
+    """
+    rows = np.arange(len(scene.detections), dtype=np.int64) if detections is None else detections
+    where = scene.detections.groups[rows] if groups is None else groups
+    return build_table(
+        outcome_schema(outcomes.shape[1]),
+        *domain_and_class(scene, where),
+        numbers=[scene.detections.confidences[rows], *encode(outcomes)],
+        counts=[np.ones(len(rows), dtype=np.int64)],
+    )
+
+
+def outcome_schema(column_count: int) -> TableSchema:
+    """Columns of a table of outcomes at so many thresholds."""
+    codes = (f"outcomes_{index}" for index in range(code_count(column_count)))
+    return TableSchema(
+        texts=("domain", "class"), numbers=("confidence", *codes), counts=("detections",)
+    )
+
+
+def class_table(scene: Scene, counts: Mapping[str, IntArray]) -> Table:
+    """Counts by domain and class; a domain in which there is nothing has zeros.
+
+    Args:
+        scene: The scene, of G groups.
+        counts: (G,) counts by name; ``truth`` is the number of real objects.
+    """
+    every_group = np.arange(scene.group_count, dtype=np.int64)
+    table = build_table(
+        TableSchema(texts=("domain", "class"), counts=tuple(counts)),
+        *domain_and_class(scene, every_group),
+        counts=list(counts.values()),
+    )
+    return with_every_sequence(table, scene)
+
+
+def domain_and_class(scene: Scene, groups: IntArray) -> tuple[list[str], list[IntArray]]:
+    """Vocabulary and codes of the text keys (domain, class) of (N,) groups."""
+    domains = [key.domain for key in scene.sequences]
+    classes = scene.group_classes[groups] + len(domains)
+    return [*domains, *scene.classes], [scene.group_sequences[groups], classes]
+
+
+def code_count(column_count: int) -> int:
+    """Integers that hold the outcomes of so many thresholds."""
+    return -(-column_count // DIGITS)
+
+
+def encode(outcomes: OutcomeArray) -> list[FloatArray]:
+    """(D, K) outcomes as integers, `DIGITS` columns in each."""
+    codes = []
+    for first in range(0, outcomes.shape[1], DIGITS):
+        code = np.zeros(len(outcomes), dtype=np.int64)
+        for column, power in zip(
+            outcomes.T[first : first + DIGITS], _POWERS.tolist(), strict=False
+        ):
+            # Widened first: numpy before 2 multiplies an int8 column by a small number in int8.
+            code += column.astype(np.int64) * power
+        codes.append(code.astype(np.float64))
+    return codes
+
+
+def decode(table: Table, column_count: int) -> OutcomeArray:
+    """(K, columns) outcomes of each row of a table of outcomes."""
+    outcomes = np.empty((table.row_count, column_count), dtype=np.int8)
+    for index in range(code_count(column_count)):
+        rest = table.number(f"outcomes_{index}").astype(np.int64)
+        for column in range(index * DIGITS, min(column_count, (index + 1) * DIGITS)):
+            rest, outcomes[:, column] = np.divmod(rest, 3)
+    return outcomes
+
+
+def _all_alike(scene: Scene, similarity: Similarity) -> OutcomeArray:
+    """(D,) outcomes of greedy matching where every pair of a group is similar enough.
+
+    As long as a target is free some detection takes it, so that ranks alone decide, except where
+    there is a crowd, which takes only what lies in it.
+    """
+    groups, ranks = scene.detections.groups, scene.detections.ranks
+    real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]
+    outcomes = _unmatched(scene.forgiven, 1)[:, 0]
+    outcomes[ranks < real + absorbers] = NOT_COUNTED
+    outcomes[ranks < real] = TRUE
+    crowded = np.zeros(scene.group_count, dtype=np.bool_)
+    crowded[scene.absorbers.groups[scene.absorbs_many]] = True
+    if crowded.any():
+        part = scene.take_groups(crowded)
+        candidates = find_candidates(part, similarity, similarity.minimum)
+        outcomes[crowded[groups]] = greedy_outcomes(part, candidates, [similarity.minimum])[:, 0]
+    return outcomes
+
+
+def _unmatched(forgiven: BoolArray, column_count: int) -> OutcomeArray:
+    outcomes = np.full((len(forgiven), column_count), FALSE, dtype=np.int8)
+    outcomes[forgiven] = NOT_COUNTED
+    return outcomes
+
+
+def _matched_similarities(
+    scene: Scene, candidates: Candidates, similarity: Similarity
+) -> FloatArray:
+    """(D,) similarity of each detection to its match; below every threshold where it has none."""
+    chosen = maximum_weight_matching(
+        candidates.pairs,
+        candidates.similarities - similarity.minimum,
+        len(scene.detections),
+        len(scene.truth),
+    )
+    matched = np.full(len(scene.detections), -np.inf)
+    matched[candidates.detections[chosen]] = candidates.similarities[chosen]
+    groups = scene.detections.groups
+    alone = np.isinf(matched)
+    taken = np.bincount(groups[~alone], minlength=scene.group_count)
+    free = (scene.truth.counts - taken)[groups]
+    places = np.cumsum(alone) - 1
+    first = np.searchsorted(np.flatnonzero(alone), scene.detections.starts[groups])
+    matched[alone & (places - first < free)] = similarity.minimum
+    return matched

@@ -1,0 +1,337 @@
+"""Precision, recall, miss rate and false alarms by confidence, and scores by class out of them.
+
+Detections of equal confidence fall in one step: a point of a curve is what a system does with all
+detections at or above a confidence, so that nothing depends on the order of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio, scopes
+from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, decode
+from vidscore_evaluators.report import Block, Number
+from vidscore_evaluators.tally import Table
+
+Interpolation = Literal["all-point", "11-point", "101-point"]
+
+LEVELS_11 = np.arange(11) / 10
+"""Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
+
+LEVELS_101 = np.linspace(0.0, 1.0, 101)
+"""Recall levels of COCO, to the bit as pycocotools makes them: ten are one ulp over the decimal."""
+
+
+def powers_of_ten(quotients: range, divisor: int) -> FloatArray:
+    """10**(q / divisor) for each quotient q, each the nearest binary64.
+
+    `numpy.logspace` differs in the last bit between releases, and rates are compared with these.
+    """
+    return np.array([float(Decimal(10) ** (Decimal(q) / divisor)) for q in quotients])
+
+
+FPPI_SAMPLES = powers_of_ten(range(-8, 1), 4)
+"""False positives a frame at which the log-average miss rate samples, from 1e-2 to 1."""
+
+LEAST_MISS_RATE = 1e-10
+"""What a miss rate of 0 counts as in a mean of logarithms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """What a system does at each of P confidences and K thresholds.
+
+    Attributes:
+        confidences: (P,) descending, each once.
+        true: (P, K) true positives among the detections at or above the confidence.
+        false: (P, K) false positives among them.
+    """
+
+    confidences: FloatArray
+    true: IntArray
+    false: IntArray
+
+    @property
+    def totals(self) -> IntArray:
+        """(K,) true positives among all detections."""
+        if len(self.confidences) == 0:
+            return np.zeros(self.true.shape[1], dtype=np.int64)
+        totals: IntArray = self.true[-1]
+        return totals
+
+    @cached_property
+    def precisions(self) -> FloatArray:
+        """(P, K) greatest precision at or below each confidence; 0 where nothing is counted."""
+        counted = self.true + self.false
+        ratios = np.divide(self.true, counted, out=np.zeros(counted.shape), where=counted > 0)
+        highest: FloatArray = np.maximum.accumulate(ratios[::-1])[::-1]
+        return highest
+
+
+def ranked(confidences: FloatArray, outcomes: OutcomeArray, detections: IntArray) -> Ranked:
+    """Accumulate outcomes in descending confidence.
+
+    Args:
+        confidences: (R,) confidences, in any order.
+        outcomes: (R, K) outcomes.
+        detections: (R,) number of detections of each row.
+    """
+    order = np.argsort(-confidences, kind="stable")
+    confidences, outcomes = confidences[order], outcomes[order]
+    counts = detections[order, np.newaxis]
+    last = np.ones(len(order), dtype=np.bool_)
+    last[:-1] = confidences[1:] != confidences[:-1]
+    return Ranked(
+        confidences=confidences[last],
+        true=np.cumsum((outcomes == TRUE) * counts, axis=0)[last],
+        false=np.cumsum((outcomes == FALSE) * counts, axis=0)[last],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One class of one domain, or of all domains together.
+
+    Attributes:
+        domain: The domain; None for all.
+        class_: The class.
+        counts: Integers by name; ``truth`` is the number of real objects.
+        ranked: What the system does.
+    """
+
+    domain: str | None
+    class_: str
+    counts: Mapping[str, int]
+    ranked: Ranked
+
+
+def cells_by_scope(outcomes: Table, classes: Table, column_count: int) -> Iterator[list[Cell]]:
+    """The classes of all domains together and, where domains have names, of each domain.
+
+    Args:
+        outcomes: Table of outcomes.
+        classes: Table of counts by domain and class.
+        column_count: Thresholds of the outcomes.
+
+    Yields:
+        A cell for each class that has an object or a detection, in ascending order.
+    """
+    decoded = decode(outcomes, column_count)
+    confidences, detections = outcomes.number("confidence"), outcomes.count("detections")
+    outcome_rows, class_rows = _rows_by_key(outcomes), _rows_by_key(classes)
+    classes_of: defaultdict[str | None, list[str]] = defaultdict(list)
+    for scope, class_ in class_rows:
+        classes_of[scope].append(class_)
+    for domain in scopes(classes.texts("domain")):
+        cells = []
+        for class_ in sorted(classes_of[domain]):
+            rows = outcome_rows.get((domain, class_), np.zeros(0, dtype=np.int64))
+            counts = classes.counts[class_rows[domain, class_]].sum(axis=0).tolist()
+            cells.append(
+                Cell(
+                    domain,
+                    class_,
+                    dict(zip(classes.schema.counts, counts, strict=True)),
+                    ranked(confidences[rows], decoded[rows], detections[rows]),
+                )
+            )
+        yield cells
+
+
+def average_precisions(
+    found: Ranked, truth: Sequence[int], interpolation: Interpolation
+) -> list[float | None]:
+    """Area under the precision-recall curve at each threshold.
+
+    Source: section 2 of the paper, with the precision made monotone (the greatest at or beyond a
+    recall). All-point: the exact area under that step function. 11-point: PASCAL VOC 2007.
+    101-point: COCO.
+
+    Args:
+        found: What a system does at K thresholds.
+        truth: (K,) real objects at each threshold.
+        interpolation: At which recalls precision is taken.
+
+    Returns:
+        (K,) values; None where there is no object.
+    """
+    precisions = found.precisions
+    gains = np.diff(found.true, axis=0, prepend=np.zeros((1, found.true.shape[1]), dtype=np.int64))
+    values: list[float | None] = []
+    for column, count in enumerate(truth):
+        if count == 0:
+            values.append(None)
+        elif interpolation == "all-point":
+            # One after the other: a sum by halves would depend on the layout of the columns.
+            areas = np.cumsum(gains[:, column] * precisions[:, column])
+            values.append(float(areas[-1]) / count if len(areas) else 0.0)
+        else:
+            levels = LEVELS_11 if interpolation == "11-point" else LEVELS_101
+            reached = precisions_at(found.true[:, column], precisions[:, column], count, levels)
+            values.append(math.fsum(reached.tolist()) / len(levels))
+    return values
+
+
+def precisions_at(
+    true: IntArray, precisions: FloatArray, truth: int, levels: FloatArray
+) -> FloatArray:
+    """Monotone precision at recall levels; 0 where a recall is never reached.
+
+    Args:
+        true: (P,) true positives in descending confidence.
+        precisions: (P,) monotone precisions.
+        truth: Real objects, at least one.
+        levels: (L,) recalls.
+    """
+    rows = np.searchsorted(true / truth, levels, side="left")
+    reached: FloatArray = np.append(precisions, 0.0)[rows]
+    return reached
+
+
+def recalls(found: Ranked, truth: Sequence[int]) -> list[float | None]:
+    """(K,) share of the real objects that is found at all; None where there is none."""
+    totals = found.totals.tolist()
+    return [ratio(true, count) for true, count in zip(totals, truth, strict=True)]
+
+
+def miss_rates_at(
+    true: IntArray, false: IntArray, truth: int, frames: int, samples: FloatArray
+) -> FloatArray:
+    """Miss rate at false positives a frame: that of the last point at or below each sample.
+
+    Args:
+        true: (P,) true positives in descending confidence.
+        false: (P,) false positives in descending confidence.
+        truth: Real objects, at least one.
+        frames: Frames, at least one.
+        samples: (S,) false positives a frame.
+
+    Returns:
+        (S,) miss rates; 1 before any point.
+    """
+    rows = np.searchsorted(false / frames, samples, side="right")
+    missed: FloatArray = np.append(truth, truth - true)[rows] / truth
+    return missed
+
+
+def log_average_miss_rates(found: Ranked, truth: int, frames: int) -> list[float | None]:
+    """(K,) geometric mean of the miss rate at nine rates of false positives; None without truth.
+
+    Source: section 2 of the paper. Logarithms to base 10 give the same mean, and make the least
+    value exactly `LEAST_MISS_RATE`.
+    """
+    if truth == 0:
+        return [None] * found.true.shape[1]
+    values: list[float | None] = []
+    for true, false in zip(found.true.T, found.false.T, strict=True):
+        sampled = miss_rates_at(true, false, truth, frames, FPPI_SAMPLES)
+        logarithms = [math.log10(max(rate, LEAST_MISS_RATE)) for rate in sampled.tolist()]
+        values.append(float(10.0 ** (math.fsum(logarithms) / len(logarithms))))
+    return values
+
+
+def _rows_by_key(table: Table) -> dict[tuple[str | None, str], IntArray]:
+    """Rows of each class in each domain, and in all domains (None), in ascending order."""
+    domains, classes = table.codes("domain"), table.codes("class")
+    bounds = np.append(run_starts(domains, classes), table.row_count).tolist()
+    runs: dict[tuple[str | None, str], list[IntArray]] = {}
+    for first, last in pairwise(bounds):
+        domain, class_ = table.vocabulary[domains[first]], table.vocabulary[classes[first]]
+        rows = np.arange(first, last, dtype=np.int64)
+        runs[domain, class_] = [rows]
+        runs.setdefault((None, class_), []).append(rows)
+    return {key: np.concatenate(parts) for key, parts in runs.items()}
+
+
+Values = list[float | None]
+"""A score at each of K thresholds; None where it is undefined."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassEntry:
+    """A class, or the mean over the classes that are present in the reference.
+
+    Attributes:
+        domain: Domain; None for all.
+        class_: Class; None for the mean over classes.
+        values: (K,) score at each threshold.
+        cells: The classes that it is of.
+    """
+
+    domain: str | None
+    class_: str | None
+    values: Values
+    cells: list[Cell]
+
+    def mean_curve(self, curve: Callable[[Cell], FloatArray], length: int) -> Values:
+        """Mean, point by point, of a curve over the classes that have objects.
+
+        Args:
+            curve: Gives a class's `length` values.
+            length: Number of values.
+        """
+        curves = [curve(cell).tolist() for cell in self.cells if cell.counts["truth"]]
+        return [mean(values) for values in zip(*curves, strict=True)] or [None] * length
+
+
+def class_entries(
+    outcomes: Table, classes: Table, column_count: int, score: Callable[[Cell], Values]
+) -> list[ClassEntry]:
+    """Score every class, in all domains together and in each that has a name.
+
+    Args:
+        outcomes: Table of outcomes.
+        classes: Table of counts by domain and class.
+        column_count: Thresholds K of the outcomes.
+        score: Gives a class's (K,) values, None where it has no object.
+
+    Returns:
+        For each domain the mean over classes, then the classes that have a name.
+    """
+    entries: list[ClassEntry] = []
+    for cells in cells_by_scope(outcomes, classes, column_count):
+        values = [score(cell) for cell in cells]
+        means = [mean(column) for column in zip(*values, strict=True)] or [None] * column_count
+        domain = cells[0].domain if cells else None
+        entries.append(ClassEntry(domain, None, means, cells))
+        entries.extend(
+            ClassEntry(domain, cell.class_, own, [cell])
+            for cell, own in zip(cells, values, strict=True)
+            if cell.class_
+        )
+    return entries
+
+
+def class_block(
+    cells_of_scopes: Iterable[list[Cell]],
+    measures_of: Callable[[Cell], dict[str, Number]],
+    together: Callable[[list[dict[str, Number]]], dict[str, Number]],
+) -> Block:
+    """Rows of each domain, of its classes together, and of each class that has a name.
+
+    Args:
+        cells_of_scopes: As `cells_by_scope` gives them.
+        measures_of: Every measure of a class.
+        together: Every measure of some classes together.
+    """
+    figures: list[Figures] = []
+    for cells in cells_of_scopes:
+        by_class = [measures_of(cell) for cell in cells]
+        domain = cells[0].domain if cells else None
+        figures.append(Figures(domain, None, None, together(by_class)))
+        figures.extend(
+            Figures(domain, cell.class_, None, values)
+            for cell, values in zip(cells, by_class, strict=True)
+            if cell.class_
+        )
+    return block_of(figures)

@@ -1,0 +1,312 @@
+"""Mistakes of a detector by kind, and how much each kind costs (``errors``).
+
+Source: D. Bolya et al., "TIDE: A General Toolbox for Identifying Object Detection Errors", section
+2. Detections are matched greedily at the threshold t; each that is false is of one kind, the
+first of these that applies, where b is the background threshold:
+
+- *poor localisation*: the most similar object of its class has a similarity of at least b, but
+  below t. Mended, it is a true positive of that object.
+- *wrong class*: an object of another class has a similarity of at least t. Mended, it is a true
+  positive of that object, in its class.
+- *duplicate*: an object of its class has a similarity of at least t, but is taken. Mended, it is
+  gone.
+- *false alarm*: no object has a similarity of b or more. Mended, it is gone.
+- *both wrong*: what remains: some object of another class has a similarity from b up to t.
+  Mended, it is gone.
+
+An object that is not found is *missed* unless a poor localisation or a wrong class points at it;
+mended, it is no longer asked for. The gain is the AP with all mistakes of one kind mended, less
+the AP as it is. Mending changes one kind at a time: gains do not add up.
+
+Readings of this project:
+
+1. The order of the kinds is that of TIDE's implementation; its article leaves it open.
+2. Where several mended detections point at one object, the most confident one gets it, and the
+   others are gone; all are where the object is matched already.
+3. A class all of whose objects are missed has no gain from finding them (null): nothing of it
+   would be left to score.
+4. Where classes are ignored, there is no wrong class.
+
+Differences from tidecv 1.0.1, whose counts are the same, in the gains:
+
+1. tidecv mends one detection of an object alone, be it a poor localisation or a wrong class; the
+   article, and this, mend each kind by itself.
+2. A class all of whose objects are missed has an AP of 0 there once they are found (reading 3).
+3. tidecv takes negative gains as 0, averages over classes that are only detected, too, and looks at
+   100 detections of an image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import mean
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
+from vidscore_evaluators.criterion import (
+    LEFT_OUT,
+    RANKED,
+    THRESHOLD,
+    Criterion,
+    CriterionParameters,
+    left_out_table,
+)
+from vidscore_evaluators.detection._outcomes import (
+    FALSE,
+    NOT_COUNTED,
+    ROW_BYTES,
+    TRUE,
+    OutcomeArray,
+    class_table,
+    outcome_table,
+)
+from vidscore_evaluators.detection._precision_recall import (
+    Cell,
+    Interpolation,
+    average_precisions,
+    cells_by_scope,
+    class_block,
+)
+from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES, ap_measure
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.evaluator import Averaging, Direction, Growth, Measure, Task, count_measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
+from vidscore_evaluators.tally import Table, Tally
+
+KINDS = ("poor_localisation", "wrong_class", "duplicate", "false_alarm", "both_wrong")
+"""Kinds of false detections; a detection's kind is an index into these."""
+
+POOR_LOCALISATION, WRONG_CLASS, DUPLICATE, FALSE_ALARM, BOTH_WRONG = range(len(KINDS))
+
+MISSED = "missed"
+
+COLUMNS = 2 + len(KINDS)
+"""Columns of outcomes: as they are, with each kind mended, and again as they are."""
+
+_NONE = -1
+
+
+def _gain(kind: str) -> Measure:
+    return Measure(
+        f"ap_gain_{kind}",
+        f"AP to be gained by mending: {kind.replace('_', ' ')}.",
+        direction=Direction.NONE,
+        averaging=Averaging.MEAN,
+    )
+
+
+@dataclass(frozen=True)
+class DetectionErrorsParameters(CriterionParameters):
+    """Parameters of `DetectionErrors`."""
+
+    threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
+    background_threshold: float = parameter(
+        0.1, "Least similarity of a detection that means an object at all.", **THRESHOLD
+    )
+    interpolation: Interpolation = parameter(
+        "101-point", "At which recalls precision is taken: everywhere, at 11 or at 101 levels."
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """What is no background must be less than a match."""
+        if self.background_threshold > self.threshold:
+            yield Fault(
+                f"{self.background_threshold:g}",
+                f"at most the threshold, {self.threshold:g}",
+                field="background_threshold",
+            )
+
+
+class DetectionErrors(Criterion[DetectionErrorsParameters]):
+    """Mistakes by kind, class and domain, and the AP to be gained by mending each kind."""
+
+    name = "errors"
+    version = "1.1.0"
+    title = "Mistakes of a detector by kind, and the AP that mending each would gain"
+    task = Task.DETECTION
+    Parameters = DetectionErrorsParameters
+    measures = (
+        ap_measure("ap", "AP at the threshold, mean over classes."),
+        *(
+            count_measure(kind, f"Mistakes of the kind: {kind.replace('_', ' ')}.", Direction.LOWER)
+            for kind in (MISSED, *KINDS)
+        ),
+        *(_gain(kind) for kind in (MISSED, *KINDS)),
+    )
+    ranking = ("ap",)
+    needs = RANKED
+
+    @property
+    def growth(self) -> Growth:
+        """A row or two for each confidence, class and pattern of outcomes."""
+        return Growth("detection", 2 * ROW_BYTES)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Outcomes as they are and with each kind mended, and mistakes by class."""
+        scene = self.scene(aligned)
+        mistakes = _find_mistakes(
+            scene,
+            self.parameters.similarity,
+            self.parameters.least(self.parameters.threshold),
+            self.parameters.least(self.parameters.background_threshold),
+        )
+        return {
+            OUTCOMES: _mended_outcomes(scene, mistakes),
+            CLASSES: class_table(scene, _counts(scene, mistakes)),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Counts, and gains of AP."""
+        cells = cells_by_scope(tally.tables[OUTCOMES], tally.tables[CLASSES], COLUMNS)
+        block = class_block(cells, self._measures, self._together)
+        return Scores((block,), (), self.scene_warnings(tally))
+
+    def _measures(self, cell: Cell) -> dict[str, Number]:
+        truth, missed = cell.counts["truth"], cell.counts[MISSED]
+        asked_for = [truth] * (COLUMNS - 1) + [truth - missed]
+        ap, *mended = average_precisions(cell.ranked, asked_for, self.parameters.interpolation)
+        gains = {
+            f"ap_gain_{kind}": None if ap is None or value is None else value - ap
+            for kind, value in zip((*KINDS, MISSED), mended, strict=True)
+        }
+        return {"ap": ap} | {kind: cell.counts[kind] for kind in (MISSED, *KINDS)} | gains
+
+    def _together(self, by_class: list[dict[str, Number]]) -> dict[str, Number]:
+        """Sums of counts and means of figures over classes."""
+        return {
+            measure.name: sum(int(values[measure.name] or 0) for values in by_class)
+            if measure.unit == "count"
+            else mean(values[measure.name] for values in by_class)
+            for measure in self.measures
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Mistakes:
+    """What is wrong with each detection and object.
+
+    Attributes:
+        outcomes: (D,) outcome of each detection as it is.
+        kinds: (D,) index into `KINDS` of each false detection, -1 for the others.
+        pointed_at: (D,) object that a poor localisation or a wrong class points at, else -1.
+        mended: (D,) whether mending makes it the true positive of that object.
+        missed: (T,) objects that nothing finds or points at.
+    """
+
+    outcomes: OutcomeArray
+    kinds: IntArray
+    pointed_at: IntArray
+    mended: BoolArray
+    missed: BoolArray
+
+
+def _find_mistakes(
+    scene: Scene, similarity: Similarity, threshold: float, background: float
+) -> _Mistakes:
+    own = find_candidates(scene, similarity, background)
+    outcomes, found = _match(scene, own, threshold)
+    own = own.take(own.targets < len(scene.truth))
+    other = _of_other_classes(scene, find_candidates(scene.by_frame(), similarity, background))
+    own_best, own_object = _most_similar(own, len(scene.detections))
+    other_best, other_object = _most_similar(other, len(scene.detections))
+    kinds = np.select(
+        [
+            (own_best >= background) & (own_best < threshold),
+            other_best >= threshold,
+            own_best >= threshold,
+            np.maximum(own_best, other_best) < background,
+        ],
+        [POOR_LOCALISATION, WRONG_CLASS, DUPLICATE, FALSE_ALARM],
+        BOTH_WRONG,
+    )
+    kinds[outcomes != FALSE] = _NONE
+    objects = {POOR_LOCALISATION: own_object, WRONG_CLASS: other_object}
+    pointed_at = np.full(len(kinds), _NONE, dtype=np.int64)
+    mended = np.zeros(len(kinds), dtype=np.bool_)
+    for kind, pointed in objects.items():
+        rows = np.flatnonzero(kinds == kind)
+        pointed_at[rows] = pointed[rows]
+        rows = rows[~found[pointed[rows]]]
+        mended[_most_confident(scene.detections.confidences, rows, pointed[rows])] = True
+    missed = ~found
+    missed[pointed_at[pointed_at != _NONE]] = False
+    return _Mistakes(outcomes, kinds, pointed_at, mended, missed)
+
+
+def _match(
+    scene: Scene, candidates: Candidates, threshold: float
+) -> tuple[OutcomeArray, BoolArray]:
+    """Greedy outcomes of (D,) detections, and which of (T,) objects are found."""
+    absorbing = np.arange(len(scene.truth) + len(scene.absorbers)) >= len(scene.truth)
+    ordered = candidates.ordered(absorbing[candidates.targets])
+    pairs = ordered.take(ordered.greedily_matched(scene.reusable_targets, threshold))
+    outcomes = np.where(scene.forgiven, NOT_COUNTED, FALSE).astype(np.int8)
+    outcomes[pairs.detections] = np.where(absorbing[pairs.targets], NOT_COUNTED, TRUE)
+    found = marked(len(absorbing), pairs.targets)
+    return outcomes, found[: len(scene.truth)]
+
+
+def _of_other_classes(scene: Scene, candidates: Candidates) -> Candidates:
+    """Pairs of a frame whose detection and real object are of different classes."""
+    pairs = candidates.take(candidates.targets < len(scene.truth))
+    different = scene.detections.groups[pairs.detections] != scene.truth.groups[pairs.targets]
+    return pairs.take(different)
+
+
+def _most_similar(candidates: Candidates, count: int) -> tuple[FloatArray, IntArray]:
+    """(D,) greatest similarity of each detection, below all if it has none, and whose it is."""
+    ordered = candidates.ordered(np.zeros(len(candidates), dtype=np.bool_))
+    best = ordered.take(run_starts(ordered.detections))
+    similarities = np.full(count, -np.inf)
+    objects = np.full(count, _NONE, dtype=np.int64)
+    similarities[best.detections] = best.similarities
+    objects[best.detections] = best.targets
+    return similarities, objects
+
+
+def _most_confident(confidences: FloatArray, rows: IntArray, objects: IntArray) -> IntArray:
+    """Of the rows that share an object, the one of greatest confidence, the first of equals."""
+    order = np.lexsort((rows, -confidences[rows], objects))
+    return rows[order[run_starts(objects[order])]]
+
+
+def _mended_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
+    """Outcomes as they are, with each kind mended, and again as they are."""
+    outcomes = np.repeat(mistakes.outcomes[:, np.newaxis], COLUMNS, axis=1)
+    false = np.flatnonzero(mistakes.kinds != _NONE)
+    outcomes[false, 1 + mistakes.kinds[false]] = NOT_COUNTED
+    here = np.flatnonzero(mistakes.mended & (mistakes.kinds == POOR_LOCALISATION))
+    outcomes[here, 1 + POOR_LOCALISATION] = TRUE
+    # A mended class is another class's true positive, and is there in that column alone.
+    there = np.flatnonzero(mistakes.mended & (mistakes.kinds == WRONG_CLASS))
+    moved = np.full((len(there), COLUMNS), NOT_COUNTED, dtype=np.int8)
+    moved[:, 1 + WRONG_CLASS] = TRUE
+    detections = np.arange(len(scene.detections), dtype=np.int64)
+    return outcome_table(
+        scene,
+        np.concatenate([outcomes, moved]),
+        np.concatenate([detections, there]),
+        np.concatenate([scene.detections.groups, scene.truth.groups[mistakes.pointed_at[there]]]),
+    )
+
+
+def _counts(scene: Scene, mistakes: _Mistakes) -> dict[str, IntArray]:
+    """Objects, missed ones, and mistakes of each kind, by group."""
+
+    def by_group(groups: IntArray) -> IntArray:
+        return np.bincount(groups, minlength=scene.group_count)
+
+    counts = {
+        "truth": scene.truth.counts,
+        MISSED: by_group(scene.truth.groups[mistakes.missed]),
+    }
+    for index, kind in enumerate(KINDS):
+        counts[kind] = by_group(scene.detections.groups[mistakes.kinds == index])
+    return counts

@@ -1,0 +1,239 @@
+"""F1, precision and recall over thresholds of similarity.
+
+Source: the trustworthiness paper, section 2. One optimal assignment in each group, the one with
+the greatest sum of similarities, is thresholded after: TP(t) is the number of its pairs with a
+similarity >= t, and F1 = 2 TP / (m + n) for m references and n predictions.
+
+Notes on what the text leaves open:
+
+1. Counts are pooled over frames (and, where classes are told apart, over classes) before a ratio is
+   taken; `f1_class_mean` is the mean over the classes that are present in the reference.
+2. Detections that are absorbed or forgiven are no predictions: n is the number of those that
+   count, at each threshold.
+3. At a threshold at or below the least similarity every pair counts, so that TP = min(m, n) in
+   each group.
+4. Where there is neither a reference nor a prediction, F1 is 1, so that its dissimilarity of two
+   empty sets is 0, as section 4.2 has it for distances; precision and recall are null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import (
+    EVERYTHING,
+    Figures,
+    Scope,
+    block_of,
+    grouped_rows,
+    mean,
+    ratio,
+    with_every_sequence,
+)
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.criterion import (
+    LEFT_OUT,
+    THRESHOLD,
+    Criterion,
+    ExtendedParameters,
+    ThresholdGrid,
+    left_out_table,
+)
+from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, optimal_outcomes
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    Task,
+    count_measure,
+)
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Curve, Number, Scores
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+
+COUNTS = "counts"
+
+CLASSES_PER_SEQUENCE = 100
+"""Classes that the declared growth of a tally allows for in each sequence."""
+
+
+def _score(name: str, description: str, averaging: Averaging = Averaging.POOLED) -> Measure:
+    return Measure(name, description, averaging=averaging, dissimilarity=Dissimilarity.ONE_MINUS)
+
+
+@dataclass(frozen=True)
+class F1Parameters(ExtendedParameters):
+    """Parameters of `F1`."""
+
+    threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
+
+
+@dataclass(frozen=True, eq=False)
+class _CountsByThreshold:
+    """Counts of one domain, class and sequence at K thresholds."""
+
+    truth: int
+    true: IntArray
+    false: IntArray
+
+    @classmethod
+    def of(cls, row: IntArray) -> _CountsByThreshold:
+        """Counts of a row of the table."""
+        true, false = row[1:].reshape(2, -1)
+        return cls(int(row[0]), true, false)
+
+    @cached_property
+    def f1(self) -> list[float]:
+        """(K,) F1 at each threshold."""
+        return [
+            2 * true / both if (both := self.truth + true + false) else 1.0
+            for true, false in zip(self.true.tolist(), self.false.tolist(), strict=True)
+        ]
+
+    def values(self, grid: ThresholdGrid, column: int) -> dict[str, Number]:
+        """Every measure but the mean over classes."""
+        true, false = int(self.true[column]), int(self.false[column])
+        partial, full = grid.means(self.f1)
+        return {
+            "f1": self.f1[column],
+            "precision": ratio(true, true + false),
+            "recall": ratio(true, self.truth),
+            "f1_m_partial": partial,
+            "f1_m_full": full,
+            "true_positives": true,
+            "false_positives": false,
+            "false_negatives": self.truth - true,
+        }
+
+
+class F1(Criterion[F1Parameters]):
+    """F1, precision and recall at one threshold of similarity, and F1 over all of them."""
+
+    name = "f1"
+    version = "1.1.0"
+    title = "F1, precision and recall over thresholds of similarity, by optimal assignment"
+    task = Task.DETECTION
+    Parameters = F1Parameters
+    measures = (
+        _score("f1", "2 TP / (references + predictions) at the threshold."),
+        _score("precision", "TP / predictions at the threshold."),
+        _score("recall", "TP / references at the threshold."),
+        _score("f1_m_partial", "Mean of F1 over the thresholds 0.5, 0.55, ..., 0.95."),
+        _score("f1_m_full", "Mean of F1 over the whole grid of thresholds but its extremes."),
+        _score("f1_class_mean", "Mean of F1 over the classes of the reference.", Averaging.MEAN),
+        count_measure("true_positives", "Pairs at the threshold.", Direction.HIGHER),
+        count_measure("false_positives", "Predictions without a reference.", Direction.LOWER),
+        count_measure("false_negatives", "References without a prediction.", Direction.LOWER),
+    )
+    ranking = ("f1",)
+    threshold_parameter = "threshold"
+
+    @property
+    def growth(self) -> Growth:
+        """One row of counts for each sequence and class."""
+        row = 3 * 8 + 8 * (1 + 2 * len(self._grid.thresholds))
+        return Growth("sequence", row * CLASSES_PER_SEQUENCE)
+
+    @property
+    def _grid(self) -> ThresholdGrid:
+        return ThresholdGrid.of(self.parameters.similarity, [self.parameters.threshold])
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts by sequence and class, at every threshold of the grid."""
+        scene = self.scene(aligned)
+        least = list(map(self.parameters.least, self._grid.thresholds))
+        outcomes = optimal_outcomes(scene, self.parameters.similarity, least)
+        counts = with_every_sequence(_count_table(scene, outcomes), scene)
+        return {COUNTS: counts, LEFT_OUT: left_out_table(scene)}
+
+    def scores(self, tally: Tally) -> Scores:
+        """Scores at the threshold of the parameters."""
+        counts, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
+        curves = tuple(
+            Curve("f1_by_threshold", grid.curve("f1", own.f1), *scope[:2])
+            for scope, own in counts.by_scope.items()
+            if scope.sequence is None
+        )
+        bare = self._bare_scores(tally, counts, grid, self.parameters.threshold)
+        return replace(bare, curves=curves)
+
+    def grid_scores(self, tally: Tally, parameter: str) -> Mapping[float, Scores]:
+        """Scores at every threshold of the grid, without curves."""
+        if parameter != "threshold":
+            return super().grid_scores(tally, parameter)
+        counts, grid = _CountsByScope(tally.tables[COUNTS]), self._grid
+        return {
+            value: self._bare_scores(tally, counts, grid, value) for value in self.grid(parameter)
+        }
+
+    def _bare_scores(
+        self, tally: Tally, counts: _CountsByScope, grid: ThresholdGrid, threshold: float
+    ) -> Scores:
+        [column] = grid.columns([threshold])
+        sets, parts = [], []
+        for scope, own in counts.by_scope.items():
+            values = own.values(grid, column)
+            if scope == Scope(scope.domain):
+                values["f1_class_mean"] = counts.class_mean(scope.domain, column)
+                sets.append(Figures(*scope, values))
+            else:
+                parts.append(Figures(*scope, values))
+        return Scores((block_of(sets), block_of(parts)), warnings=self.scene_warnings(tally))
+
+
+class _CountsByScope:
+    """The counts of a table, summed for all that a report has rows of.
+
+    Attributes:
+        by_scope: Everything first, then domains, classes and sequences.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.by_scope = {EVERYTHING: _CountsByThreshold.of(table.counts.sum(axis=0))}
+        for scope, _, grouped, row in grouped_rows(table):
+            self.by_scope[scope] = _CountsByThreshold.of(grouped.counts[row])
+        self._classes: dict[str | None, list[_CountsByThreshold]] = {}
+        for scope, _, grouped, row in grouped_rows(table, "class"):
+            if scope.sequence is not None:
+                break
+            own = _CountsByThreshold.of(grouped.counts[row])
+            self._classes.setdefault(scope.domain, []).append(own)
+
+    def class_mean(self, domain: str | None, column: int) -> float | None:
+        """Mean of F1 at one threshold over the classes that have objects."""
+        own = self._classes.get(domain, [])
+        return mean(counts.f1[column] for counts in own if counts.truth)
+
+
+def _count_table(scene: Scene, outcomes: OutcomeArray) -> Table:
+    """Count by domain, sequence and class.
+
+    Args:
+        scene: The scene, of G groups and D detections.
+        outcomes: (D, K) outcomes.
+    """
+    columns = outcomes.shape[1]
+    by_group = [
+        np.bincount(
+            scene.detections.groups[outcomes[:, column] == kind], minlength=scene.group_count
+        )
+        for kind in (TRUE, FALSE)
+        for column in range(columns)
+    ]
+    kinds = ("true", "false")
+    return build_table(
+        TableSchema(
+            texts=("domain", "sequence", "class"),
+            counts=("truth", *(f"{kind}_{column}" for kind in kinds for column in range(columns))),
+        ),
+        *scene.text_keys(scene.group_sequences, scene.group_classes),
+        counts=[scene.truth.counts, *by_group],
+    )

@@ -1,0 +1,386 @@
+"""Distances of the objects and detections of a frame: ``hausdorff``, ``emd`` and ``ospa``.
+
+Source: the trustworthiness paper, section 4.2 and appendix 3.2, with the base distances of section
+4.1: 1 - IoU, (1 - GIoU)/2, both also extended by confidences, and for points min(1, d/c) with d
+the Euclidean distance and c the cut-off in pixels.
+
+
+Hausdorff distance: eq. 1. Earth mover's distance of any order (Wasserstein distance): eq. 2, with
+masses 1/m and 1/n. OSPA, the optimal sub-pattern assignment distance: eq. 3, and appendix 3.2,
+eq. 5; not divided by c. How frames and classes are averaged is in `SetDistance`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import (
+    Figures,
+    Scope,
+    Total,
+    block_of,
+    mean,
+    named,
+    totals_by_part,
+    totals_by_scope,
+)
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape
+from vidscore_evaluators.criterion import LEFT_OUT, Criterion, ExtendedParameters, left_out_table
+from vidscore_evaluators.distances._kernels import (
+    cutoff_grid,
+    cutoff_parameter,
+    emd,
+    hausdorff,
+    order_parameter,
+    ospa,
+)
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Growth,
+    Measure,
+    Task,
+    count_measure,
+)
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Block, Number, Scores
+from vidscore_evaluators.scene import Scene
+from vidscore_evaluators.similarity import Similarity
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table, to_float
+
+FRAMES, SETS = "frames", "sets"
+
+CLASSES_PER_SEQUENCE = 100
+"""Classes that the declared growth of a tally allows for in each sequence."""
+
+CELLS_PER_PART = 1 << 16
+"""Base distances that are computed at a time: few enough for the processor's cache."""
+
+_COUNTS = ("occupied", "references", "predictions")
+
+Frames = Literal["all", "occupied"]
+
+
+@dataclass(frozen=True)
+class SetDistanceParameters(ExtendedParameters):
+    """Parameters that all set distances share."""
+
+    frames: Frames = parameter(
+        "all",
+        "Whether a mean is over all evaluated frames or, for each class, over those in which "
+        "either side holds something.",
+    )
+
+
+ParametersType = TypeVar("ParametersType", bound=SetDistanceParameters)
+
+
+def distance_measure(name: str, description: str) -> Measure:
+    """A measure that is a distance in [0, 1], averaged over frames and classes."""
+    return Measure(
+        name,
+        description,
+        direction=Direction.LOWER,
+        averaging=Averaging.MEAN,
+        dissimilarity=Dissimilarity.VALUE,
+    )
+
+
+COUNT_MEASURES = (
+    count_measure("frames", "Evaluated frames."),
+    count_measure("references", "Objects of the truth."),
+    count_measure("predictions", "Detections."),
+)
+
+
+class SetDistance(Criterion[ParametersType]):
+    """A criterion that is a distance of two sets in each frame and class.
+
+    The paper has one pair of sets. How its distances become figures of many frames is this
+    project's reading:
+
+    1. In a class (or where classes are ignored, in all), a set is what one frame holds. The figure
+       of a class is the mean over frames, of all sequences together: every evaluated frame counts
+       once, whatever it holds. A frame that holds nothing on either side is one at a distance of 0
+       (section 4.2). With ``frames = occupied`` such frames are left out of the mean, as eq. 4 does
+       with the instants of tracks; a class that is rare is then not hidden behind them.
+    2. The figure of a domain, of a sequence and of everything is the mean over the classes that are
+       present in its reference, each of the frames of that domain or sequence. Where its reference
+       is empty, the classes of its detections take their place, so that spurious detections alone
+       are at the greatest distance; where there is nothing at all, the distance is 0.
+    3. Where there is no frame, figures are null.
+    4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
+       and crowds are in no set.
+
+    A subclass gives `distances`, and names them in `parts`.
+
+    Attributes:
+        parts: Names of the measures that are distances, in the order that `distances` gives them.
+    """
+
+    task = Task.DETECTION
+    resolves_dont_care = True
+    parts: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
+        """Distances of sets; pure, and each depends on its own matrix alone.
+
+        Args:
+            base: (K, m, n) base distances of m references and n predictions, either of which may
+                be none.
+
+        Returns:
+            For each of `parts` K distances.
+        """
+
+    @property
+    def growth(self) -> Growth:
+        """One row for each sequence and class, and one for each sequence."""
+        row = 8 * (3 + len(_COUNTS)) + 64 * len(self.parts)
+        return Growth("sequence", row * CLASSES_PER_SEQUENCE + 3 * 8)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Sums of distances by sequence and class, and frames by sequence."""
+        scene = self.scene(aligned)
+        return {
+            SETS: self.set_table(scene),
+            FRAMES: frame_table(scene),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Means of distances."""
+        figures = SetFigures(tally, self.parts, self.parameters.frames)
+        return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
+
+    def set_table(self, scene: Scene) -> Table:
+        """Distances and counts of the sets of a scene, by sequence and class."""
+        sums = np.zeros((len(self.parts), scene.group_count))
+        for groups, base in base_distances(scene, self.parameters.similarity):
+            sums[:, groups] = self.distances(base)
+        counts = (scene.truth.counts, scene.detections.counts)
+        distances = dict(zip(self.parts, sums, strict=True))
+        return set_table(scene, scene.group_sequences, scene.group_classes, counts, distances)
+
+
+def set_table(
+    scene: Scene,
+    sequences: IntArray,
+    classes: IntArray,
+    counts: tuple[IntArray, IntArray],
+    distances: Mapping[str, FloatArray],
+) -> Table:
+    """Sum K pairs of sets by sequence and class.
+
+    Args:
+        scene: Names the sequences and classes.
+        sequences: (K,) sequence of each.
+        classes: (K,) class of each.
+        counts: (K,) references, and predictions, of each.
+        distances: (K,) distances, by part.
+    """
+    references, predictions = counts
+    return build_table(
+        TableSchema(("domain", "sequence", "class"), (), _COUNTS, tuple(distances)),
+        *scene.text_keys(sequences, classes),
+        counts=[(references > 0) | (predictions > 0), references, predictions],
+        sums=list(distances.values()),
+    )
+
+
+def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Base distances of all groups, those of equal shape together.
+
+    Args:
+        scene: The scene, of G groups.
+        similarity: Whose distance is the base.
+
+    Yields:
+        (K,) groups and their (K, m, n) distances; each group once, a part at a time.
+    """
+    shapes = batch_by_shape(scene.truth.counts, scene.detections.counts, CELLS_PER_PART)
+    for groups, height, width in shapes:
+        yield groups, _matrices(scene, similarity, groups, height, width)
+
+
+def _matrices(
+    scene: Scene, similarity: Similarity, groups: IntArray, height: int, width: int
+) -> FloatArray:
+    """(K, height, width) base distances of groups that all have that shape."""
+    truth, detections = scene.truth, scene.detections
+    rows = (truth.starts[groups, None] + np.arange(height))[:, :, None]
+    columns = (detections.starts[groups, None] + np.arange(width))[:, None, :]
+    similarities = similarity.of_pairs(
+        truth.coordinates.take(rows, axis=0),
+        detections.coordinates.take(columns, axis=0),
+        truth.confidences.take(rows),
+        detections.confidences.take(columns),
+    )
+    return similarity.distances(similarities)
+
+
+def frame_table(scene: Scene) -> Table:
+    """Count evaluated frames by sequence."""
+    return build_table(
+        TableSchema(("domain", "sequence"), counts=("frames",)),
+        *scene.text_keys(scene.frame_sequences),
+        counts=[np.ones(scene.frame_count, dtype=np.int64)],
+    )
+
+
+class SetFigures:
+    """What a tally holds, summed for all that a report has rows of."""
+
+    def __init__(self, tally: Tally, parts: tuple[str, ...], frames: Frames) -> None:
+        self._parts = parts
+        self._occupied = frames == "occupied"
+        self._totals = totals_by_part(tally.tables[SETS], "class")
+        totals = totals_by_scope(tally.tables[FRAMES])
+        self._frames = {scope: total.counts["frames"] for scope, total in totals.items()}
+
+    def blocks(self) -> tuple[Block, Block]:
+        """Everything, domains and sequences; then classes, over all domains and in each."""
+        scopes = [self._scope(scope) for scope in self._frames]
+        return block_of(scopes), block_of(list(self._classes()))
+
+    def _scope(self, scope: Scope) -> Figures:
+        totals = list(self._totals.get(scope, {}).values())
+        present = [total for total in totals if total.counts["references"]] or [
+            total for total in totals if total.counts["occupied"]
+        ]
+        return Figures(*scope, self._values(totals, present, self._frames[scope]))
+
+    def _classes(self) -> Iterator[Figures]:
+        """Each class that has a name."""
+        for scope in [scope for scope in self._frames if scope.sequence is None]:
+            totals = self._totals.get(scope, {})
+            for class_ in named(totals):
+                total = totals[class_]
+                # A class may have had nothing but what don't-care took away.
+                present = [total] if total.counts["occupied"] else []
+                values = self._values([total], present, self._frames[scope])
+                yield Figures(scope.domain, class_, None, values)
+
+    def _values(self, totals: list[Total], present: list[Total], frames: int) -> dict[str, Number]:
+        """Means over the classes that are present, and counts of all."""
+        means = [
+            {
+                name: to_float(exact, total.counts["occupied"] if self._occupied else frames)
+                for name, exact in total.sums.items()
+            }
+            for total in present
+        ]
+        nothing = 0.0 if frames else None
+        values: dict[str, Number] = {
+            name: mean(entry[name] for entry in means) if means else nothing for name in self._parts
+        }
+        counts = {name: sum(total.counts[name] for total in totals) for name in _COUNTS[1:]}
+        return values | {"frames": frames} | counts
+
+
+@dataclass(frozen=True)
+class HausdorffParameters(SetDistanceParameters):
+    """Parameters of `Hausdorff`."""
+
+
+class Hausdorff(SetDistance[HausdorffParameters]):
+    """The Hausdorff distance of references and predictions, frame by frame."""
+
+    name = "hausdorff"
+    version = "1.1.0"
+    title = "Hausdorff distance of the objects and detections of a frame"
+    Parameters = HausdorffParameters
+    parts = ("hausdorff",)
+    measures = (
+        distance_measure("hausdorff", "Greatest distance to the nearest of the other side."),
+        *COUNT_MEASURES,
+    )
+    ranking = ("hausdorff",)
+
+    def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
+        """Hausdorff distances."""
+        return (hausdorff(base),)
+
+
+@dataclass(frozen=True)
+class EmdParameters(SetDistanceParameters):
+    """Parameters of `Emd`."""
+
+    order: float = order_parameter()
+
+
+class Emd(SetDistance[EmdParameters]):
+    """The earth mover's distance of references and predictions, frame by frame."""
+
+    name = "emd"
+    version = "1.1.0"
+    title = "Earth mover's distance of the objects and detections of a frame, of any order"
+    Parameters = EmdParameters
+    parts = ("emd",)
+    measures = (
+        distance_measure("emd", "Least cost of moving references of equal mass to predictions."),
+        *COUNT_MEASURES,
+    )
+    ranking = ("emd",)
+
+    def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
+        """Earth mover's distances."""
+        return (emd(base, self.parameters.order),)
+
+
+@dataclass(frozen=True)
+class OspaParameters(SetDistanceParameters):
+    """Parameters of `Ospa`."""
+
+    cutoff: float = cutoff_parameter()
+    order: float = order_parameter()
+
+
+class Ospa(SetDistance[OspaParameters]):
+    """The OSPA distance of references and predictions, frame by frame.
+
+    The parts are those of D. Schuhmacher, B.-T. Vo and B.-N. Vo, "A consistent metric for
+    performance evaluation of multi-object filters": with order p, OSPA^p = localisation^p +
+    cardinality^p in each frame. How frames and classes are averaged is in
+    `vidscore_evaluators.distances.sets`.
+
+    What else is to be known:
+
+    1. The parts are averaged over frames each for itself. Their means add up to that of OSPA for
+       p = 1 alone.
+    2. Where one side is empty, all of the distance, c, is cardinality.
+    3. For a similarity threshold t the paper's OSPA_c has the cut-off 1 - t (IoU) or (1 - t)/2
+       (GIoU); the grid of `cutoff` is that of the thresholds -1 or 0 to 0.95 in steps of 0.05.
+    """
+
+    name = "ospa"
+    version = "1.1.0"
+    title = "OSPA distance of the objects and detections of a frame, and its two parts"
+    Parameters = OspaParameters
+    parts = ("ospa", "localisation", "cardinality")
+    measures = (
+        distance_measure("ospa", "Least mean cost of pairing, c for what has no partner."),
+        distance_measure("localisation", "Part of OSPA that is due to distances of pairs."),
+        distance_measure("cardinality", "Part of OSPA that is due to what has no partner."),
+        *COUNT_MEASURES,
+    )
+    ranking = ("ospa",)
+
+    def grid(self, parameter: str) -> tuple[float, ...]:
+        """The cut-offs that belong to thresholds of the base, and what other parameters declare."""
+        if parameter == "cutoff":
+            return cutoff_grid(self.parameters.similarity)
+        return super().grid(parameter)
+
+    def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
+        """OSPA distances and their parts."""
+        found = ospa(base, self.parameters.cutoff, self.parameters.order)
+        return found.distance, found.localisation, found.cardinality

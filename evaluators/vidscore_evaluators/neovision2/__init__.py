@@ -1,0 +1,349 @@
+"""Neovision2: detection of objects of ten classes in tower and helicopter video.
+
+Source: R. Ekambaram, D. Goldgof, R. Kasturi, Y. Ran and Q. Zheng, "Neovision2 Performance
+Evaluation Protocol", version 3.0, 16 April 2012. Section, equation and table numbers here and in
+the modules are those of that document.
+
+The document leaves points open, and the scoring software that it announces (section 5) is not at
+hand. What follows is how this project reads it. Where a user may want another reading, a
+parameter is named.
+
+Every comparison of an overlap ratio or a share of area allows 1e-9 for rounding: a pair counts
+from 0.2 - 1e-9 on; "over 20 %" begins above 0.2 + 1e-9. Confidences are compared as they are.
+Areas are computed in binary64 from the coordinates as given: no box is clipped to its image, and
+a box from 0 to 10 is 10 wide.
+
+Order in a frame: frames that are not evaluated go; objects become envelopes; regions take out
+what they cover; the confidence threshold; merging (detection-only); matching.
+
+1. *Envelopes* (section 3.1). Annotated and detected objects alike are reduced to the smallest
+   upright box around their corners; a box of two points may be given by any two opposite corners.
+   A don't-care region keeps its four corners; where its sides cross, it is their convex hull, and
+   a warning says so. A box without area stays, with a warning: it never matches, and it is never
+   inside a region.
+2. *Matching* (section 3.2). In each frame and class a one-to-one matching with as many pairs of
+   an overlap ratio of at least `overlap_threshold` as possible: with any c_m and c_f, no other
+   has a better NMOTDA. The sizes of overlaps above the threshold play no part.
+3. *NMOTDA* (eq. 2) is taken over all evaluated frames of all sequences of a domain (section 3.3),
+   and reported by sequence besides. Without ground-truth objects it is undefined (null), and the
+   counts are still reported. Costs are `c_m` and `c_f`, both 1.
+4. *Evaluated frames* (the sums of eq. 2 run over them) are those that the truth lists.
+   With `frames = "all"` they are all from 0, or from the first frame that the specification
+   names, to the last listed one; sequences whose evaluated frames the specification lists or
+   counts are left to it. Detections in other frames are not scored, and a warning counts them.
+5. *Don't-care frames* (section 3.7) are left out of every count and average, evaluated frames
+   included; their detections are counted apart.
+6. *Don't-care regions* (section 3.7). A detection with more than `region_share` of its area
+   inside the union of its frame's regions is taken out before matching. (The text has "a DCR";
+   with the union, adjacent regions act as one.) So is an annotated object, real or don't-care,
+   because the text eliminates the area "entirely from the mapping and scoring process".
+7. *Don't-care objects* (section 3.7) are no ground truth. In the matching of each class, and in
+   the detection-only matching, every don't-care object of the frame takes part, whatever its
+   label, and may take out one detection in each. The matching is one that is maximum over the
+   real objects and, among those, maximum over all. The real pairs are true positives, the others
+   are neither true nor false positives. Such a matching exists, the two numbers are unique, and
+   no other choice costs less under eq. 2.
+8. *Classes* (section 2.1, Table 2). Names are compared without regard to case. A domain whose
+   name begins with "tower" scores Car, Truck, Bus, Person and Cyclist; any other, "heli..."
+   among them, all ten; a specification can say otherwise. An object with another label takes
+   part in the detection-only score alone, and a warning counts it. A detection's label alone
+   makes it nothing special: DCR, DCF and Ambiguous are labels like any other there, and flags of
+   detections are ignored.
+9. *Detection-only* (section 3.3). Labels are ignored. Detections are merged, and so is the ground
+   truth (otherwise a perfect system would not reach 1): the connected components of "the overlap
+   ratio is over `overlap_threshold`" become their enclosing box, again and again until no pair is
+   over. The text's 20 % is the one overlap ratio of section 3.1, hence one parameter. Identical
+   boxes always merge, also those without area. A merged detection has the greatest confidence of
+   its members. Don't-care objects are not merged. The text has "the union of them":
+   `merged_shape = "union"` uses the union region itself in later overlaps, in place of its
+   enclosing box.
+10. *ROC* (section 3.5). Detections with a confidence of at least t, for the binary64 numbers
+    nearest to the decimals 0.95, 0.85, ..., 0.05; merging is done again at each t. x is the false
+    positives per evaluated frame, y the detected part of the ground truth (as a ratio, not in
+    percent); undefined without evaluated frames or ground truth. `thresholds = "all"` gives a
+    point at each distinct confidence of the detections that are matched, as they were before
+    merging. `confidence_threshold` plays no part in curves. The text puts the detection rate on x;
+    only as y does a larger area mean a better system. Confidences must lie from 0 to 1.
+11. *Az* (section 3.6): the area under the straight lines through those points, in the order of x,
+    from x = 0 to X = `az_limit`, divided by X. The curve starts at (0, 0) unless a point has
+    x = 0, takes the best y where points share an x, runs level after the last point, and may
+    fall. Undefined without ground truth.
+12. *Scores use every detection*, whatever its confidence: `confidence_threshold` is 0.
+13. *Averages* (section 3.4): the mean weighted with ground-truth objects, the mean and the median
+    of the class NMOTDA values that are defined; over the classes of a domain, over the domains
+    for each class, and over both. Detection-only is in none of them. With the two public domains
+    that makes 15 + 2 NMOTDA scores; the 22 + 3 of section 3.3 presumably count a third domain
+    that was not released.
+14. *Ranking*. The document fixes none. This project's choice is the weighted mean over all
+    domains and classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import BOX, QUADRILATERAL
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Evaluator,
+    Growth,
+    Measure,
+    Needs,
+    Task,
+    Unit,
+    count_measure,
+)
+from vidscore_evaluators.neovision2._input import (
+    ALL_CLASSES,
+    COUNTERS,
+    CURVE_THRESHOLDS,
+    UNLISTED,
+    Neovision2Parameters,
+    ProtocolInput,
+    classes_of_domain,
+    prepare,
+)
+from vidscore_evaluators.neovision2.detection_only import DetectionOnly, merge_and_match
+from vidscore_evaluators.neovision2.matching import (
+    CountChanges,
+    class_changes,
+    counting_pairs,
+)
+from vidscore_evaluators.neovision2.scores import CHANGES, COUNTS, DETECTION_ONLY, make_scores
+from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.report import Scores
+from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
+
+__all__ = ["Neovision2", "Neovision2Parameters"]
+
+
+_NUMBER_BYTES = 8
+_COUNT_ROW_BYTES = 6 * _NUMBER_BYTES
+"""A row of counts by class: three texts and three counts."""
+_POINT_ROW_BYTES = 5 * _NUMBER_BYTES
+"""A row of a curve of a class: two texts, a threshold and two changes."""
+
+
+def _measures_of(prefix: str, what: str) -> tuple[Measure, ...]:
+    """The measures that a class and the detection-only score have alike."""
+    lower, higher = Direction.LOWER, Direction.HIGHER
+    return (
+        count_measure(f"{prefix}ground_truth_objects", f"Ground-truth objects{what}."),
+        count_measure(f"{prefix}true_positives", f"Detected objects{what}.", higher),
+        count_measure(f"{prefix}missed_detections", f"Missed objects{what}.", lower),
+        count_measure(f"{prefix}false_positives", f"False positives{what}.", lower),
+        _nmotda(f"{prefix}nmotda", f"NMOTDA{what} (section 3.2, eq. 2)."),
+        Measure(f"{prefix}az", f"Area under the ROC curve{what} (section 3.6)."),
+    )
+
+
+def _nmotda(name: str, description: str, averaging: Averaging = Averaging.POOLED) -> Measure:
+    return Measure(
+        name,
+        description,
+        minimum=None,
+        averaging=averaging,
+        dissimilarity=Dissimilarity.ONE_MINUS,
+        of_nothing=0.0,
+    )
+
+
+class Neovision2(Evaluator[Neovision2Parameters]):
+    """Neovision2 Performance Evaluation Protocol, version 3.0; see the package's docstring."""
+
+    name = "neovision2"
+    version = "1.0.0"
+    title = "Neovision2: object detection by class and domain (NMOTDA, ROC)"
+    task = Task.DETECTION
+    Parameters = Neovision2Parameters
+    measures: ClassVar[tuple[Measure, ...]] = (
+        *_measures_of("", " of a class"),
+        count_measure("evaluated_frames", "Evaluated frames."),
+        *_measures_of(DETECTION_ONLY, ", labels ignored and overlapping boxes merged"),
+        _nmotda(
+            "weighted_mean_nmotda",
+            "Mean of NMOTDA values, weighted with their ground-truth objects (section 3.4).",
+            Averaging.MEAN,
+        ),
+        _nmotda("mean_nmotda", "Mean of NMOTDA values (section 3.4).", Averaging.MEAN),
+        _nmotda("median_nmotda", "Median of NMOTDA values (section 3.4).", Averaging.MEDIAN),
+    )
+    # The protocol has no ranking (section 3.4 leaves the total open): a choice of this project.
+    ranking = ("weighted_mean_nmotda",)
+    needs = Needs(
+        *((QUADRILATERAL, BOX), (QUADRILATERAL, BOX)),
+        confidences=True,
+        unit_confidences=True,
+        ranked=True,
+        labels=LabelUse.LISTED,
+    )
+
+    @property
+    def unit(self) -> Unit:
+        """Frames; whole sequences where the last listed frame decides which are evaluated."""
+        return Unit.SEQUENCE if self.parameters.frames == "all" else Unit.FRAME
+
+    @property
+    def growth(self) -> Growth:
+        """By sequence, a row a class and, of each curve, ten points; else by detection."""
+        lists = [entry.classes or () for entry in self.specification.domains]
+        # Detection-only is one more, and no row of it is longer than one of a class.
+        rows = 1 + max(len(classes) for classes in (ALL_CLASSES, *lists))
+        frames = (2 + len(COUNTERS)) * _NUMBER_BYTES
+        each = rows * _COUNT_ROW_BYTES + frames
+        if self.parameters.thresholds == "all":
+            return Growth("detection", each)
+        return Growth("sequence", each + rows * len(CURVE_THRESHOLDS) * _POINT_ROW_BYTES)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts by class, of the detection-only score and of frames; changes along the curves."""
+        inputs = prepare(aligned, self.parameters, self.specification)
+        pairs = counting_pairs(inputs, self.parameters)
+        classification = class_changes(inputs, pairs)
+        merged = merge_and_match(inputs, pairs, self.parameters)
+        return _Tables(inputs, classification, merged).all()
+
+    def scored_classes(self, domain: str) -> Sequence[str]:
+        """Classes of the protocol where the specification has none."""
+        return classes_of_domain(self.specification, domain)
+
+    def scores(self, tally: Tally) -> Scores:
+        """Rows from the whole down to the single sequence, curves and warnings."""
+        return make_scores(tally, self.parameters)
+
+
+_CLASSES_SCHEMA = TableSchema(("domain", "sequence", "class"), counts=COUNTS)
+_CLASS_POINTS_SCHEMA = TableSchema(("domain", "class"), numbers=("threshold",), counts=CHANGES)
+_DETECTION_ONLY_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTS)
+_DETECTION_ONLY_POINTS_SCHEMA = TableSchema(("domain",), numbers=("threshold",), counts=CHANGES)
+_FRAMES_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTERS)
+
+
+class _Tables:
+    """Everything added up.
+
+    Every sequence of which the truth lists a frame has a row for each class of its domain,
+    without objects and detections too. The tables of points hold, for each threshold, what
+    changes there: the numbers at a threshold are the sums from the top down to it.
+    """
+
+    def __init__(
+        self, inputs: ProtocolInput, classification: CountChanges, detection_only: DetectionOnly
+    ) -> None:
+        self._inputs = inputs
+        self._classification = classification
+        self._detection_only = detection_only
+        self._class_count = inputs.classes.count
+        self._sequence_count = len(inputs.sequence_names)
+        self._words: list[str] = []
+        self._domain_words = self._add_words(inputs.domain_names)
+        self._sequence_words = self._add_words(inputs.sequence_names)
+        shape = (len(inputs.domain_names), self._class_count)
+        self._class_words = np.zeros(shape, dtype=np.int64)
+        for domain, names in enumerate(inputs.classes.names):
+            self._class_words[domain, list(names)] = self._add_words(tuple(names.values()))
+
+    def all(self) -> Mapping[str, Table]:
+        """Every table by name."""
+        return {
+            "classes": self._classes(),
+            "class_points": self._points(_CLASS_POINTS_SCHEMA, self._classification),
+            "detection_only": self._sequences(),
+            "detection_only_points": self._points(
+                _DETECTION_ONLY_POINTS_SCHEMA, self._detection_only.outcomes
+            ),
+            "frames": self._frames(),
+        }
+
+    def _classes(self) -> Table:
+        inputs, count = self._inputs, self._class_count
+        real = ~inputs.dont_care & (inputs.objects.classes != UNLISTED)
+        sequences = inputs.frame_sequences[inputs.objects.frames[real]]
+        objects = np.bincount(
+            sequences * count + inputs.objects.classes[real],
+            minlength=self._sequence_count * count,
+        )
+        scored = self._scored(self._classification)
+        keys = scored.sequences * count + scored.classes
+        totals = [objects, *_sums(scored, keys, self._sequence_count * count)]
+        listed = inputs.listed_sequences[:, np.newaxis]
+        rows = np.flatnonzero(listed & inputs.classes.listed[inputs.domains, :-1])
+        sequences, classes = np.divmod(rows, count) if count else (rows, rows)
+        domains = inputs.domains[sequences]
+        codes = (
+            self._domain_words[domains],
+            self._sequence_words[sequences],
+            self._class_words[domains, classes],
+        )
+        return self._build(_CLASSES_SCHEMA, codes, [total[rows] for total in totals])
+
+    def _sequences(self) -> Table:
+        scored = self._scored(self._detection_only.outcomes)
+        totals = [
+            self._detection_only.object_counts,
+            *_sums(scored, scored.sequences, self._sequence_count),
+        ]
+        rows = np.flatnonzero(self._inputs.listed_sequences)
+        codes = (self._domain_words[self._inputs.domains[rows]], self._sequence_words[rows])
+        return self._build(_DETECTION_ONLY_SCHEMA, codes, [total[rows] for total in totals])
+
+    def _frames(self) -> Table:
+        codes = (self._domain_words[self._inputs.domains], self._sequence_words)
+        return self._build(
+            _FRAMES_SCHEMA, codes, [self._inputs.counters[name] for name in COUNTERS]
+        )
+
+    def _points(self, schema: TableSchema, outcomes: CountChanges) -> Table:
+        """Changes added up by domain, class and level, where a curve has that level."""
+        thresholds = self._inputs.levels.curve_thresholds
+        outcomes = outcomes.take(~np.isnan(thresholds[outcomes.levels]))
+        shape = (len(self._inputs.domain_names), max(1, self._class_count), len(thresholds))
+        keys = (self._inputs.domains[outcomes.sequences], outcomes.classes, outcomes.levels)
+        cells = np.ravel_multi_index(keys, shape) if len(keys[0]) else keys[0]
+        size = int(np.prod(shape))
+        if size > len(cells):
+            # Few of the cells are in use: factorize them first.
+            used, cells = np.unique(cells, return_inverse=True)
+            changes = _sums(outcomes, cells, len(used))
+        else:
+            used = np.flatnonzero(np.bincount(cells, minlength=size))
+            changes = [column[used] for column in _sums(outcomes, cells, size)]
+        domains, classes, levels = np.unravel_index(used, shape)
+        codes = [self._domain_words[domains]]
+        if "class" in schema.texts:
+            codes.append(self._class_words[domains, classes])
+        return self._build(schema, codes, changes, thresholds[levels])
+
+    def _scored(self, outcomes: CountChanges) -> CountChanges:
+        """What counts in the scores at the chosen confidence threshold."""
+        return outcomes.take(outcomes.levels >= self._inputs.levels.first_scored)
+
+    def _add_words(self, words: Sequence[str]) -> IntArray:
+        """Codes of words that are added to the vocabulary."""
+        start = len(self._words)
+        self._words.extend(words)
+        return np.arange(start, len(self._words), dtype=np.int64)
+
+    def _build(
+        self,
+        schema: TableSchema,
+        codes: Sequence[IntArray],
+        counts: Sequence[IntArray],
+        *numbers: FloatArray,
+    ) -> Table:
+        return build_table(schema, self._words, codes, numbers=numbers, counts=counts)
+
+
+def _sums(outcomes: CountChanges, keys: IntArray, size: int) -> list[IntArray]:
+    """(size,) sums of true and of false positives by key."""
+    return [
+        np.bincount(keys, weights=changes, minlength=size).astype(np.int64)
+        for changes in (outcomes.true_positives, outcomes.false_positives)
+    ]

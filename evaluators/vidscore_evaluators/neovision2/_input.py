@@ -1,0 +1,481 @@
+"""What Neovision2 matches: frames, classes and confidence levels, and the boxes of both sides.
+
+The steps before any matching, in this order: frames that are not evaluated go; objects become
+their envelopes; what lies inside don't-care regions goes, truth, don't-care objects and detections
+alike; detections below every threshold go. What is left out is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators._dont_care import PRESETS
+from vidscore_evaluators._scene_builder import SceneObjects, select_objects
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, FrameFlag, ObjectFlag
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.shapes import (
+    MergedShape,
+    Shapes,
+    boxes_as_shapes,
+    join_groups,
+    sides_cross,
+)
+from vidscore_evaluators.similarity import TOLERANCE
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
+
+CURVE_THRESHOLDS = tuple(percent / 100 for percent in range(95, 0, -10))
+"""Confidence thresholds of the ROC curve, from 0.95 down to 0.05 (section 3.5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neovision2Parameters:
+    """What the protocol leaves to its user, and where readings of it may differ."""
+
+    overlap_threshold: float = parameter(
+        0.2,
+        "Least overlap ratio of a detection and an object (section 3.1); boxes over it are merged "
+        "in the detection-only score.",
+        exclusive_minimum=0.0,
+        maximum=1.0,
+        grid=tuple(step / 20 for step in range(1, 20)),
+    )
+    region_share: float = parameter(
+        0.2,
+        "Share of a box's area inside don't-care regions over which it is taken out (section 3.7).",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    c_m: float = parameter(
+        1.0, "Cost of a missed detection (section 3.2, eq. 2).", minimum=0.0, maximum=1e9
+    )
+    c_f: float = parameter(
+        1.0, "Cost of a false positive (section 3.2, eq. 2).", minimum=0.0, maximum=1e9
+    )
+    confidence_threshold: float = parameter(
+        0.0,
+        "Least confidence of a detection in the scores; curves have thresholds of their own.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    frames: Literal["listed", "all"] = parameter(
+        "listed",
+        "Evaluated frames: those that the truth lists, or all from 0 to the last listed one.",
+    )
+    merged_shape: MergedShape = parameter(
+        "box",
+        "What overlapping boxes become in the detection-only score: their enclosing box, or the "
+        "union of their areas.",
+    )
+    thresholds: Literal["ten", "all"] = parameter(
+        "ten",
+        "Points of the ROC curve: the protocol's ten thresholds, or every confidence that occurs.",
+    )
+    az_limit: float = parameter(
+        1.0,
+        "False positives per frame up to which the area under the ROC curve is taken.",
+        unit="false positives per frame",
+        exclusive_minimum=0.0,
+        maximum=1e6,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectBoxes:
+    """N objects of one side in F evaluated frames.
+
+    Attributes:
+        shapes: Their upright boxes; the groups are the frames.
+        frames: (N,) frame of each.
+        classes: (N,) class code of each, or `UNLISTED`.
+    """
+
+    shapes: Shapes
+    frames: IntArray
+    classes: IntArray
+
+    def take(self, kept: BoolArray) -> ObjectBoxes:
+        """Keep some objects, and every frame."""
+        starts = starts_from_counts(kept)[self.shapes.group_starts]
+        return ObjectBoxes(self.shapes.take(kept, starts), self.frames[kept], self.classes[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class ProtocolInput:
+    """What is matched, and what is known of everything else.
+
+    Attributes:
+        frame_sequences: (F,) sequence of each evaluated frame, in 0..S - 1.
+        listed_sequences: (S,) whether the truth lists a frame of the sequence.
+        domain_names: D domains.
+        domains: (S,) domain of each sequence.
+        sequence_names: S sequences.
+        classes: The classes of the domains.
+        objects: Annotated objects, real and don't-care.
+        dont_care: Which of `objects` are don't-care objects.
+        detections: Detections.
+        confidences: Confidence of each detection.
+        levels: Level of each detection.
+        counters: (S,) counts of what the matching never sees, by name.
+    """
+
+    frame_sequences: IntArray
+    listed_sequences: BoolArray
+    domain_names: tuple[str, ...]
+    domains: IntArray
+    sequence_names: tuple[str, ...]
+    classes: ClassTable
+    objects: ObjectBoxes
+    dont_care: BoolArray
+    detections: ObjectBoxes
+    confidences: FloatArray
+    levels: ConfidenceLevels
+    counters: Mapping[str, IntArray]
+
+
+COUNTERS = (
+    "evaluated_frames",
+    "dont_care_frames",
+    "received_detections",
+    "unevaluated_detections",
+    "detections_in_dont_care_frames",
+    "objects_in_regions",
+    "detections_in_regions",
+    "objects_without_area",
+    "detections_without_area",
+    "crossed_regions",
+    "unlisted_objects",
+    "unlisted_detections",
+)
+"""Names of the counters, each a number of things in a sequence."""
+
+_RULE = replace(PRESETS["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolerance=TOLERANCE)
+"""The preset, with no crowds and distractors: the protocol has neither."""
+
+
+def prepare(
+    aligned: Aligned, parameters: Neovision2Parameters, specification: BenchmarkSpec
+) -> ProtocolInput:
+    """Take every step before matching."""
+    selection = select_frames(aligned, specification, fill_gaps=parameters.frames == "all")
+    kept = aligned.take_frames(selection.evaluated)
+    chosen = select_objects(kept, replace(_RULE, region_share=parameters.region_share))
+    keys = [aligned.truth.sequences[row] for row in selection.table_rows.tolist()]
+    domain_names = tuple(sorted({key.domain for key in keys}))
+    positions = {name: position for position, name in enumerate(domain_names)}
+    domains = np.array([positions[key.domain] for key in keys], dtype=np.int64)
+    classes = class_table(specification, domain_names, aligned.truth.labels)
+    frame_sequences = selection.sequences[selection.evaluated]
+    frame_domains = domains[frame_sequences]
+    real, spared, detections = (
+        _boxes(side, frame_domains, classes)
+        for side in (chosen.truth, chosen.absorbers, chosen.detections)
+    )
+    counters = _count_left_out(aligned, selection, kept, chosen)
+    for name, side in (("unlisted_objects", real), ("unlisted_detections", detections)):
+        unlisted = frame_sequences[side.frames[side.classes == UNLISTED]]
+        counters[name] = np.bincount(unlisted, minlength=len(keys))
+    objects, dont_care = _joined(real, spared)
+    for name, side in (("objects", objects), ("detections", detections)):
+        flat = frame_sequences[side.frames[side.shapes.areas == 0.0]]
+        counters[f"{name}_without_area"] = np.bincount(flat, minlength=len(keys))
+    # Adding 0 leaves one of the two zeros, which as keys would be two.
+    confidences = chosen.detections.confidences + 0.0
+    levels = find_confidence_levels(parameters, confidences)
+    reached = levels.of_detections != BELOW_ALL
+    return ProtocolInput(
+        frame_sequences=frame_sequences,
+        listed_sequences=selection.listed_sequences,
+        domain_names=domain_names,
+        domains=domains,
+        sequence_names=tuple(key.sequence for key in keys),
+        classes=classes,
+        objects=objects,
+        dont_care=dont_care,
+        detections=detections.take(reached),
+        confidences=confidences[reached],
+        levels=replace(levels, of_detections=levels.of_detections[reached]),
+        counters=counters,
+    )
+
+
+def _boxes(side: Annotations, frame_domains: IntArray, classes: ClassTable) -> ObjectBoxes:
+    frames = side.object_frames
+    codes = classes.codes(frame_domains[frames], side.label_indices)
+    return ObjectBoxes(boxes_as_shapes(side.frame_starts, side.coordinates), frames, codes)
+
+
+def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolArray]:
+    """Real and don't-care objects frame by frame, and which are don't-care."""
+    shapes, order = join_groups(real.shapes, spared.shapes)
+    frames = np.concatenate([real.frames, spared.frames])[order]
+    classes = np.concatenate([real.classes, spared.classes])[order]
+    return ObjectBoxes(shapes, frames, classes), order >= len(real.frames)
+
+
+def _count_left_out(
+    aligned: Aligned, selection: FrameSelection, kept: Aligned, chosen: SceneObjects
+) -> dict[str, IntArray]:
+    """Count by sequence what frames and regions take out."""
+    counted = aligned.detections.object_counts
+    evaluated, dont_care = selection.evaluated, selection.dont_care
+    regions = np.flatnonzero(kept.truth.flags & ObjectFlag.REGION)
+    frames = kept.truth.object_frames[regions]
+    crossed = np.zeros(len(regions), dtype=np.bool_)
+    if kept.truth.arity == QUADRILATERAL:
+        crossed = sides_cross(kept.truth.coordinates.take(regions, axis=0))
+    objects = kept.truth.object_counts - np.bincount(frames, minlength=kept.truth.frame_count)
+    left = chosen.truth.object_counts + chosen.absorbers.object_counts
+
+    def by_sequence(counts: IntArray, frames: BoolArray | None = None) -> IntArray:
+        """(S,) sums of (F,) counts; weights are exact in binary64 up to 2**53."""
+        sequences = selection.sequences if frames is None else selection.sequences[frames]
+        sums = np.bincount(sequences, weights=counts, minlength=len(selection.table_rows))
+        return sums.astype(np.int64)
+
+    return {
+        "evaluated_frames": selection.evaluated_counts,
+        "dont_care_frames": selection.dont_care_counts,
+        "received_detections": by_sequence(counted),
+        "unevaluated_detections": by_sequence(counted * ~(evaluated | dont_care)),
+        "detections_in_dont_care_frames": by_sequence(counted * dont_care),
+        "objects_in_regions": by_sequence(objects - left, evaluated),
+        "detections_in_regions": by_sequence(
+            kept.detections.object_counts - chosen.detections.object_counts, evaluated
+        ),
+        "crossed_regions": np.bincount(
+            selection.sequences[evaluated][frames[crossed]], minlength=len(selection.table_rows)
+        ),
+    }
+
+
+ALL_CLASSES = (
+    *("Car", "Truck", "Tractor-Trailer", "Bus", "Container"),
+    *("Boat", "Plane", "Helicopter", "Person", "Cyclist"),
+)
+TOWER_CLASSES = ("Car", "Truck", "Bus", "Person", "Cyclist")
+
+UNLISTED = -1
+"""Class code of an object whose label is not on its domain's list."""
+
+
+def classes_of_domain(specification: BenchmarkSpec, domain: str) -> tuple[str, ...]:
+    """Classes that are scored in a domain: what the specification says, or else the protocol."""
+    given = specification.classes_of(domain)
+    if given is not None:
+        return given
+    return TOWER_CLASSES if domain.casefold().startswith("tower") else ALL_CLASSES
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTable:
+    """Classes of D domains, and what L labels mean in them.
+
+    Attributes:
+        names: (D) for each domain its classes by code, as its list writes them.
+        count: Number of class codes C.
+        code_of_label: (L,) code of each label, `UNLISTED` where no domain lists it.
+        listed: (D, C + 1) whether a domain lists a class; the last column, which `UNLISTED`
+            reaches as an index, is false.
+    """
+
+    names: tuple[dict[int, str], ...]
+    count: int
+    code_of_label: IntArray
+    listed: BoolArray
+
+    def codes(self, domains: IntArray, labels: IntArray) -> IntArray:
+        """Class codes of objects.
+
+        Args:
+            domains: (N,) domain of each object.
+            labels: (N,) label of each object.
+
+        Returns:
+            (N,) codes, `UNLISTED` where the domain does not list the label.
+        """
+        codes = self.code_of_label[labels]
+        return np.where(self.listed[domains, codes], codes, UNLISTED)
+
+
+def class_table(
+    specification: BenchmarkSpec, domains: Sequence[str], labels: Sequence[str]
+) -> ClassTable:
+    """Work out the classes of domains.
+
+    Args:
+        specification: The benchmark's specification.
+        domains: D domains.
+        labels: L labels.
+    """
+    lists = [classes_of_domain(specification, domain) for domain in domains]
+    folded = sorted({name.casefold() for names in lists for name in names})
+    code_of = {name: code for code, name in enumerate(folded)}
+    names = tuple({code_of[name.casefold()]: name for name in reversed(given)} for given in lists)
+    listed = np.zeros((len(domains), len(folded) + 1), dtype=np.bool_)
+    for domain, by_code in enumerate(names):
+        listed[domain, list(by_code)] = True
+    codes = [code_of.get(label.casefold(), UNLISTED) for label in labels]
+    return ClassTable(names, len(folded), np.array(codes, dtype=np.int64), listed)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSelection:
+    """F frames of S sequences, sorted out.
+
+    Attributes:
+        table_rows: (S,) row of each sequence in the table of the annotations, ascending.
+        sequences: (F,) sequence of each frame, in 0..S - 1.
+        evaluated: (F,) whether a frame is evaluated.
+        dont_care: (F,) whether it would be, were it not a don't-care frame.
+        listed_sequences: (S,) whether the truth lists a frame of the sequence.
+        evaluated_counts: (S,) evaluated frames, those included that neither side mentions.
+        dont_care_counts: (S,) don't-care frames, likewise.
+    """
+
+    table_rows: IntArray
+    sequences: IntArray
+    evaluated: BoolArray
+    dont_care: BoolArray
+    listed_sequences: BoolArray
+    evaluated_counts: IntArray
+    dont_care_counts: IntArray
+
+
+def select_frames(
+    aligned: Aligned, specification: BenchmarkSpec, *, fill_gaps: bool
+) -> FrameSelection:
+    """Sort out frames.
+
+    Args:
+        aligned: Both sides; whole sequences where gaps are filled.
+        specification: The benchmark's specification.
+        fill_gaps: Whether every frame up to the last listed one of its sequence is evaluated,
+            from 0 or from the first frame that the specification names. Sequences whose evaluated
+            frames the specification lists or counts are left as they are.
+    """
+    truth = aligned.truth
+    table_rows, sequences = np.unique(truth.frame_sequences, return_inverse=True)
+    count = len(table_rows)
+    marked = (truth.frame_flags & FrameFlag.DONT_CARE) != 0
+    considered = aligned.listed
+    silent = _Silent(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64))
+    if fill_gaps:
+        gaps = _Gaps(aligned, specification, table_rows, sequences)
+        considered = considered | gaps.inside
+        marked = marked | gaps.dont_care
+        silent = gaps.silent
+    evaluated, dont_care = considered & ~marked, considered & marked
+    return FrameSelection(
+        table_rows=table_rows,
+        sequences=sequences,
+        evaluated=evaluated,
+        dont_care=dont_care,
+        listed_sequences=np.bincount(sequences[aligned.listed], minlength=count) > 0,
+        evaluated_counts=np.bincount(sequences[evaluated], minlength=count) + silent.evaluated,
+        dont_care_counts=np.bincount(sequences[dont_care], minlength=count) + silent.dont_care,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Silent:
+    """(S,) numbers of frames that neither side mentions, by what they are."""
+
+    evaluated: IntArray
+    dont_care: IntArray
+
+
+class _Gaps:
+    """What lies between the first and the last listed frame of each sequence.
+
+    Frames on neither side are counted and never made: a truth that lists one frame with an
+    enormous number must cost no memory.
+    """
+
+    def __init__(
+        self,
+        aligned: Aligned,
+        specification: BenchmarkSpec,
+        table_rows: IntArray,
+        sequences: IntArray,
+    ) -> None:
+        """Work out the stretch of each sequence and its don't-care frames."""
+        specs = {sequence.key: sequence for sequence in specification.sequences}
+        keys = [aligned.truth.sequences[row] for row in table_rows.tolist()]
+        chosen = [specs.get(key, SequenceSpec(key.sequence, key.domain)) for key in keys]
+        numbers = aligned.truth.frame_numbers
+        listed = aligned.listed
+        first = np.array([spec.first_frame for spec in chosen], dtype=np.int64)
+        last = np.full(len(chosen), -1, dtype=np.int64)
+        np.maximum.at(last, sequences[listed], numbers[listed])
+        resolved = [spec.evaluated_frames is not None for spec in chosen]
+        last = np.where(resolved, -1, last)
+        self.inside: BoolArray = (numbers >= first[sequences]) & (numbers <= last[sequences])
+        self.dont_care = np.zeros(len(numbers), dtype=np.bool_)
+        silent_dont_care = np.zeros(len(chosen), dtype=np.int64)
+        for row, spec in enumerate(chosen):
+            if spec.dont_care_frames.ranges:
+                mine = self.inside & (sequences == row)
+                mine &= spec.dont_care_frames.contains(numbers)
+                self.dont_care |= mine
+                within = _length_within(spec.dont_care_frames, int(first[row]), int(last[row]))
+                silent_dont_care[row] = within - np.count_nonzero(mine)
+        mentioned = np.bincount(sequences[self.inside], minlength=len(chosen))
+        silent = np.maximum(last - first + 1, 0) - mentioned
+        self.silent = _Silent(silent - silent_dont_care, silent_dont_care)
+
+
+def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
+    """Frames of a set that lie in first..last."""
+    return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)
+
+
+BELOW_ALL = -1
+"""Level of a detection that no threshold lets through."""
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidenceLevels:
+    """L levels, ascending.
+
+    Attributes:
+        first_scored: The first level that counts in the scores; L where none does.
+        curve_thresholds: (L,) threshold of the curve that a level counts for; NaN below the least.
+        of_detections: (N,) level of each detection, or `BELOW_ALL`.
+    """
+
+    first_scored: int
+    curve_thresholds: FloatArray
+    of_detections: IntArray
+
+
+def find_confidence_levels(
+    parameters: Neovision2Parameters, confidences: FloatArray
+) -> ConfidenceLevels:
+    """Find the levels that the parameters ask for.
+
+    Args:
+        parameters: Parameters of the evaluator.
+        confidences: (N,) confidences of the detections.
+    """
+    if parameters.thresholds == "all":
+        values, of_detections = np.unique(confidences, return_inverse=True)
+        thresholds = values
+    else:
+        values = np.unique([*CURVE_THRESHOLDS, parameters.confidence_threshold])
+        of_detections = np.searchsorted(values, confidences, side="right") - 1
+        thresholds = _floors(values)
+    first_scored = np.searchsorted(values, parameters.confidence_threshold, side="left")
+    return ConfidenceLevels(int(first_scored), thresholds, of_detections)
+
+
+def _floors(values: FloatArray) -> FloatArray:
+    """The greatest threshold of the curve that does not exceed each value."""
+    thresholds = np.array([np.nan, *sorted(CURVE_THRESHOLDS)])
+    floors: FloatArray = thresholds[np.searchsorted(thresholds[1:], values, side="right")]
+    return floors

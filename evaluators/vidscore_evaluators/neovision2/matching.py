@@ -1,0 +1,107 @@
+"""Matching by class: what each detection does to the counts of its class (sections 3.2, 3.7).
+
+In every frame and class, the detections are matched with the real objects of that class and with
+every don't-care object of the frame. The matching is one that is maximum over the real objects
+and, among those, over all. A don't-care object may take out one detection in each class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators.arrays import BoolArray, IntArray
+from vidscore_evaluators.matching import match_maximum_in_stages
+from vidscore_evaluators.neovision2._input import (
+    UNLISTED,
+    Neovision2Parameters,
+    ProtocolInput,
+)
+from vidscore_evaluators.pairs import Pairs
+from vidscore_evaluators.shapes import overlapping_pairs
+from vidscore_evaluators.similarity import TOLERANCE
+
+
+def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> Pairs:
+    """Pairs of an annotated object and a detection whose overlap counts (section 3.1, eq. 1).
+
+    Classes play no part yet.
+    """
+    least = parameters.overlap_threshold - TOLERANCE
+    return overlapping_pairs(
+        inputs.objects.shapes, inputs.detections.shapes, lambda ratios: ratios >= least
+    )
+
+
+def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
+    """What each detection of a listed class does to the counts of its class.
+
+    Args:
+        inputs: What is matched.
+        pairs: The pairs that count, whatever their classes.
+    """
+    classes = inputs.detections.classes
+    spared = inputs.dont_care[pairs.left]
+    wanted = classes[pairs.right]
+    fits = spared | (inputs.objects.classes[pairs.left] == wanted)
+    kept = np.flatnonzero(fits & (wanted != UNLISTED))
+    pairs, spared = pairs.take(kept), spared[kept]
+    left, left_count = _one_for_each_class(inputs, pairs, spared)
+    gains = match_maximum_in_stages(
+        Pairs(left, pairs.right), spared, left_count, len(classes), inputs.confidences
+    )
+    listed = classes != UNLISTED
+    return CountChanges(
+        sequences=inputs.frame_sequences[inputs.detections.frames],
+        classes=classes,
+        levels=inputs.levels.of_detections,
+        true_positives=gains.first.astype(np.int64),
+        false_positives=1 - gains.both.astype(np.int64),
+    ).take(listed)
+
+
+def _one_for_each_class(
+    inputs: ProtocolInput, pairs: Pairs, spared: BoolArray
+) -> tuple[IntArray, int]:
+    """Left objects with a copy of every don't-care object for each class that it overlaps."""
+    left = pairs.left.copy()
+    count = len(inputs.dont_care)
+    keys = (
+        pairs.left[spared] * inputs.classes.count + inputs.detections.classes[pairs.right[spared]]
+    )
+    copies, copy_of_pair = np.unique(keys, return_inverse=True)
+    left[spared] = count + copy_of_pair
+    return left, count + len(copies)
+
+
+@dataclass(frozen=True, eq=False)
+class CountChanges:
+    """R changes of true and false positives from one confidence level to the next.
+
+    Both scores come as such changes, a detection or a cluster of merged detections at a time, so
+    that one addition serves the score at a threshold and the whole curve.
+
+    Attributes:
+        sequences: (R,) sequence of each.
+        classes: (R,) class code of each; 0 throughout where classes play no part.
+        levels: (R,) confidence level from which on it holds.
+        true_positives: (R,) change of the number of true positives.
+        false_positives: (R,) change of the number of false positives.
+    """
+
+    sequences: IntArray
+    classes: IntArray
+    levels: IntArray
+    true_positives: IntArray
+    false_positives: IntArray
+
+    def take(self, rows: BoolArray) -> CountChanges:
+        """Keep some changes."""
+        return CountChanges(*(column[rows] for column in vars(self).values()))
+
+
+def join_changes(first: CountChanges, second: CountChanges) -> CountChanges:
+    """The changes of both."""
+    pairs = zip(vars(first).values(), vars(second).values(), strict=True)
+    return CountChanges(*(np.concatenate(pair) for pair in pairs))

@@ -1,0 +1,178 @@
+"""How well the two sides of a sample overlap, as they are and read otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from vidscore_evaluators.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    expand_runs,
+    run_starts,
+    starts_from_counts,
+)
+from vidscore_evaluators.geometry import overlap_ratios
+from vidscore_evaluators.plausibility.summary import SAMPLE_ROWS
+
+MOST_FRAMES = 2000
+"""Frames that are looked at."""
+
+POINT_REACH = 0.02
+"""Share of the scene's diagonal at which two points have nothing in common any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Boxes of both sides in F frames.
+
+    Attributes:
+        blocks: (F,) block of each frame.
+        numbers: (F,) its number.
+        starts: For the truth and the detections, (F + 1,) offsets into their boxes.
+        boxes: For the truth and the detections, their boxes as they were given.
+        points: Whether they are points.
+    """
+
+    blocks: IntArray
+    numbers: FloatArray
+    starts: tuple[IntArray, IntArray]
+    boxes: tuple[FloatArray, FloatArray]
+    points: bool
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames F."""
+        return len(self.numbers)
+
+    @property
+    def neighbours(self) -> IntArray:
+        """(K,) frames that the next one of the sample follows in its video."""
+        follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
+        return np.flatnonzero(follows)
+
+
+def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
+    """Sort the rows of a sample's table into frames.
+
+    Args:
+        blocks: (K,) block of each row, ascending.
+        numbers: (K, 6) frame, side and coordinates of each row, in the table's order.
+        points: Whether they are points.
+    """
+    if len(blocks) == SAMPLE_ROWS and blocks[0] != blocks[-1]:
+        whole = blocks < blocks[-1]  # the last block may have been cut
+        blocks, numbers = blocks[whole], numbers[whole]
+    first = run_starts(blocks, numbers[:, 0])[: MOST_FRAMES + 1]
+    if len(first) > MOST_FRAMES:
+        blocks, numbers, first = blocks[: first[-1]], numbers[: first[-1]], first[:-1]
+    frames = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(blocks))))
+    of_side = [numbers[:, 1] == side for side in (0, 1)]
+    starts = [
+        starts_from_counts(np.bincount(frames[rows], minlength=len(first))) for rows in of_side
+    ]
+    return Sample(
+        blocks=blocks[first],
+        numbers=numbers[first, 0],
+        starts=(starts[0], starts[1]),
+        boxes=(numbers[of_side[0], 2:], numbers[of_side[1], 2:]),
+        points=points,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """How well boxes lie on each other.
+
+    Attributes:
+        of_truth: (T,) best overlap of each box of the truth with a detection of its frame.
+        of_detections: (D,) best overlap of each detection with a box of the truth.
+    """
+
+    of_truth: FloatArray
+    of_detections: FloatArray
+
+    @cached_property
+    def means(self) -> tuple[float, float]:
+        """Mean best overlap of the truth, and of the detections."""
+        return _mean(self.of_truth), _mean(self.of_detections)
+
+    def shares(self, overlap: float) -> tuple[float, float]:
+        """Share of the boxes of the truth, and of the detections, of at least this overlap."""
+        return _mean(self.of_truth >= overlap), _mean(self.of_detections >= overlap)
+
+    def take(self, pairing: Pairing) -> Fit:
+        """The boxes of a pairing alone, out of those of all frames."""
+        return Fit(self.of_truth[pairing.truth_rows], self.of_detections[pairing.detection_rows])
+
+
+class Pairing:
+    """Boxes of the truth beside the detections of given frames.
+
+    Args:
+        sample: The sample.
+        truth_frames: (K,) frames of which the truth is taken.
+        detection_frames: (K,) the frames whose detections it is held against.
+    """
+
+    def __init__(self, sample: Sample, truth_frames: IntArray, detection_frames: IntArray) -> None:
+        """Number all pairs of boxes that share a frame."""
+        self.truth_frames = truth_frames
+        truth_counts = np.diff(sample.starts[0])[truth_frames]
+        detection_counts = np.diff(sample.starts[1])[detection_frames]
+        self.truth_rows = expand_runs(sample.starts[0][truth_frames], truth_counts)
+        self.detection_rows = expand_runs(sample.starts[1][detection_frames], detection_counts)
+        self.frames_of_truth = np.repeat(np.arange(len(truth_frames)), truth_counts)
+        first = starts_from_counts(detection_counts)[:-1]
+        self._partners = detection_counts[self.frames_of_truth]
+        self._left = np.repeat(np.arange(len(self.truth_rows)), self._partners)
+        self._right = expand_runs(first[self.frames_of_truth], self._partners)
+        self._by_detection = np.argsort(self._right, kind="stable")
+        self._points = sample.points
+        self._reach_px = _diagonal(sample.boxes[0]) * POINT_REACH if sample.points else 0.0
+
+    def fit(self, truth: FloatArray, detections: FloatArray) -> Fit:
+        """How well boxes lie on each other.
+
+        Args:
+            truth: (N, 4) upright boxes of the sample's truth.
+            detections: (M, 4) upright boxes of its detections.
+        """
+        overlaps = self._overlaps(truth, detections)
+        by_detection = self._by_detection
+        return Fit(
+            _best(overlaps, self._left, len(self.truth_rows)),
+            _best(overlaps[by_detection], self._right[by_detection], len(self.detection_rows)),
+        )
+
+    def _overlaps(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
+        left = truth.take(self.truth_rows, axis=0).take(self._left, axis=0)
+        right = detections.take(self.detection_rows, axis=0).take(self._right, axis=0)
+        if not self._points:
+            return overlap_ratios(left, right)
+        distances = np.hypot(left[:, 0] - right[:, 0], left[:, 1] - right[:, 1])
+        shares: FloatArray = np.maximum(0.0, 1.0 - distances / max(self._reach_px, 1e-300))
+        return shares
+
+
+def _diagonal(points: FloatArray) -> float:
+    if len(points) == 0:
+        return 0.0
+    width, height = points[:, :2].max(axis=0) - points[:, :2].min(axis=0)
+    return float(np.hypot(width, height))
+
+
+def _best(overlaps: FloatArray, rows: IntArray, count: int) -> FloatArray:
+    """(count,) greatest overlap of each row, 0 for those without a pair; rows ascend."""
+    best = np.zeros(count)
+    first = run_starts(rows)
+    if len(first):
+        best[rows[first]] = np.maximum.reduceat(overlaps, first)
+    return best
+
+
+def _mean(values: FloatArray | BoolArray) -> float:
+    return float(values.mean()) if len(values) else 0.0

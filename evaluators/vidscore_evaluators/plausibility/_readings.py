@@ -1,0 +1,335 @@
+"""Other readings of the same numbers, and whether one of them fits better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
+
+LEAST_RISE = 0.1
+"""Least rise of the mean best overlap under a reading that is reported."""
+
+_CHANCE = 1.0
+"""On n boxes, chance may raise a mean by this much over the root of n."""
+
+_ORDERED = 0.95
+"""Share of boxes that have their corners in order under a reading that may be right."""
+
+_MARGIN = 0.05
+"""Share of the scene's size by which boxes may reach beyond it."""
+
+_ANOTHER_SCALE = 1.2
+"""Scales that differ by less are no other reading."""
+
+_ALL_BUT_FEW = 0.99
+
+_LIES_ON = 0.5
+"""Overlap from which a box lies on the other one; by chance few do."""
+
+_LEAST_MORE_LIE = 0.05
+"""Least increase of the share of boxes that lie on others, where chance may explain the rise."""
+
+_LEAST_FIT_OF_SCALE = 0.3
+"""Least fit of a scale that is reported: it is only estimated from what boxes span."""
+
+_NORMALISED = 1.5
+"""Coordinates that are hardly ever greater are shares of the image."""
+
+_STEADY, _UNSTEADY = 0.85, 0.6
+"""Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
+
+_MOSTLY = 0.8
+"""Where more frames have one and the same number of boxes, they are steady by themselves."""
+
+_LEAST_NEIGHBOURS = 20
+"""Least neighbouring frames for this finding."""
+
+_HARDLY = 0.1
+"""Mean best overlap under which sides may be unrelated."""
+
+_LEAST_UNRELATED = 20
+"""Least boxes of each side for this finding."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What coordinates are multiplied by, and whether they look like shares of the image."""
+
+    code: str
+    across: float
+    down: float
+
+    @property
+    def factors(self) -> FloatArray:
+        """(4,) factors of the coordinates of a box."""
+        return np.array([self.across, self.down, self.across, self.down])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Another reading that fits better.
+
+    Attributes:
+        code: Which reading.
+        side: The side that is read otherwise.
+        now: Mean best overlap as it is.
+        then: Mean best overlap under the reading.
+        frame_count: Frames that were looked at.
+        block: Block of the frame in which the overlap rises most.
+        frame: Its number.
+        scale: What the coordinates are multiplied by, for another scale.
+    """
+
+    code: str
+    side: Side
+    now: float
+    then: float
+    frame_count: int
+    block: int
+    frame: int
+    scale: Scale | None = None
+
+
+Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
+"""The columns of boxes out of four columns of numbers."""
+
+_OF_POINTS: dict[str, Reading] = {"reads_rows_first": lambda a, b, c, d: (b, a, d, c)}
+_OF_BOXES: dict[str, Reading] = {
+    "reads_as_sizes": lambda a, b, c, d: (a, b, a + c, b + d),
+    "reads_as_centres": lambda a, b, c, d: (a - c / 2, b - d / 2, a + c / 2, b + d / 2),
+    "reads_as_corners": lambda a, b, c, d: (a, b, c - a, d - b),
+    "reads_corner_as_centre": lambda a, b, c, d: (
+        *(a - (c - a) / 2, b - (d - b) / 2),
+        *((a + c) / 2, (b + d) / 2),
+    ),
+    "reads_centre_as_corner": lambda a, b, c, d: (
+        *((a + c) / 2, (b + d) / 2),
+        *(c + (c - a) / 2, d + (d - b) / 2),
+    ),
+    **_OF_POINTS,
+    "reads_pairs_first": lambda a, b, c, d: (a, c, b, d),
+}
+
+SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
+EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
+EXCHANGED = "reads_sides_exchanged"
+UNRELATED = "nothing_overlaps"
+
+
+@lru_cache(maxsize=4)
+def judge_sample(
+    blocks: bytes, numbers: bytes, *, points: bool, plain: tuple[bool, bool]
+) -> Finding | None:
+    """The reading of a sample that fits best, if it fits much better than the one at hand.
+
+    Judged once for evaluators, and live reports, that see the same.
+
+    Args:
+        blocks: Block of each row of the sample's table.
+        numbers: Its number keys.
+        points: Whether both sides are points.
+        plain: Whether the boxes of each side are two corners, which may be something else.
+    """
+    keys = np.frombuffer(numbers, dtype=np.float64).reshape(-1, 6)
+    sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
+    if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
+        return None
+    # Numbers that no image has may overflow; the results are then no finding.
+    with np.errstate(all="ignore"):
+        return _best_finding(_View.of(sample), plain)
+
+
+def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
+    findings = [*_otherwise_read(view, plain), *_shifted(view)]
+    if findings:
+        # Many a reading of one side is that of the other turned round: detections err more often.
+        return max(findings, key=lambda finding: finding.then + 0.1 * (finding.side != Side.TRUTH))
+    return _exchanged(view) or _unrelated(view)
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A sample as it is.
+
+    Attributes:
+        sample: The sample.
+        frames: (F,) all of its frames.
+        boxes: Upright boxes of the truth and of the detections.
+        pairing: Both sides, frame by frame.
+        now: How well they lie on each other.
+        far: The truth beside the detections of frames that have nothing to do with it.
+    """
+
+    sample: Sample
+    frames: IntArray
+    boxes: tuple[FloatArray, FloatArray]
+    pairing: Pairing
+    now: Fit
+
+    @cached_property
+    def far(self) -> Pairing:
+        return Pairing(self.sample, self.frames, np.roll(self.frames, len(self.frames) // 2))
+
+    @classmethod
+    def of(cls, sample: Sample) -> _View:
+        frames = np.arange(sample.frame_count)
+        boxes = (bounding_boxes(sample.boxes[0]), bounding_boxes(sample.boxes[1]))
+        pairing = Pairing(sample, frames, frames)
+        return cls(sample, frames, boxes, pairing, pairing.fit(*boxes))
+
+
+def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
+    for index, side in enumerate((Side.TRUTH, Side.DETECTIONS)):
+        readings = _OF_POINTS if view.sample.points else _OF_BOXES if plain[index] else {}
+        given, other = view.sample.boxes[index], view.boxes[1 - index]
+        candidates: list[tuple[str, FloatArray, Scale | None]] = [
+            (code, np.stack(reading(*given.T), axis=1), None) for code, reading in readings.items()
+        ]
+        scale = _scale(view.boxes[index], other)
+        if scale is not None:
+            candidates.append((scale.code, given * scale.factors, scale))
+        least_inside = _inside(view.boxes[index], other) - 0.02
+        for code, boxes, by in candidates:
+            if _are_ordered(boxes) and _inside(boxes, other) >= least_inside:
+                sides = (boxes, other) if index == 0 else (other, boxes)
+                then = view.pairing.fit(*sides)
+                fits = by is None or max(then.means) > _LEAST_FIT_OF_SCALE
+                if fits and _rises(view.now, then) and _is_no_chance(view, sides, then):
+                    yield _finding(code, side, view, then, view.pairing, by)
+
+
+def _is_no_chance(view: _View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:
+    """Whether boxes lie on each other under a reading because they are meant to.
+
+    Larger boxes overlap more, whatever they are of. So either many of them lie on another one, or
+    overlaps rise by more than they do between frames that have nothing to do with each other.
+    """
+    more = zip(then.shares(_LIES_ON), view.now.shares(_LIES_ON), strict=True)
+    if any(new - old >= _LEAST_MORE_LIE for new, old in more):
+        return True
+    by_chance = zip(view.far.fit(*sides).means, view.far.fit(*view.boxes).means, strict=True)
+    rises = zip(then.means, view.now.means, by_chance, strict=True)
+    return any((new - old) - (far - before) >= LEAST_RISE for new, old, (far, before) in rises)
+
+
+def _are_ordered(boxes: FloatArray) -> bool:
+    """Whether a reading gives boxes at all."""
+    ordered = (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
+    return bool(ordered.mean() >= _ORDERED)
+
+
+def _inside(boxes: FloatArray, other: FloatArray) -> float:
+    """Share of boxes that lie within what the boxes of the other side span."""
+    least, greatest = other[:, :2].min(axis=0), other[:, 2:].max(axis=0)
+    margin = _MARGIN * (greatest - least) + 1.0
+    inside = (boxes[:, :2] >= least - margin) & (boxes[:, 2:] <= greatest + margin)
+    return float(inside.all(axis=1).mean())
+
+
+def _scale(boxes: FloatArray, other: FloatArray) -> Scale | None:
+    """What makes boxes span as much as those of the other side; None where that is like now."""
+    mine, theirs = _reach(boxes), _reach(other)
+    if not ((mine > 0).all() and (theirs > 0).all()):
+        return None
+    across, down = (theirs / mine).tolist()
+    normalised = [bool((reach <= _NORMALISED).all()) for reach in (mine, theirs)]
+    changes = (across, down, *(mine / theirs).tolist())
+    if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
+        return None
+    return Scale(NORMALISED if normalised[0] else SCALED, across, down)
+
+
+def _reach(boxes: FloatArray) -> FloatArray:
+    """(2,) how far boxes reach across and down, all but the farthest hundredth."""
+    last = int(_ALL_BUT_FEW * (len(boxes) - 1))
+    reach: FloatArray = np.partition(boxes[:, 2:], last, axis=0)[last]
+    return reach
+
+
+def _shifted(view: _View) -> Iterator[Finding]:
+    """The detections of a frame held against the truth of its neighbours."""
+    before = view.sample.neighbours
+    if len(before):
+        for code, truth, detections in ((LATER, 1, 0), (EARLIER, 0, 1)):
+            pairing = Pairing(view.sample, before + truth, before + detections)
+            then = pairing.fit(*view.boxes)
+            if _rises(view.now.take(pairing), then):
+                yield _finding(code, Side.DETECTIONS, view, then, pairing)
+
+
+def _exchanged(view: _View) -> Finding | None:
+    """Whether the truth comes and goes as detections do, and the detections are steady.
+
+    Exchanged sides overlap as before, so that overlaps alone cannot tell false alarms that are
+    taken for the truth from objects that a detector misses. Objects stay from frame to frame.
+    """
+    of_truth, of_detections = view.now.means
+    before = view.sample.neighbours
+    if of_detections - of_truth < LEAST_RISE or len(before) < _LEAST_NEIGHBOURS:
+        return None
+    truth, detections = map(np.diff, view.sample.starts)
+    numbers, frames = np.unique(detections[detections > 0], return_counts=True)
+    if len(numbers) == 0 or frames.max() > _MOSTLY * frames.sum():
+        return None  # a tracker of one object always has one
+    steady = [
+        float((counts[before] == counts[before + 1]).mean()) for counts in (truth, detections)
+    ]
+    if steady[0] > _UNSTEADY or steady[1] < _STEADY:
+        return None
+    frame = view.pairing.frames_of_truth[int(view.now.of_truth.argmin())]
+    return Finding(
+        code=EXCHANGED,
+        side=Side.TRUTH,
+        now=of_truth,
+        then=of_detections,
+        frame_count=len(view.frames),
+        block=int(view.sample.blocks[frame]),
+        frame=int(view.sample.numbers[frame]),
+    )
+
+
+def _unrelated(view: _View) -> Finding | None:
+    """Whether detections lie on the truth of other frames as well as on that of their own."""
+    count = min(map(len, view.boxes))
+    if max(view.now.means) >= _HARDLY or count < _LEAST_UNRELATED:
+        return None
+    elsewhere = view.far.fit(*view.boxes) if len(view.frames) > 1 else None
+    if elsewhere is not None and max(view.now.means) > 1.25 * max(elsewhere.means):
+        return None
+    return _finding(UNRELATED, Side.DETECTIONS, view, view.now, view.pairing)
+
+
+def _rises(now: Fit, then: Fit) -> bool:
+    """Whether boxes lie on each other so much better that it is no chance."""
+    rises = [new - old for new, old in zip(then.means, now.means, strict=True)]
+    count = min(len(then.of_truth), len(then.of_detections))
+    return count > 0 and max(rises) >= max(LEAST_RISE, _CHANCE / count**0.5) and min(rises) > -0.02
+
+
+def _finding(
+    code: str, side: Side, view: _View, then: Fit, pairing: Pairing, scale: Scale | None = None
+) -> Finding:
+    """The finding, with the frame in which a box of the truth gains most as its example."""
+    now = view.now.take(pairing)
+    gains = [new - old for new, old in zip(then.means, now.means, strict=True)]
+    side_of_gain = 0 if gains[0] >= gains[1] else 1
+    best = int((then.of_truth - now.of_truth).argmax())
+    frame = pairing.truth_frames[pairing.frames_of_truth[best]]
+    return Finding(
+        code=code,
+        side=side,
+        now=now.means[side_of_gain],
+        then=then.means[side_of_gain],
+        frame_count=len(pairing.truth_frames),
+        block=int(view.sample.blocks[frame]),
+        frame=int(view.sample.numbers[frame]),
+        scale=scale,
+    )

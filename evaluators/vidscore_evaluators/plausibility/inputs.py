@@ -1,0 +1,234 @@
+"""Warnings about what was just read, before anything is scored, and what it contains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import NO_TRACK, POINT, Annotations, Side, empty_annotations
+from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
+from vidscore_evaluators.geometry import bounding_boxes, box_areas
+from vidscore_evaluators.plausibility.summary import (
+    input_summary_of,
+)
+from vidscore_evaluators.plausibility.warnings import (
+    SIDE_NAMES,
+    LabelUse,
+    input_warnings,
+    place_name,
+    side_warnings,
+)
+from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.specification import BenchmarkSpec
+
+LEAST_SHARES = 10
+"""Objects that do not all lie in one pixel by chance."""
+
+
+def warnings_of_side(
+    side: Side, annotations: Annotations, specification: BenchmarkSpec = BenchmarkSpec()
+) -> tuple[ReportWarning, ...]:
+    """Warnings about one side alone.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+        specification: Says how large images are.
+    """
+    nothing = empty_annotations(annotations.arity)
+    sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
+    input_summary = input_summary_of(align(*sides), specification)
+    found = (
+        *_shares(side, annotations),
+        *side_warnings(input_summary, ranked=expects_confidences(annotations)),
+    )
+    return (*found, *(truth_warnings(annotations) if side is Side.TRUTH else ()))
+
+
+def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
+    """Coordinates that may be shares of the image, as far as one side alone shows.
+
+    With the other side at hand overlaps decide, so that a report has no such warning.
+    """
+    coordinates = annotations.coordinates
+    within = (coordinates >= 0) & (coordinates <= 1)
+    if annotations.object_count >= LEAST_SHARES and within.all():
+        yield ReportWarning(
+            "reads_as_shares_of_the_image",
+            f"coordinates of {SIDE_NAMES[side]} all lie between 0 and 1, like shares of the image; "
+            "give pixels, unless the other side is not in pixels either",
+            annotations.object_count,
+        )
+
+
+def warnings_of_pair(
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec = BenchmarkSpec(),
+    labels: LabelUse = LabelUse.EXACT,
+    *,
+    ranked: bool | None = None,
+) -> tuple[ReportWarning, ...]:
+    """Warnings about both sides, as a report over them would have them.
+
+    Args:
+        truth: The ground truth, restricted to evaluated frames.
+        detections: The detections.
+        specification: Says how large images are.
+        labels: What labels are to the evaluator.
+        ranked: Whether confidences rank detections; where that is not known, whether they seem to.
+    """
+    if ranked is None:
+        ranked = expects_confidences(detections)
+    return input_warnings(
+        input_summary_of(align(truth, detections), specification), labels, ranked=ranked
+    )
+
+
+def expects_confidences(detections: Annotations) -> bool:
+    """Whether confidences are to be expected: trackers and detectors of points have seldom any."""
+    return detections.arity != POINT and bool((detections.track_ids == NO_TRACK).all())
+
+
+_MESSAGES = {
+    "same_box_twice": (
+        "objects have the box and the label of another one in their frame",
+        "remove what is there twice",
+    ),
+    "boxes_without_area": (
+        "boxes have no area, so that nothing can match them",
+        "correct or remove them",
+    ),
+    "tracks_jump": (
+        "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
+        "check that a track id is not used for two objects",
+    ),
+}
+"""By code: what is odd, and what to do."""
+
+_JUMP_OF_MEDIAN = 10.0
+"""A jump is so many times what objects move in a frame at the median."""
+
+_JUMP_OF_SIZE = 3.0
+"""And so many times the diagonal of the object itself."""
+
+
+def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
+    """Warn of what is seldom meant in ground truth.
+
+    Args:
+        truth: The ground truth, as read.
+    """
+    yield from _warning(truth, "same_box_twice", _repeated(truth))
+    if truth.arity != POINT:
+        areas = box_areas(bounding_boxes(truth.coordinates))
+        yield from _warning(truth, "boxes_without_area", areas == 0.0)
+        yield from _warning(truth, "tracks_jump", _jumping(truth))
+
+
+def _warning(truth: Annotations, code: str, found: BoolArray) -> Iterator[ReportWarning]:
+    """The warning, if anything was found; its example is the first in order of names."""
+    rows = np.flatnonzero(found)
+    if len(rows) == 0:
+        return
+    frames = truth.object_frames[rows]
+    sequences = [truth.sequences[row] for row in truth.frame_sequences[frames].tolist()]
+    keys = zip(sequences, truth.frame_numbers[frames].tolist(), strict=True)
+    example = FrameExample(Side.TRUTH, *min(keys))
+    what, advice = _MESSAGES[code]
+    message = f"{what}, the first of them in {place_name(example)}; {advice}"
+    yield ReportWarning(code, message, len(rows), example)
+
+
+def _repeated(truth: Annotations) -> BoolArray:
+    """(N,) whether an object is another one of its frame once more."""
+    columns = (*truth.coordinates.T, truth.label_indices, truth.flags, truth.object_frames)
+    order = np.lexsort(columns)
+    repeated = np.ones(truth.object_count, dtype=np.bool_)
+    repeated[order[run_starts(*(column[order] for column in columns))]] = False
+    return repeated
+
+
+def _jumping(truth: Annotations) -> BoolArray:
+    """(N,) whether an object is unusually far from where its track was before."""
+    rows = np.flatnonzero(truth.track_ids != NO_TRACK)
+    frames = truth.object_frames[rows]
+    sequences, numbers = truth.frame_sequences[frames], truth.frame_numbers[frames]
+    order = np.lexsort((numbers, truth.track_ids[rows], sequences))
+    rows, sequences, numbers = rows[order], sequences[order], numbers[order]
+    boxes = bounding_boxes(truth.coordinates[rows])
+    centres, sizes = (boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]
+    same = (np.diff(sequences) == 0) & (np.diff(truth.track_ids[rows]) == 0)
+    gaps = np.maximum(1, np.diff(numbers))
+    steps = np.hypot(*np.diff(centres, axis=0).T) / gaps
+    jumping = np.zeros(truth.object_count, dtype=np.bool_)
+    if same.any():
+        far = np.maximum(
+            _JUMP_OF_MEDIAN * np.median(steps[same]),
+            _JUMP_OF_SIZE * np.hypot(*np.maximum(sizes[1:], sizes[:-1]).T),
+        )
+        ends: IntArray = rows[1:][same & (steps > far)]
+        jumping[ends] = True
+    return jumping
+
+
+class Spread(NamedTuple):
+    """Least, middle and greatest of some numbers."""
+
+    least: float
+    median: float
+    greatest: float
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What one side holds.
+
+    Attributes:
+        labels: Objects by label, the most frequent first.
+        width_px: Widths of boxes; None where there are none.
+        height_px: Heights of boxes; likewise.
+        tracks: Number of tracks.
+        track_frames: Frames of each track; None where there are no tracks.
+        empty_frames: Frames that are listed and have no object.
+    """
+
+    labels: dict[str, int]
+    width_px: Spread | None
+    height_px: Spread | None
+    tracks: int
+    track_frames: Spread | None
+    empty_frames: int
+
+
+def contents_of(annotations: Annotations) -> Contents:
+    """Count what a side holds."""
+    counts = np.bincount(annotations.label_indices, minlength=len(annotations.labels)).tolist()
+    found = zip(annotations.labels, counts, strict=True)
+    labels = sorted(found, key=lambda entry: (-entry[1], entry[0]))
+    width, height = None, None
+    if annotations.arity != POINT:
+        boxes = bounding_boxes(annotations.coordinates)
+        width, height = (_spread(side) for side in (boxes[:, 2:] - boxes[:, :2]).T)
+    tracked = annotations.track_ids != NO_TRACK
+    sequences = annotations.frame_sequences[annotations.object_frames[tracked]]
+    keys = np.stack([sequences, annotations.track_ids[tracked]], axis=1)
+    lengths = np.unique(keys, axis=0, return_counts=True)[1]
+    return Contents(
+        labels={label: count for label, count in labels if count},
+        width_px=width,
+        height_px=height,
+        tracks=len(lengths),
+        track_frames=_spread(lengths),
+        empty_frames=int((annotations.object_counts == 0).sum()),
+    )
+
+
+def _spread(values: AnyArray) -> Spread | None:
+    if len(values) == 0:
+        return None
+    return Spread(float(values.min()), float(np.median(values)), float(values.max()))

@@ -1,0 +1,466 @@
+"""Input summary: counters, labels, confidences, examples and a sample of frames.
+
+A frame of the sample is chosen by a hash of its sequence and of the block of neighbouring frames
+that it belongs to, so that the sample is spread evenly and has neighbours to compare. The table
+keeps its first rows, and rows begin with that hash: samples add like tallies.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import (
+    BOX,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, expand_runs, run_starts
+from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+ImageSizes = Mapping[SequenceKey, tuple[int, int]]
+"""Width and height of the images of each sequence, as far as they are known."""
+
+
+SAMPLE = "sample"
+
+SAMPLE_ROWS = 1024
+"""Boxes of both sides that a sample holds."""
+
+FRAMES_PER_BLOCK = 4
+"""Neighbouring frames that are chosen together."""
+
+BOXES_PER_FRAME = 32
+"""Boxes of a side that a sample takes of one frame: the most confident ones."""
+
+COORDINATES = ("a", "b", "c", "d")
+
+SAMPLE_SCHEMA = TableSchema(
+    ("block",), numbers=("frame", "side", *COORDINATES), counts=("objects",), first=SAMPLE_ROWS
+)
+"""A row a box. Side 0 is the truth, 1 the detections; a point is a box of its own corner."""
+
+
+class Example(StrEnum):
+    """What an example is kept of."""
+
+    SWAPPED = "swapped"
+    BEYOND_IMAGE = "beyond_image"
+    UNLISTED = "unlisted"
+
+
+SIDES, LABELS, CONFIDENCES, COLUMNS, EXAMPLES = (
+    *("sides", "labels", "confidences", "columns", "examples"),
+)
+
+SCHEMAS: Mapping[str, TableSchema] = {
+    SIDES: TableSchema(
+        ("side",), numbers=("arity",), counts=("objects", "swapped", "sized", "beyond_image")
+    ),
+    # A hash comes first, so that of very many labels the same are kept on each side.
+    LABELS: TableSchema(
+        ("hash", "domain", "label"), counts=("truth", "detections"), first=1000
+    ),
+    # Two different confidences are enough to know that they are not all equal.
+    CONFIDENCES: TableSchema(("side",), numbers=("confidence",), first=2, within=1),
+    COLUMNS: TableSchema(("side", "column"), counts=("objects",), first=20, within=1),
+    EXAMPLES: TableSchema(
+        ("example", "domain", "sequence"), numbers=("frame",), counts=("objects",), first=1,
+        within=1,
+    ),
+    SAMPLE: SAMPLE_SCHEMA,
+}  # fmt: skip
+"""Tables of an input summary."""
+
+_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 6}
+
+INPUT_SUMMARY_BYTES = sum(
+    _MOST_ROWS.get(name, schema.first or 0)
+    * 8 * (len(schema.texts) + len(schema.numbers) + len(schema.counts))
+    for name, schema in SCHEMAS.items()
+)  # fmt: skip
+"""Most that an input summary adds to `Tally.nbytes`, whatever the input."""
+
+
+def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
+    """Count what warnings rest on; pure.
+
+    Args:
+        aligned: Both sides in one frame order.
+        specification: Says how large images are.
+
+    Returns:
+        Tables by name, of fixed schemas even for no frames. What concerns one side alone counts
+        all of its objects, what compares the sides only evaluated frames.
+    """
+    evaluated = aligned.listed & ((aligned.truth.frame_flags & FrameFlag.DONT_CARE) == 0)
+    sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
+    sizes = _sizes_in(specification)
+    seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
+    return {
+        SIDES: _sides_table(seen),
+        LABELS: _labels_table(aligned, evaluated),
+        CONFIDENCES: _confidences_table(sides),
+        COLUMNS: _columns_table(sides),
+        EXAMPLES: _examples_table(aligned, seen),
+        SAMPLE: sample_table(aligned, evaluated),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _SideFacts:
+    """What one side alone shows.
+
+    Attributes:
+        side: The side.
+        annotations: Its annotations.
+        swapped: (N,) boxes whose second corner is not to the lower right; None for other shapes.
+        beyond_image: (N,) objects beyond their image; None where no size is known.
+        sized: Objects in images of known size.
+    """
+
+    side: Side
+    annotations: Annotations
+    swapped: BoolArray | None
+    beyond_image: BoolArray | None
+    sized: int
+
+    @classmethod
+    def of(cls, side: Side, annotations: Annotations, known: ImageSizes) -> _SideFacts:
+        coordinates = annotations.coordinates
+        swapped: BoolArray | None = None
+        if annotations.arity == BOX:
+            swapped = (coordinates[:, 2] < coordinates[:, 0]) | (
+                coordinates[:, 3] < coordinates[:, 1]
+            )
+        if not known:
+            return cls(side, annotations, swapped, None, 0)
+        sizes = sizes_of_objects(annotations, known)
+        sized = int(np.isfinite(sizes[:, 0]).sum())
+        return cls(side, annotations, swapped, beyond_image(coordinates, sizes), sized)
+
+
+def _sizes_in(specification: BenchmarkSpec) -> ImageSizes:
+    return {
+        entry.key: (entry.image_width, entry.image_height)
+        for entry in specification.sequences
+        if entry.image_width and entry.image_height
+    }
+
+
+def sizes_of_objects(annotations: Annotations, known: ImageSizes) -> FloatArray:
+    """(N, 2) width and height of the image of each object, infinite where unknown."""
+    unknown = (np.inf, np.inf)
+    sizes = np.array([known.get(key, unknown) for key in annotations.sequences]).reshape(-1, 2)
+    return sizes[annotations.frame_sequences].repeat(annotations.object_counts, axis=0)
+
+
+def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
+    """(N,) whether the centre of an object is beyond its image, or the object larger than it."""
+    points = coordinates.reshape(len(coordinates), coordinates.shape[1] // 2, 2)
+    least, greatest = points.min(axis=1), points.max(axis=1)
+    centres = (least + greatest) / 2
+    beyond: BoolArray = ((centres < 0) | (centres > sizes) | (greatest - least > 1.05 * sizes)).any(
+        axis=1
+    )
+    return beyond
+
+
+def _sides_table(seen: Sequence[_SideFacts]) -> Table:
+    used = [entry for entry in seen if entry.annotations.object_count]
+    counts = [
+        [entry.annotations.object_count for entry in used],
+        [0 if entry.swapped is None else int(entry.swapped.sum()) for entry in used],
+        [entry.sized for entry in used],
+        [0 if entry.beyond_image is None else int(entry.beyond_image.sum()) for entry in used],
+    ]
+    return build_table(
+        SCHEMAS[SIDES],
+        [entry.side for entry in used],
+        [np.arange(len(used))],
+        numbers=[np.array([entry.annotations.arity for entry in used], dtype=np.float64)],
+        counts=[np.array(column, dtype=np.int64) for column in counts],
+    )
+
+
+def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
+    labels, keys = aligned.truth.labels, aligned.truth.sequences
+    domains = tuple({key.domain: None for key in keys})
+    size = len(domains) * len(labels)
+    counts = [
+        np.bincount(_label_cells(side, evaluated, domains), minlength=size)
+        for side in (aligned.truth, aligned.detections)
+    ]
+    used = np.flatnonzero(counts[0] + counts[1])
+    of_domain, of_label = np.divmod(used, max(1, len(labels)))
+    hashes = [hashlib.blake2b(label.encode(), digest_size=8).hexdigest() for label in labels]
+    return build_table(
+        SCHEMAS[LABELS],
+        [*hashes, *domains, *labels],
+        [of_label, len(labels) + of_domain, len(labels) + len(domains) + of_label],
+        counts=[column[used] for column in counts],
+    )
+
+
+def _label_cells(side: Annotations, evaluated: BoolArray, domains: Sequence[str]) -> IntArray:
+    """Domain and label as one number of each object of evaluated frames that is no region."""
+    cells = side.label_indices
+    if len(domains) > 1:
+        positions = {domain: index for index, domain in enumerate(domains)}
+        of_sequences = np.array([positions[key.domain] for key in side.sequences], dtype=np.int64)
+        of_frames = of_sequences[side.frame_sequences] * len(side.labels)
+        cells = cells + of_frames.repeat(side.object_counts)
+    counted = (side.flags & ObjectFlag.REGION) == 0
+    if not evaluated.all():
+        counted &= evaluated.repeat(side.object_counts)
+    return cells if counted.all() else cells[counted]
+
+
+def _confidences_table(sides: Mapping[Side, Annotations]) -> Table:
+    found = [
+        (code, value)
+        for code, side in enumerate(sides.values())
+        for value in _least_two(side.confidences)
+    ]
+    codes, values = np.array(found, dtype=np.float64).reshape(-1, 2).T
+    return build_table(
+        SCHEMAS[CONFIDENCES], list(sides), [codes.astype(np.int64)], numbers=[values]
+    )
+
+
+def _least_two(values: FloatArray) -> Iterator[float]:
+    """The least value and the least of those above it, as far as there are any."""
+    if len(values):
+        least = values.min()
+        yield float(least)
+        above = values[values > least]
+        if len(above):
+            yield float(above.min())
+
+
+def _columns_table(sides: Mapping[Side, Annotations]) -> Table:
+    found = [
+        (side, name, int(np.count_nonzero(~np.isnan(column))))
+        for side, annotations in sides.items()
+        for name, column in annotations.columns.items()
+        if known_column(name)
+    ]
+    found = [entry for entry in found if entry[2]]
+    rows = np.arange(len(found))
+    return build_table(
+        SCHEMAS[COLUMNS],
+        [*(side for side, _, _ in found), *(name for _, name, _ in found)],
+        [rows, rows + len(found)],
+        counts=[np.array([count for _, _, count in found], dtype=np.int64)],
+    )
+
+
+def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
+    found: list[tuple[str, int, int]] = []
+    unlisted = np.flatnonzero(~aligned.listed & (aligned.detections.object_counts > 0))
+    if len(unlisted):
+        frame = int(unlisted[0])
+        count = int(aligned.detections.object_counts[frame])
+        found.append((example_name(Side.DETECTIONS, Example.UNLISTED), frame, count))
+    for entry in seen:
+        for example, mask in (
+            (Example.SWAPPED, entry.swapped),
+            (Example.BEYOND_IMAGE, entry.beyond_image),
+        ):
+            if mask is not None and mask.any():
+                starts = entry.annotations.frame_starts
+                frame = int(np.searchsorted(starts, int(mask.argmax()), side="right")) - 1
+                count = int(mask[starts[frame] : starts[frame + 1]].sum())
+                found.append((example_name(entry.side, example), frame, count))
+    frames = np.array([frame for _, frame, _ in found], dtype=np.int64)
+    keys = [aligned.truth.sequences[aligned.truth.frame_sequences[frame]] for frame in frames]
+    words = [name for name, _, _ in found] + [key.domain for key in keys]
+    words += [key.sequence for key in keys]
+    rows: IntArray = np.arange(len(found), dtype=np.int64)
+    return build_table(
+        SCHEMAS[EXAMPLES],
+        words,
+        [rows, rows + len(found), rows + 2 * len(found)],
+        numbers=[aligned.truth.frame_numbers[frames].astype(np.float64)],
+        counts=[np.array([count for _, _, count in found], dtype=np.int64)],
+    )
+
+
+def example_name(side: Side, example: Example) -> str:
+    """What the table of examples calls an example of a side."""
+    return f"{side.value} {example.value}"
+
+
+_HASH_DIGITS = 16
+_WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
+
+
+def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
+    """Sample the boxes of both sides.
+
+    Args:
+        aligned: Both sides in one frame order.
+        evaluated: (F,) frames that may be chosen.
+    """
+    counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
+    sizes = counts[0] + counts[1]
+    frames = np.flatnonzero(evaluated & (sizes > 0))
+    keys = _block_keys(aligned, frames)
+    if len(frames) > SAMPLE_ROWS:
+        # Each frame has a box at least, so that no more frames can be among the first rows.
+        near = keys <= np.partition(keys, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]
+        frames, keys = frames[near], keys[near]
+    order = np.argsort(keys, kind="stable")
+    frames, keys = frames[order], keys[order]
+    boxes_before = np.cumsum(sizes[frames])
+    wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
+    while True:
+        # Whole blocks, and more of them where repeated boxes made too few rows.
+        last = int(np.searchsorted(boxes_before, wanted))
+        end = len(keys) if last >= len(keys) else int(np.searchsorted(keys, keys[last], "right"))
+        table = _table_of(aligned, frames[:end], keys[:end])
+        if end == len(keys) or table.row_count == SAMPLE_ROWS:
+            return table
+        wanted *= 2
+
+
+def block_sequence(block: str) -> SequenceKey:
+    """The sequence of a block, out of its name in the table."""
+    domain, sequence = block[_HASH_DIGITS:].split("\0")
+    return SequenceKey(domain, sequence)
+
+
+def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
+    return aligned.truth, aligned.detections
+
+
+def _box_counts(side: Annotations) -> IntArray:
+    """(F,) objects of each frame that are boxes and no regions."""
+    regions = np.flatnonzero(side.flags & ObjectFlag.REGION)
+    if len(regions) == 0:
+        return side.object_counts
+    return side.object_counts - np.bincount(side.object_frames[regions], minlength=side.frame_count)
+
+
+def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
+    """(K,) hash of sequence and block of some frames."""
+    texts = map(str.encode, map("\0".join, aligned.truth.sequences))
+    names = np.fromiter(map(crc32, texts), dtype=np.uint64, count=len(aligned.truth.sequences))
+    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
+    if len(frames) == 0:
+        return np.zeros(0, dtype=np.uint64)
+    mixed = names[aligned.truth.frame_sequences[frames]]
+    mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    # The end of splitmix64, which spreads neighbours over all hashes.
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
+    return found
+
+
+def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> Table:
+    """The boxes of some frames as a table; frames of a block are adjacent."""
+    sequences = aligned.truth.frame_sequences[frames]
+    first = run_starts(keys, sequences)
+    blocks = np.zeros(len(frames), dtype=np.int64)
+    blocks[first[1:]] = 1
+    blocks = np.cumsum(blocks)
+    names = [
+        f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
+        for key, sequence in zip(keys[first].tolist(), sequences[first].tolist(), strict=True)
+    ]
+    rows, boxes, sides = [], [], []
+    for number, side in enumerate(_sides(aligned)):
+        positions, coordinates = _boxes_of(side, frames)
+        rows.append(positions)
+        boxes.append(coordinates)
+        sides.append(np.full(len(positions), number, dtype=np.float64))
+    positions, coordinates = np.concatenate(rows), np.concatenate(boxes)
+    numbers = aligned.truth.frame_numbers[frames][positions].astype(np.float64)
+    return build_table(
+        SAMPLE_SCHEMA,
+        names,
+        [blocks[positions]],
+        numbers=[numbers, np.concatenate(sides), *coordinates.T],
+        counts=[np.ones(len(positions), dtype=np.int64)],
+    )
+
+
+def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray]:
+    """(N,) which of some frames a box is of, and (N, 4) the boxes as they were given."""
+    starts = side.frame_starts[frames]
+    counts = side.frame_starts[frames + 1] - starts
+    objects = expand_runs(starts, counts)
+    positions = np.repeat(np.arange(len(frames), dtype=np.int64), counts)
+    real = (side.flags[objects] & ObjectFlag.REGION) == 0
+    objects, positions = objects[real], positions[real]
+    boxes = _as_four(side.coordinates.take(objects, axis=0))
+    if (counts > BOXES_PER_FRAME).any():
+        kept = _most_confident(positions, side.confidences[objects], boxes)
+        positions, boxes = positions[kept], boxes.take(kept, axis=0)
+    return positions, boxes
+
+
+def _as_four(coordinates: FloatArray) -> FloatArray:
+    if coordinates.shape[1] == POINT:
+        return np.hstack([coordinates, coordinates])
+    return bounding_boxes(coordinates) if coordinates.shape[1] == QUADRILATERAL else coordinates
+
+
+def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatArray) -> IntArray:
+    """Rows of the boxes that are kept of each frame; place does not rule the order of equals."""
+    mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
+    order = np.lexsort((*boxes.T, mixed, -confidences, positions))
+    first = run_starts(positions[order])
+    counts = np.diff(np.append(first, len(order)))
+    ranks = np.arange(len(order)) - np.repeat(first, counts)
+    return order[ranks < BOXES_PER_FRAME]
+
+
+_MEANINGS = {
+    "confidence": ("score", "scores", "conf", "confidence", "prob", "probability", "logit"),
+    "class": ("label", "labels", "category", "cls", "class"),
+    "track": ("track", "tracklet", "id"),
+    "x1, y1, x2, y2": (
+        *("w", "h", "width", "height", "left", "top", "right", "bottom"),
+        *("xmin", "ymin", "xmax", "ymax", "cx", "cy", "xc", "yc", "bbox", "box"),
+    ),
+}
+_MEANING_OF = {word: meaning for meaning, words in _MEANINGS.items() for word in words}
+_SIZES = {"w": "h", "width": "height", "bbox_w": "bbox_h", "bbox_width": "bbox_height"}
+
+
+def known_column(name: str) -> str:
+    """The known column or columns that an unknown one resembles; empty where it resembles none.
+
+    ``detection_score`` resembles ``confidence``; ``area`` and ``image_width`` nothing.
+    """
+    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).casefold()
+    parts = [part for part in re.split(r"[^a-z]+", words) if part]
+    if not parts or parts[0] in ("image", "img", "frame"):
+        return ""
+    return next((_MEANING_OF[part] for part in reversed(parts) if part in _MEANING_OF), "")
+
+
+def size_columns(names: Iterable[str]) -> tuple[str, ...]:
+    """The columns that hold width and height of boxes; none where they are not both there."""
+    folded = {name.casefold(): name for name in names}
+    for pair in _SIZES.items():
+        if folded.keys() >= set(pair):
+            return tuple(folded[name] for name in pair)
+    return ()

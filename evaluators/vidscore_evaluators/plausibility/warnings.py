@@ -1,0 +1,456 @@
+"""Warnings out of an input summary, each with an example, a count and an advice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+
+import numpy as np
+
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, SequenceKey, Side
+from vidscore_evaluators.plausibility._readings import Finding, judge_sample
+from vidscore_evaluators.plausibility.summary import (
+    COLUMNS,
+    CONFIDENCES,
+    EXAMPLES,
+    LABELS,
+    SAMPLE,
+    SIDES,
+    Example,
+    ImageSizes,
+    beyond_image,
+    block_sequence,
+    example_name,
+    known_column,
+    size_columns,
+    sizes_of_objects,
+)
+from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.tally import Table
+
+InputSummary = Mapping[str, Table]
+
+ScoredClasses = Callable[[str], Sequence[str] | None]
+"""Classes that are scored in a domain; None where every label is."""
+
+MORE_THAN_A_FEW = 3
+"""Boxes that may be odd without a warning."""
+
+_BEYOND_SHARE = 0.01
+_LEAST_EQUAL = 3
+
+_WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
+SIDE_NAMES = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
+
+_FORMAT = "check the format of the boxes, and convert them"
+
+_READINGS = {
+    "reads_as_sizes": ("read as x, y, width, height and not two corners", _FORMAT),
+    "reads_as_centres": ("read as centre x, centre y, width, height and not two corners", _FORMAT),
+    "reads_as_corners": ("read as two corners and not x, y, width, height", _FORMAT),
+    "reads_corner_as_centre": ("with the place of their first corner as their centre", _FORMAT),
+    "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
+    "reads_rows_first": ("read as y before x", _FORMAT),
+    "reads_pairs_first": ("read as x1, x2, y1, y2 and not x1, y1, x2, y2", _FORMAT),
+    "reads_as_shares_of_the_image": (
+        "with {scale}",
+        "they look like shares of the image, from 0 to 1: give pixels",
+    ),
+    "reads_at_another_scale": (
+        "with {scale}",
+        "give the coordinates of both sides in pixels of the same image",
+    ),
+    "reads_one_frame_earlier": (
+        "one frame earlier",
+        "check the frame numbers, and take 1 from those of the detections",
+    ),
+    "reads_one_frame_later": (
+        "one frame later",
+        "check the frame numbers, and add 1 to those of the detections",
+    ),
+    "reads_sides_exchanged": (
+        "as detections, and the detections as the ground truth",
+        "check that ground truth and detections are not swapped",
+    ),
+    "nothing_overlaps": (
+        "the ground truth of other frames as well as that of their own",
+        "check that both sides are of the same videos, and the format of the boxes",
+    ),
+}
+"""By code: how the boxes of a side would fit, and what to do."""
+
+_BY_FRAME = frozenset({"frames_not_evaluated", "unevaluated_detections"})
+_BY_LABEL = {
+    "classes_not_scored": Side.DETECTIONS,
+    "unlisted_detections": Side.DETECTIONS,
+    "unlisted_objects": Side.TRUTH,
+}
+
+
+def input_warnings(
+    input_summary: InputSummary, labels: LabelUse, *, ranked: bool
+) -> tuple[ReportWarning, ...]:
+    """Warnings about both sides; pure.
+
+    Args:
+        input_summary: What was counted; an empty mapping gives no warnings.
+        labels: What labels are to the evaluator.
+        ranked: Whether scores depend on the order of confidences.
+    """
+    if not input_summary:
+        return ()
+    return (
+        *_missing(input_summary),
+        *label_warnings(input_summary[LABELS], labels),
+        *_reading(input_summary),
+        *side_warnings(input_summary, ranked=ranked),
+    )
+
+
+def side_warnings(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
+    """Warnings about one side or the other alone."""
+    yield from _confidences(input_summary, ranked=ranked)
+    for side in Side:
+        yield from _corners(input_summary, side)
+        yield from _beyond_image(input_summary, side)
+        yield from _columns(input_summary, side)
+
+
+def with_names(
+    warnings: Sequence[ReportWarning],
+    input_summary: InputSummary,
+    labels: LabelUse,
+    scored: ScoredClasses,
+) -> tuple[ReportWarning, ...]:
+    """Warnings of an evaluator that have a count, with the first frame or the labels concerned."""
+    if not input_summary:
+        return tuple(warnings)
+    return tuple(_with_name(warning, input_summary, labels, scored) for warning in warnings)
+
+
+def _with_name(
+    warning: ReportWarning, input_summary: InputSummary, labels: LabelUse, scored: ScoredClasses
+) -> ReportWarning:
+    if warning.code in _BY_FRAME:
+        example = _example(input_summary, Side.DETECTIONS, Example.UNLISTED)
+        if example is None:
+            return warning
+        advice = "check that frames of both sides are numbered from the same first frame"
+        message = f"{warning.message}, the first of them in {place_name(example)}; {advice}"
+        return replace(warning, message=message, example=example)
+    if warning.code in _BY_LABEL:
+
+        def is_other(domain: str, label: str) -> bool:
+            classes = scored(domain)
+            if classes is None:
+                return False
+            if labels is LabelUse.LISTED:
+                return label.casefold() not in {name.casefold() for name in classes}
+            return label not in classes
+
+        counts = names_of(input_summary[LABELS], _BY_LABEL[warning.code], is_other, labels)
+        if counts:
+            return replace(warning, message=f"{warning.message}: {shown(counts)}")
+    return warning
+
+
+def _missing(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    counts = {side: _count(input_summary, side, "objects") for side in Side}
+    if counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
+        yield ReportWarning(
+            "no_detections",
+            "objects are in the ground truth and no detections at all; "
+            "check that the right file was given",
+            counts[Side.TRUTH],
+        )
+
+
+def _confidences(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
+    table = input_summary[CONFIDENCES]
+    values: dict[str, list[float]] = {side.value: [] for side in Side}
+    for side, value in zip(table.texts("side"), table.number("confidence").tolist(), strict=True):
+        values[side].append(value)
+    graded = any(value != 1.0 for value in values[Side.TRUTH])
+    detections = _count(input_summary, Side.DETECTIONS, "objects")
+    equal = len(values[Side.DETECTIONS]) == 1 and detections >= _LEAST_EQUAL
+    if graded and equal:
+        yield ReportWarning(
+            "sides_swapped",
+            "objects of the ground truth have confidences, and the detections have none; "
+            "check that ground truth and detections are not swapped",
+            _count(input_summary, Side.TRUTH, "objects"),
+        )
+    elif graded:
+        yield ReportWarning(
+            "truth_with_confidences",
+            "objects of the ground truth have confidences, as detections have; "
+            "check that it is the ground truth, and leave its confidences out",
+            _count(input_summary, Side.TRUTH, "objects"),
+        )
+    elif equal and ranked:
+        yield ReportWarning(
+            "equal_confidences",
+            f"detections all have the confidence {values[Side.DETECTIONS][0]:g}, but the scores "
+            "depend on the order of confidences; check that the file has them, in a column that "
+            "is called confidence, and that it is not the ground truth",
+            detections,
+        )
+
+
+def _corners(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    count = _count(input_summary, side, "swapped")
+    example = _example(input_summary, side, Example.SWAPPED)
+    if count > MORE_THAN_A_FEW and example is not None:
+        yield ReportWarning(
+            "swapped_corners",
+            f"{_WHOSE[side]} have x2 < x1 or y2 < y1, the first of them in {place_name(example)}; "
+            "if the boxes are x, y, width, height, convert them to two corners",
+            count,
+            example,
+        )
+
+
+def _beyond_image(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    count, sized = (_count(input_summary, side, name) for name in ("beyond_image", "sized"))
+    example = _example(input_summary, side, Example.BEYOND_IMAGE)
+    if example is not None:
+        yield from beyond_image_warnings(side, count, sized, example)
+
+
+def beyond_image_warnings(
+    side: Side, count: int, sized: int, example: FrameExample
+) -> Iterator[ReportWarning]:
+    """A warning where more than a few of the objects in images of known size are beyond them."""
+    if count >= MORE_THAN_A_FEW and count > _BEYOND_SHARE * sized:
+        yield ReportWarning(
+            "beyond_image",
+            f"{_WHOSE[side]} are larger than the image or have their centre beyond it, the first "
+            f"of them in {place_name(example)}; check the order and the unit of the coordinates, "
+            "and the size of the image",
+            count,
+            example,
+        )
+
+
+def warnings_of_positions(
+    side: Side, annotations: Annotations, sizes: ImageSizes
+) -> Iterator[ReportWarning]:
+    """Warn of objects beyond their image, where the files say how large images are.
+
+    Args:
+        side: The side.
+        annotations: What was read of it.
+        sizes: Width and height of the largest image of each sequence.
+    """
+    if sizes and annotations.object_count:
+        of_objects = sizes_of_objects(annotations, sizes)
+        beyond = beyond_image(annotations.coordinates, of_objects)
+        frame = int(annotations.object_frames[int(beyond.argmax())])
+        sequence = annotations.sequences[annotations.frame_sequences[frame]]
+        example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
+        sized = int(np.isfinite(of_objects[:, 0]).sum())
+        yield from beyond_image_warnings(side, int(beyond.sum()), sized, example)
+
+
+def _columns(input_summary: InputSummary, side: Side) -> Iterator[ReportWarning]:
+    table = input_summary[COLUMNS]
+    entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)
+    counts = {name: int(count) for of_side, name, count in entries if of_side == side.value}
+    sizes = size_columns(counts) if _arities(input_summary, side) == [POINT] else ()
+    if sizes:
+        yield ReportWarning(
+            "boxes_read_as_points",
+            f"{_WHOSE[side]} are read as points, but there are columns {' and '.join(sizes)}; give "
+            "boxes as x1, y1, x2, y2",
+            counts[sizes[0]],
+        )
+    for name, count in counts.items():
+        if name not in sizes:
+            yield ReportWarning(
+                "unused_column",
+                f"values in the column {name} of {SIDE_NAMES[side]} are not used; if they are "
+                f"{known_column(name)}, call the column so",
+                count,
+            )
+
+
+def _reading(input_summary: InputSummary) -> Iterator[ReportWarning]:
+    arities = {side: _arities(input_summary, side) for side in Side}
+    if any(len(found) != 1 for found in arities.values()):
+        return
+    truth, detections = (arities[side][0] for side in Side)
+    if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
+        return
+    table = input_summary[SAMPLE]
+    finding = judge_sample(
+        table.codes("block").tobytes(),
+        np.ascontiguousarray(table.numbers).tobytes(),
+        points=truth == POINT,
+        plain=(truth == BOX, detections == BOX),
+    )
+    if finding is not None:
+        sequence = block_sequence(table.vocabulary[finding.block])
+        example = FrameExample(finding.side, sequence, finding.frame)
+        how, advice = _READINGS[finding.code]
+        message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
+        count = _count(input_summary, finding.side, "objects")
+        yield ReportWarning(finding.code, message, count, example)
+
+
+def _fitting(finding: Finding, how: str) -> str:
+    frames = "1 frame" if finding.frame_count == 1 else f"{finding.frame_count} frames"
+    side, now = _WHOSE[finding.side], f"{finding.now:.2f}"
+    if finding.then <= finding.now:
+        return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
+    if finding.scale is not None:
+        factors = (finding.scale.across, finding.scale.down)
+        how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
+    gain = f"mean best overlap {finding.then:.2f} for {now}, estimated from {frames}"
+    return f"{side} fit better {how} ({gain})"
+
+
+def place_name(example: FrameExample) -> str:
+    """``frame 7 of sequence Tower/001``."""
+    name = "/".join(filter(None, example.sequence))
+    return f"frame {example.frame} of sequence {name}" if name else f"frame {example.frame}"
+
+
+def _count(input_summary: InputSummary, side: Side, name: str) -> int:
+    table = input_summary[SIDES]
+    rows = [row for row, found in enumerate(table.texts("side")) if found == side.value]
+    return int(table.count(name)[rows].sum())
+
+
+def _arities(input_summary: InputSummary, side: Side) -> list[int]:
+    table = input_summary[SIDES]
+    entries = zip(table.texts("side"), table.number("arity").tolist(), strict=True)
+    return [int(arity) for found, arity in entries if found == side.value]
+
+
+def _example(input_summary: InputSummary, side: Side, example: Example) -> FrameExample | None:
+    table, name = input_summary[EXAMPLES], example_name(side, example)
+    for row, found in enumerate(table.texts("example")):
+        if found == name:
+            key = SequenceKey(table.texts("domain")[row], table.texts("sequence")[row])
+            return FrameExample(side, key, int(table.number("frame")[row]))
+    return None
+
+
+NAMES_SHOWN = 5
+
+LEAST_STRANGE = 3
+"""Least detections for a warning that no label is in common: fewer may be plain mistakes."""
+
+
+class LabelUse(StrEnum):
+    """What labels are to an evaluator."""
+
+    EXACT = "exact"
+    """Objects and detections of different labels never match."""
+    LISTED = "listed"
+    """The same, but case is nothing, and the evaluator itself says what it has no class for."""
+    IGNORED = "ignored"
+    """Labels play no part."""
+
+
+def label_warnings(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
+    """Warn of labels that the other side does not have.
+
+    Args:
+        table: The input summary's labels.
+        use: What labels are to the evaluator.
+    """
+    objects = _counts(table, Side.TRUTH, use)
+    detected = _counts(table, Side.DETECTIONS, use)
+    alone = {label: count for label, count in detected.items() if label not in objects}
+    if use is LabelUse.IGNORED or not objects or not alone:
+        return
+    spelled = {_plain(label): label for label in sorted(objects)}
+    alike = {label: spelled[_plain(label)] for label in alone if _plain(label) in spelled}
+    if alike:
+        yield _written_otherwise(alike, alone)
+    strange = {label: count for label, count in alone.items() if label not in alike}
+    if strange and len(strange) == len(detected) and sum(strange.values()) >= LEAST_STRANGE:
+        yield _nothing_in_common(objects, detected)
+    elif strange and use is LabelUse.EXACT and len(strange) < len(detected):
+        yield _only_detected(strange)
+
+
+def names_of(
+    table: Table, side: Side, chosen: Callable[[str, str], bool], use: LabelUse
+) -> dict[str, int]:
+    """Objects by label, of the labels that are chosen by domain and label."""
+    return {
+        label: count
+        for label, count in _counts(table, side, use, chosen).items()
+        if use is not LabelUse.IGNORED
+    }
+
+
+def shown(counts: Mapping[str, int]) -> str:
+    """``car (12), bus (3) and 4 more``, the most frequent first."""
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    names = ", ".join(f"{named(label)} ({count})" for label, count in ordered[:NAMES_SHOWN])
+    rest = len(ordered) - NAMES_SHOWN
+    return f"{names} and {rest} more" if rest > 0 else names
+
+
+def named(label: str) -> str:
+    """The label as it can be read in a sentence."""
+    return label if label and label == label.strip() else repr(label) if label else "(no label)"
+
+
+def _counts(
+    table: Table,
+    side: Side,
+    use: LabelUse,
+    chosen: Callable[[str, str], bool] | None = None,
+) -> dict[str, int]:
+    """Objects of a side by label, with at least one."""
+    counts: dict[str, int] = {}
+    columns = (table.texts("domain"), table.texts("label"), table.count(side.value).tolist())
+    for domain, label, count in zip(*columns, strict=True):
+        if count and (chosen is None or chosen(domain, label)):
+            name = label.casefold() if use is LabelUse.LISTED else label
+            counts[name] = counts.get(name, 0) + count
+    return counts
+
+
+def _plain(label: str) -> str:
+    """The label without what people and programs write differently: case, blanks, 1 as 1.0."""
+    words = "".join(character for character in label.casefold() if character not in " \t_-")
+    try:
+        number = float(words)
+    except ValueError:
+        return words
+    return f"{number:g}" if number == number else words  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def _written_otherwise(alike: Mapping[str, str], counts: Mapping[str, int]) -> ReportWarning:
+    pairs = [f"{named(label)!r} for {named(other)!r}" for label, other in sorted(alike.items())]
+    rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
+    return ReportWarning(
+        "labels_written_otherwise",
+        "detections have labels that differ from the ground truth's by case, blanks or type alone: "
+        f"{', '.join(pairs[:NAMES_SHOWN])}{rest}; write them as the ground truth does",
+        sum(counts[label] for label in alike),
+    )
+
+
+def _nothing_in_common(objects: Mapping[str, int], detected: Mapping[str, int]) -> ReportWarning:
+    return ReportWarning(
+        "no_label_in_common",
+        "detections have no label in common with the ground truth: the ground truth has "
+        f"{shown(objects)}, the detections have {shown(detected)}; give both sides the same labels",
+        sum(detected.values()),
+    )
+
+
+def _only_detected(counts: Mapping[str, int]) -> ReportWarning:
+    return ReportWarning(
+        "labels_only_detected",
+        f"detections have labels that no ground truth has: {shown(counts)}; means over classes "
+        "leave such classes out, so check the labels or remove these detections",
+        sum(counts.values()),
+    )

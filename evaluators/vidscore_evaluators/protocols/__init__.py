@@ -1,1 +1,0 @@
-"""Evaluators of published benchmark protocols."""

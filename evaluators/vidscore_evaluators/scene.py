@@ -1,0 +1,262 @@
+"""Scene: what a criterion sees, in groups; only objects of one group are matched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.alignment import Cache
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, run_starts
+
+WIDEST_STRETCH = 2.0**900
+"""Spread of values up to which as many stretches as there may be groups end below infinity."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """N objects of one kind in G groups, in canonical order.
+
+    Groups ascend. Within a group confidences descend, and equal ones are in the order of their
+    coordinates, track ids, areas and flags: an order of content, never of rows. Objects equal in
+    all of these can take each other's place.
+
+    Attributes:
+        coordinates: (N, 2 | 4) points or upright boxes, in pixels.
+        confidences: (N,) confidences; from 0 to 1 where they extend the similarity.
+        track_ids: (N,) track identities, -1 where there is none.
+        areas: (N,) areas in square pixels: the named column ``area``, else the box's own.
+        groups: (N,) group of each object.
+        starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
+    """
+
+    coordinates: FloatArray
+    confidences: FloatArray
+    track_ids: IntArray
+    areas: FloatArray
+    groups: IntArray
+    starts: IntArray
+
+    def __len__(self) -> int:
+        """Number of objects N."""
+        return len(self.groups)
+
+    @property
+    def counts(self) -> IntArray:
+        """(G,) objects in each group."""
+        return np.diff(self.starts)
+
+    @property
+    def ranks(self) -> IntArray:
+        """(N,) place of each object in its group, from 0."""
+        return np.arange(len(self), dtype=np.int64) - self.starts[self.groups]
+
+    def take(self, rows: BoolArray | IntArray) -> Items:
+        """Keep some objects (a mask, or ascending rows), and every group."""
+        groups = self.groups[rows]
+        return Items(
+            coordinates=self.coordinates[rows],
+            confidences=self.confidences[rows],
+            track_ids=self.track_ids[rows],
+            areas=self.areas[rows],
+            groups=groups,
+            starts=group_starts(groups, len(self.starts) - 1),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """F evaluated frames and G groups with what is in them.
+
+    Attributes:
+        sequences: Table of sequence names, sorted.
+        frame_sequences: (F,) index into `sequences`, ascending.
+        frame_numbers: (F,) frame numbers, ascending within a sequence.
+        classes: Table of class names, sorted; one empty name where classes are ignored.
+        group_frames: (G,) frame of each group, ascending; every group holds some object.
+        group_classes: (G,) index into `classes`, ascending within a frame.
+        truth: Real objects, T of them.
+        absorbers: A objects that absorb detections after everything real, one by one.
+        absorbs_many: (A,) whether an absorber takes any number, by their share inside it.
+        detections: Detections, D of them.
+        forgiven: (D,) whether a detection is not counted where it is matched with nothing.
+        left_out: Detections that are not scored, by reason.
+        memo: What criteria have worked out of it.
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    frame_sequences: IntArray
+    frame_numbers: IntArray
+    classes: tuple[str, ...]
+    group_frames: IntArray
+    group_classes: IntArray
+    truth: Items
+    absorbers: Items
+    absorbs_many: BoolArray
+    detections: Items
+    forgiven: BoolArray
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    cache: Cache = field(default_factory=Cache, init=False, repr=False)
+
+    @property
+    def frame_count(self) -> int:
+        """Number of evaluated frames F."""
+        return len(self.frame_numbers)
+
+    @property
+    def group_count(self) -> int:
+        """Number of groups G."""
+        return len(self.group_frames)
+
+    @property
+    def group_sequences(self) -> IntArray:
+        """(G,) sequence of each group."""
+        return self.frame_sequences[self.group_frames]
+
+    @property
+    def reusable_targets(self) -> BoolArray:
+        """(T + A,) whether truth, then absorbers, may be matched any number of times."""
+        return np.concatenate([np.zeros(len(self.truth), dtype=np.bool_), self.absorbs_many])
+
+    def text_keys(
+        self, sequences: IntArray, classes: IntArray | None = None
+    ) -> tuple[list[str], list[IntArray]]:
+        """Vocabulary and codes of the text keys domain, sequence and, if given, class of N rows.
+
+        Args:
+            sequences: (N,) index into `sequences` of each row.
+            classes: (N,) index into `classes` of each.
+        """
+        words = [key.domain for key in self.sequences] + [key.sequence for key in self.sequences]
+        codes = [sequences, sequences + len(self.sequences)]
+        if classes is not None:
+            codes.append(classes + len(words))
+            words.extend(self.classes)
+        return words, codes
+
+    def take_detections(self, rows: BoolArray) -> Scene:
+        """Keep some detections, given as a mask."""
+        return replace(self, detections=self.detections.take(rows), forgiven=self.forgiven[rows])
+
+    def take_groups(self, kept: BoolArray) -> Scene:
+        """Keep what some groups hold, given as a (G,) mask; the others are left empty."""
+        of_absorbers = kept[self.absorbers.groups]
+        return replace(
+            self.take_detections(kept[self.detections.groups]),
+            truth=self.truth.take(kept[self.truth.groups]),
+            absorbers=self.absorbers.take(of_absorbers),
+            absorbs_many=self.absorbs_many[of_absorbers],
+        )
+
+    def by_frame(self) -> Scene:
+        """The same objects in the same rows, with each frame as one group."""
+
+        def regrouped(items: Items) -> Items:
+            frames = self.group_frames[items.groups]
+            return replace(items, groups=frames, starts=group_starts(frames, self.frame_count))
+
+        return replace(
+            self,
+            classes=("",),
+            group_frames=np.arange(self.frame_count, dtype=np.int64),
+            group_classes=np.zeros(self.frame_count, dtype=np.int64),
+            truth=regrouped(self.truth),
+            absorbers=regrouped(self.absorbers),
+            detections=regrouped(self.detections),
+        )
+
+    def without_absorbers(self) -> Scene:
+        """The same scene with nothing left in it but real truth and detections."""
+        none = np.zeros(len(self.absorbers), dtype=np.bool_)
+        return replace(
+            self,
+            absorbers=self.absorbers.take(none),
+            absorbs_many=self.absorbs_many[none],
+            forgiven=np.zeros(len(self.detections), dtype=np.bool_),
+        )
+
+
+def group_starts(groups: IntArray, group_count: int) -> IntArray:
+    """(G + 1,) offsets of the runs of ascending (N,) group numbers; groups may be empty."""
+    return np.searchsorted(groups, np.arange(group_count + 1)).astype(np.int64)
+
+
+def canonical_items(
+    side: Annotations, rows: IntArray, groups: IntArray, group_count: int, areas: FloatArray
+) -> tuple[Items, IntArray]:
+    """Bring objects into canonical order.
+
+    Args:
+        side: Annotations with points or upright boxes; other shapes are reduced beforehand.
+        rows: (N,) rows of the objects; may repeat.
+        groups: (N,) group of each.
+        group_count: Number of groups.
+        areas: Area of every object of `side`.
+
+    Returns:
+        The items, and the position in `rows` of each.
+    """
+    coordinates = side.coordinates.take(rows, axis=0)
+    # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
+    confidences = side.confidences[rows] + 0.0
+    tracks = side.track_ids[rows]
+    ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
+    order = _canonical_order(groups, confidences, ties)
+    sorted_groups = groups[order]
+    items = Items(
+        coordinates=coordinates.take(order, axis=0),
+        confidences=confidences[order],
+        track_ids=tracks[order],
+        areas=areas[rows][order],
+        groups=sorted_groups,
+        starts=group_starts(sorted_groups, group_count),
+    )
+    return items, order
+
+
+def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyArray]) -> IntArray:
+    """Sort by group and descending confidence, and what is equal so far by `ties`.
+
+    All groups are sorted at once along one line, which costs little where rows are in order
+    of groups. Only what shares a point of the line needs all of its columns sorted.
+    """
+    alike = len(confidences) == 0 or confidences.min() == confidences.max()
+    line = _line(groups, ties[0] if alike else -confidences)
+    order = np.argsort(line, kind="stable")
+    line = line[order]
+    same = np.zeros(len(order) + 1, dtype=np.bool_)
+    same[1:-1] = line[1:] == line[:-1]
+    tied = np.flatnonzero(same[1:] | same[:-1])
+    if len(tied):
+        rows = order[tied]
+        columns = (*ties[::-1], -confidences, groups)
+        # Points of the line ascend with group and first column, so that this keeps their order.
+        order[tied] = rows[np.lexsort([column[rows] for column in columns])]
+    return order
+
+
+def _line(groups: IntArray, values: FloatArray) -> FloatArray:
+    """(N,) points that ascend with group and, in a group, with value, but for rounding.
+
+    Rounding lets points fall together but never changes their order: each group has a stretch of
+    the line that is a power of two long, whose multiples are exact.
+    """
+    if len(values) == 0:
+        return values
+    with np.errstate(over="ignore"):
+        spread, least = float(values.max() - values.min()), values.min()
+    if not spread < WIDEST_STRETCH:
+        return groups.astype(np.float64)  # what is in a group falls together
+    _, exponent = math.frexp(spread)
+    line: FloatArray = groups * math.ldexp(1.0, exponent) + (values - least)
+    return line
+
+
+def unique_groups(keys: IntArray) -> IntArray:
+    """Each of some group keys once, ascending."""
+    # A stable sort makes use of runs in the keys.
+    ascending = np.sort(keys, kind="stable")
+    return ascending[run_starts(ascending)]

@@ -1,0 +1,315 @@
+"""How alike a reference and a detection are, and the pairs of a scene that are alike enough.
+
+Source: H. Nguyen et al., "How Trustworthy are Performance Evaluations for Basic Vision Tasks?",
+section 4.1 and appendix 3.1 (Algorithm 1).
+
+Readings of this project:
+
+1. Shapes are upright boxes; a quadrilateral is reduced to its envelope before it comes here.
+2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
+   convex hull for arbitrary shapes).
+3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
+   I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
+4. A box without area is unlike everything, itself included: its IoU is 0 and its GIoU -1, the
+   least there is.
+5. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, POINT
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
+from vidscore_evaluators.matching.maximum_weight import greedy_matching, preference_order
+from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
+from vidscore_evaluators.scene import Items, Scene
+
+Base = Literal["iou", "giou", "euclidean"]
+
+TOLERANCE = 1e-9
+"""By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
+
+A similarity that is exactly a threshold on paper is often less in binary64, by some 1e-16 where
+coordinates have decimals or come as corner and size; real ones that lie this near are rare.
+"""
+
+GRID_STEPS = 20
+"""Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
+
+    Attributes:
+        base: What is compared: overlap (IoU), overlap and gap (GIoU), or the distance of points.
+        confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
+        cutoff_px: Distance from which points have nothing in common, in pixels.
+    """
+
+    base: Base = "iou"
+    confidence_extended: bool = False
+    cutoff_px: float = 10.0
+
+    @property
+    def arity(self) -> int:
+        """Coordinates an object has: those of a point or of an upright box."""
+        return POINT if self.base == "euclidean" else BOX
+
+    @property
+    def minimum(self) -> float:
+        """Least value it takes."""
+        return -1.0 if self.base == "giou" else 0.0
+
+    @property
+    def grid(self) -> tuple[float, ...]:
+        """Thresholds of a sweep: from the least value to 1 in steps of 0.05 (section 5)."""
+        first = round(self.minimum * GRID_STEPS)
+        return tuple(step / GRID_STEPS for step in range(first, GRID_STEPS + 1))
+
+    def of_pairs(
+        self,
+        truth: FloatArray,
+        detections: FloatArray,
+        truth_confidences: FloatArray | None = None,
+        detection_confidences: FloatArray | None = None,
+    ) -> FloatArray:
+        """Similarity of pairs; a pair's value depends on nothing but the pair.
+
+        All but the last axes of coordinates are broadcast, and confidences with them: (P,) for P
+        pairs, (m, 1) and (1, n) for all pairs of m and n objects.
+
+        Args:
+            truth: (..., 2 | 4) points or upright boxes, in pixels.
+            detections: (..., 2 | 4) points or upright boxes, in pixels.
+            truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+            detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
+
+        Returns:
+            (...) similarities in [`minimum`, 1].
+        """
+        if self.base == "euclidean":
+            return point_similarities(truth, detections, self.cutoff_px)
+        truth_heights: FloatArray | float = 1.0
+        detection_heights: FloatArray | float = 1.0
+        if self.confidence_extended:
+            truth_heights = 1.0 if truth_confidences is None else truth_confidences
+            detection_heights = 1.0 if detection_confidences is None else detection_confidences
+        return _solid_similarities(
+            truth, detections, truth_heights, detection_heights, enclosing=self.base == "giou"
+        )
+
+    def of_shares(self, shares: FloatArray) -> FloatArray:
+        """Shares s of things inside others on the scale of similarities, so that thresholds fit.
+
+        A threshold t asks for a share of t; for GIoU of (1 + t)/2, which lies between the same
+        ends. What is not inside at all meets no threshold, however low.
+        """
+        scaled = self.minimum + shares * (1.0 - self.minimum)
+        return np.where(shares > 0.0, scaled, -np.inf)
+
+    def distances(self, similarities: FloatArray) -> FloatArray:
+        """The distance in [0, 1] of each similarity s: 1 - s; (1 - s)/2 for GIoU (section 4.1)."""
+        return (1.0 - similarities) / (1.0 - self.minimum)
+
+
+def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: float) -> FloatArray:
+    """1 - d/c for points at a distance d below the cut-off c, else 0.
+
+    Args:
+        truth: (..., 2) points.
+        detections: (..., 2) points, broadcast with the others.
+        cutoff_px: Cut-off c, above 0.
+
+    Returns:
+        (...) values in [0, 1].
+    """
+    squares = squared_lengths(
+        truth[..., 0] - detections[..., 0], truth[..., 1] - detections[..., 1]
+    )
+    # In place, because fresh memory costs more than the arithmetic.
+    shares = np.sqrt(squares, out=squares)
+    shares /= cutoff_px
+    np.subtract(1.0, shares, out=shares)
+    return np.maximum(0.0, shares, out=shares)
+
+
+def shares_of_detections(truth: FloatArray, detections: FloatArray) -> FloatArray:
+    """How much of each detection's area lies inside the truth's box: I / area of the detection.
+
+    Args:
+        truth: (P, 4) upright boxes.
+        detections: (P, 4) upright boxes.
+
+    Returns:
+        (P,) values in [0, 1]; 0 for a detection without area.
+    """
+    return _ratio(intersection_areas(truth, detections), box_areas(detections))
+
+
+def _solid_similarities(
+    truth: FloatArray,
+    detections: FloatArray,
+    truth_heights: FloatArray | float,
+    detection_heights: FloatArray | float,
+    *,
+    enclosing: bool,
+) -> FloatArray:
+    """IoU or GIoU of solids above boxes; of the boxes themselves where heights are 1."""
+    shared = intersection_areas(truth, detections) * np.minimum(truth_heights, detection_heights)
+    truth_areas, detection_areas = box_areas(truth), box_areas(detections)
+    union = truth_areas * truth_heights + detection_areas * detection_heights - shared
+    overlap = _ratio(shared, union)
+    if not enclosing:
+        return overlap
+    hull = _enclosing_areas(truth, detections) * np.maximum(truth_heights, detection_heights)
+    alike = overlap - _ratio(hull - union, hull)
+    return np.where((truth_areas > 0.0) & (detection_areas > 0.0), alike, -1.0)
+
+
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Part of a whole; 0 where there is no whole."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
+
+
+def _enclosing_areas(first: FloatArray, second: FloatArray) -> FloatArray:
+    width = np.maximum(first[..., 2], second[..., 2]) - np.minimum(first[..., 0], second[..., 0])
+    height = np.maximum(first[..., 3], second[..., 3]) - np.minimum(first[..., 1], second[..., 1])
+    enclosing: FloatArray = width * height
+    return enclosing
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """P pairs, sorted by detection and then by target.
+
+    Attributes:
+        detections: (P,) rows of the scene's detections.
+        targets: (P,) rows of the scene's truth or, from len(truth) on, of its absorbers.
+        similarities: (P,) similarity of each pair; with an absorber of many, the share of the
+            detection that is inside it, as `Similarity.of_shares` has it.
+    """
+
+    detections: IntArray
+    targets: IntArray
+    similarities: FloatArray
+
+    def __len__(self) -> int:
+        """Number of pairs P."""
+        return len(self.detections)
+
+    @property
+    def pairs(self) -> Pairs:
+        """The pairs alone."""
+        return Pairs(self.detections, self.targets)
+
+    def take(self, rows: BoolArray | IntArray) -> Candidates:
+        """Keep some pairs."""
+        return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
+
+    def ordered(self, second_choice: BoolArray) -> Candidates:
+        """By detection, from its best target to its worst, (P,) second choices last."""
+        return self.take(preference_order(self.pairs, self.similarities, second_choice))
+
+    def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
+        """Rows of the pairs that `greedy_matching` chooses, of pairs that are `ordered`."""
+        return greedy_matching(self.pairs, self.similarities, reusable, at_least)
+
+
+def find_candidates(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    """All pairs within groups that are alike enough.
+
+    Args:
+        scene: The scene.
+        similarity: How alike a pair is.
+        at_least: Least similarity; at or below the similarity's minimum, every pair counts.
+
+    Returns:
+        Pairs of detections with truth and with absorbers.
+    """
+    found = _with_truth(scene, similarity, at_least)
+    if len(scene.absorbers) == 0:
+        return found
+    absorbed = _with_absorbers(scene, similarity, at_least)
+    detections = np.concatenate([found.detections, absorbed.detections])
+    order = np.argsort(detections, kind="stable")
+    return Candidates(
+        detections[order],
+        np.concatenate([found.targets, absorbed.targets + len(scene.truth)])[order],
+        np.concatenate([found.similarities, absorbed.similarities])[order],
+    )
+
+
+def _with_truth(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    truth, detections = scene.truth, scene.detections
+
+    def measure(detection_rows: IntArray, truth_rows: IntArray) -> FloatArray:
+        return _similarities(similarity, truth, detections, truth_rows, detection_rows)
+
+    return _measured_pairs(truth, detections, similarity, at_least, measure)
+
+
+def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    absorbers, detections, many = scene.absorbers, scene.detections, scene.absorbs_many
+
+    def measure(detection_rows: IntArray, absorber_rows: IntArray) -> FloatArray:
+        alike = _similarities(similarity, absorbers, detections, absorber_rows, detection_rows)
+        of_many = many[absorber_rows]
+        if similarity.base == "euclidean":
+            shares = alike[of_many]  # a point lies in a crowd as far as it is near it
+        else:
+            shares = shares_of_detections(
+                absorbers.coordinates[absorber_rows[of_many]],
+                detections.coordinates[detection_rows[of_many]],
+            )
+        alike[of_many] = similarity.of_shares(shares)
+        return alike
+
+    return _measured_pairs(absorbers, detections, similarity, at_least, measure)
+
+
+def _similarities(
+    similarity: Similarity,
+    targets: Items,
+    detections: Items,
+    target_rows: IntArray,
+    detection_rows: IntArray,
+) -> FloatArray:
+    sides = ((targets, target_rows), (detections, detection_rows))
+    coordinates = [items.coordinates.take(rows, axis=0) for items, rows in sides]
+    if not similarity.confidence_extended:
+        return similarity.of_pairs(*coordinates)
+    return similarity.of_pairs(*coordinates, *(items.confidences[rows] for items, rows in sides))
+
+
+def _measured_pairs(
+    targets: Items,
+    detections: Items,
+    similarity: Similarity,
+    at_least: float,
+    measure: PairMeasure,
+) -> Candidates:
+    # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
+    apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
+    pairs, similarities = measured_pairs(
+        _extents(detections, similarity, everywhere=apart_counts),
+        _extents(targets, similarity, everywhere=apart_counts),
+        measure,
+        at_least,
+    )
+    return Candidates(pairs.left, pairs.right, similarities)
+
+
+def _extents(items: Items, similarity: Similarity, *, everywhere: bool) -> BoundingBoxes:
+    """Where objects lie, points widened by the cut-off."""
+    if everywhere:
+        return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
+    if similarity.base != "euclidean":
+        return BoundingBoxes(items.starts, items.coordinates)
+    low, high = items.coordinates - similarity.cutoff_px, items.coordinates + similarity.cutoff_px
+    return BoundingBoxes(items.starts, np.concatenate([low, high], axis=1))

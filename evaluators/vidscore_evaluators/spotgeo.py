@@ -1,0 +1,474 @@
+"""spotGEO: points in sequences of five frames, scored by F1 and the error of localisation.
+
+The challenge has two sets of rules, and both are here, as the parameter `profile`:
+
+``protocol`` (default)
+    The metric document, "Evaluation Metrics and Ranking Methodology for SSA Dataset".
+``kelvins``
+    The scorer that was released with the challenge and ran its public leaderboard.
+
+Where `kelvins` differs from `protocol`:
+
+1. A true positive at distance d adds d to the regression error, not d^2 (eq. 11). SSE then adds
+   px to px^2, and such a pair weighs 3 to 10 times less.
+2. A true positive at exactly epsilon adds epsilon, not 0: the condition is d < epsilon.
+3. A true positive at exactly tau adds 0, not tau^2. It is a true positive all the same.
+4. The MSE of a data set is the sum of the MSE of its sequences, not the ratio of the sums of
+   eq. 17. It grows with the number of sequences: leaderboards show tens of thousands.
+
+Where `kelvins` here differs from the released scorer:
+
+5. The scorer replaces distances over tau by 1000 and solves one assignment for the least sum.
+   Here the number of pairs comes first, as the challenge's scoring page says. Both are the same
+   while tau times the pairs of a frame is below 1000; above that the scorer may match fewer.
+6. Among matchings of equal sums of distances the scorer takes the one that the order of the file
+   leads to. Here it is the one of least regression error (by the term 1e-9 e / tau^2 in the
+   cost, with e as the profile has it), whatever the order. SSE and MSE can come out lower.
+7. F1 comes from the integers, 2 TP / (2 TP + FN + FP), and not from rounded precision and recall:
+   the last bit can differ, and systems with the same F1 really tie, so that the MSE decides.
+8. Sums are exact and rounded once; the last digits of SSE and MSE can differ.
+
+Readings of the metric document, in both profiles:
+
+9. The second sum over "TP" in eq. 10 runs over the false positives: the text below it says so.
+10. The scoring page has d < epsilon, and "an average of each score for each frame"; the metric
+    document has d <= epsilon (eq. 11) and sums (eqs. 14 to 17), and holds in `protocol`.
+11. Where nothing was there and nothing was detected, F1 is 1 and MSE is 0. Precision is 0 where
+    nothing was detected, and recall is 0 where nothing was there.
+12. Eq. 3 does not say which matching to take among equal sums; it is as in 6 for both profiles.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial, reduce
+from operator import or_
+from typing import Literal
+
+import numpy as np
+
+from vidscore_evaluators._spotgeo_matching import LEFT_OUT, SEQUENCES, tally_frames
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.annotations import POINT, Annotations, ObjectFlag, Side
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.evaluator import (
+    Direction,
+    Dissimilarity,
+    Evaluator,
+    Growth,
+    Measure,
+    Needs,
+    Task,
+    count_measure,
+)
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.plausibility.warnings import LabelUse
+from vidscore_evaluators.report import Block, Number, ReportWarning, Scores
+from vidscore_evaluators.tally import SCALE_BITS, Table, Tally
+
+
+@dataclass(frozen=True)
+class SpotGeoParameters:
+    """Parameters of spotGEO; defaults are the challenge's."""
+
+    profile: Literal["protocol", "kelvins"] = parameter(
+        "protocol", "Whose rules: those of the metric document, or of the released scorer."
+    )
+    tau: float = parameter(
+        10.0,
+        "Greatest distance of a true positive; each miss and each false alarm costs its square.",
+        unit="px",
+        exclusive_minimum=0.0,
+        maximum=1e6,
+        grid=(4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0),
+    )
+    epsilon: float = parameter(
+        3.0,
+        "Distance up to which a true positive has no regression error; less than tau.",
+        unit="px",
+        minimum=0.0,
+        maximum=1e6,
+        grid=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0),
+    )
+    image_width: int = parameter(
+        640, "Width of the images; x lies in [-0.5, width - 0.5].", unit="px", minimum=1
+    )
+    image_height: int = parameter(
+        480, "Height of the images; y lies in [-0.5, height - 0.5].", unit="px", minimum=1
+    )
+    maximum_detections: int = parameter(30, "Most detections that a frame may have.", minimum=1)
+    frames_per_sequence: int = parameter(
+        5, "Frames of a sequence; they are numbered from 1.", minimum=1
+    )
+
+    def faults(self) -> Iterator[Fault]:
+        """What is wrong between parameters (metric document, section 1: 0 <= epsilon < tau)."""
+        if self.epsilon >= self.tau:
+            yield Fault(f"{self.epsilon:g}", f"less than tau, {self.tau:g}", field="epsilon")
+
+
+MEASURES = (
+    count_measure("true_positives", "Detections that are matched to an object (eq. 9)."),
+    count_measure(
+        "false_negatives", "Objects that no detection is matched to (eq. 9).", Direction.LOWER
+    ),
+    count_measure(
+        "false_positives", "Detections that are matched to no object (eq. 9).", Direction.LOWER
+    ),
+    Measure("precision", "TP / (TP + FP) (eq. 14); 0 where nothing was detected."),
+    Measure("recall", "TP / (TP + FN) (eq. 15); 0 where there is no object."),
+    Measure(
+        "f1",
+        "2 TP / (2 TP + FN + FP) (eq. 16); 1 where there is neither object nor detection.",
+        dissimilarity=Dissimilarity.ONE_MINUS,
+    ),
+    Measure(
+        "one_minus_f1",
+        "1 - F1, the first figure of the challenge's leaderboard.",
+        direction=Direction.LOWER,
+        dissimilarity=Dissimilarity.VALUE,
+    ),
+    Measure(
+        "sse",
+        "Regression errors of the true positives, and tau^2 for each miss and false alarm"
+        " (eqs. 10 and 12).",
+        unit="px^2",
+        maximum=None,
+        direction=Direction.LOWER,
+        dissimilarity=Dissimilarity.VALUE,
+    ),
+    Measure(
+        "mse",
+        "SSE / (TP + FN + FP) (eqs. 13 and 17); in profile kelvins, of more than one sequence,"
+        " the sum of this over the sequences.",
+        unit="px^2",
+        maximum=None,
+        direction=Direction.LOWER,
+        dissimilarity=Dissimilarity.VALUE,
+    ),
+)
+
+
+_BYTES_PER_SEQUENCE = 2 * 8 + 3 * 8 + 64 + 2 * 8 + 2 * 8
+"""Two text codes, three counts and a sum in one table, two codes and two counts in the other."""
+
+
+class SpotGeo(Evaluator[SpotGeoParameters]):
+    """spotGEO, by the metric document or as the public leaderboard was computed.
+
+    Classes are ignored: the challenge has one. Don't-care frames are left out, and so are
+    detections in frames that the truth does not list; the report counts both.
+    """
+
+    name = "spotgeo"
+    version = "1.0.0"
+    title = "spotGEO: points in short sequences, by F1 and error of localisation"
+    task = Task.DETECTION
+    Parameters = SpotGeoParameters
+    measures = MEASURES
+    ranking = ("f1", "mse")
+    needs = Needs((POINT,), (POINT,), labels=LabelUse.IGNORED)
+
+    @property
+    def growth(self) -> Growth:
+        """A row a sequence."""
+        return Growth(by="sequence", bytes_each=_BYTES_PER_SEQUENCE)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts and exact regression error of each sequence."""
+        errors = partial(regression_errors, self.parameters)
+        return tally_frames(aligned, self.parameters.tau, errors)
+
+    def scores(self, tally: Tally) -> Scores:
+        """Scores of the whole set, of named domains, and of sequences."""
+        return _scores(self.parameters, tally)
+
+    def useful_range(self, measure: str) -> tuple[float | None, float | None]:
+        """See `Evaluator.useful_range`; a system that finds nothing has an MSE of tau^2.
+
+        In profile kelvins it has that once for each sequence, as far as the specification says
+        how many there are.
+        """
+        if measure != "mse":
+            return super().useful_range(measure)
+        summed = self.parameters.profile == "kelvins"
+        count = len(self.specification.sequences) if summed else 1
+        return 0.0, count * self.parameters.tau**2 if count else None
+
+    def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
+        """Frames, coordinates, numbers of detections and flags that the rules forbid."""
+        return tuple(_input_faults(self.parameters, side, annotations))
+
+
+def regression_errors(parameters: SpotGeoParameters, distances_px: FloatArray) -> FloatArray:
+    """Regression errors of true positives.
+
+    Metric document, eq. 11: d^2 where d > epsilon, else 0. Profile `kelvins`: d where
+    epsilon <= d < tau, else 0.
+
+    Args:
+        parameters: The parameters.
+        distances_px: (K,) distances, none over tau.
+
+    Returns:
+        (K,) errors, in px^2, or in px for `kelvins`.
+    """
+    if parameters.profile == "kelvins":
+        counts = (distances_px >= parameters.epsilon) & (distances_px < parameters.tau)
+        return distances_px * counts
+    return distances_px * distances_px * (distances_px > parameters.epsilon)
+
+
+FAULTS_PER_RULE = 1000
+"""Breaches of one rule that are listed; a file of millions must not become as many."""
+
+
+def _input_faults(
+    parameters: SpotGeoParameters, side: Side, annotations: Annotations
+) -> Iterator[Fault]:
+    """Every breach of the challenge's rules, up to `FAULTS_PER_RULE` of each."""
+    numbers, last = annotations.frame_numbers, parameters.frames_per_sequence
+    yield from (
+        Fault(
+            source=side.value,
+            entry=frame,
+            field="frame_numbers",
+            found=_frame_name(annotations, frame),
+            expected=f"frames 1 to {last}",
+        )
+        for frame in _first((numbers < 1) | (numbers > last))
+    )
+    sizes_px = {"x": parameters.image_width, "y": parameters.image_height}
+    for axis, (name, size_px) in enumerate(sizes_px.items()):
+        yield from _coordinate_faults(side, annotations, axis, name, size_px)
+    if side is Side.TRUTH:
+        yield from _flag_faults(annotations)
+        return
+    counts, most = annotations.object_counts, parameters.maximum_detections
+    yield from (
+        Fault(
+            source=side.value,
+            entry=frame,
+            field="frame_object_counts",
+            found=f"{counts[frame]} detections in {_frame_name(annotations, frame)}",
+            expected=f"at most {most}",
+        )
+        for frame in _first(counts > most)
+    )
+
+
+def _coordinate_faults(
+    side: Side, annotations: Annotations, axis: int, name: str, size_px: int
+) -> Iterator[Fault]:
+    """Pixel centres are integers, so that the image begins at -0.5."""
+    least, greatest = -0.5, size_px - 0.5
+    values = annotations.coordinates[:, axis]
+    for row, frame in _objects(annotations, (values < least) | (values > greatest)):
+        yield Fault(
+            source=side.value,
+            entry=frame,
+            field="coordinates",
+            found=f"{name} = {float(values[row])!r} in {_frame_name(annotations, frame)}",
+            expected=f"{name} from {least} to {greatest}",
+        )
+
+
+def _flag_faults(truth: Annotations) -> Iterator[Fault]:
+    for row, frame in _objects(truth, truth.flags != 0):
+        flags = str(ObjectFlag(int(truth.flags[row])).name).lower().replace("|", ", ")
+        yield Fault(
+            source=Side.TRUTH.value,
+            entry=frame,
+            field="object_flags",
+            found=f"an object flagged {flags} in {_frame_name(truth, frame)}",
+            expected="no flags: spotGEO has ordinary objects only",
+        )
+
+
+def _first(wrong: BoolArray) -> list[int]:
+    rows: list[int] = np.flatnonzero(wrong)[:FAULTS_PER_RULE].tolist()
+    return rows
+
+
+def _objects(annotations: Annotations, wrong: BoolArray) -> Iterator[tuple[int, int]]:
+    """Row and frame of the first objects that break a rule."""
+    rows = _first(wrong)
+    return zip(rows, annotations.object_frames[rows].tolist() if rows else (), strict=True)
+
+
+def _frame_name(annotations: Annotations, frame: int) -> str:
+    key = annotations.sequences[annotations.frame_sequences[frame]]
+    sequence = "/".join(filter(None, key))
+    return f"frame {annotations.frame_numbers[frame]} of sequence {sequence}"
+
+
+@dataclass(frozen=True, eq=False)
+class _SequenceCounts:
+    """Counts and SSE of K sequences, the SSE in the unit of `_ErrorUnit`.
+
+    Attributes:
+        true_positives: (K,) TP.
+        false_negatives: (K,) FN.
+        false_positives: (K,) FP.
+        sse: K integers.
+    """
+
+    true_positives: IntArray
+    false_negatives: IntArray
+    false_positives: IntArray
+    sse: list[int]
+
+    @property
+    def decisions(self) -> list[int]:
+        """TP + FN + FP of each."""
+        decisions: list[int] = (
+            self.true_positives + self.false_negatives + self.false_positives
+        ).tolist()
+        return decisions
+
+    @property
+    def totals(self) -> tuple[int, int, int, int]:
+        """Sums of the four columns."""
+        counts = (self.true_positives, self.false_negatives, self.false_positives)
+        hits, misses, alarms = (int(column.sum()) for column in counts)
+        return hits, misses, alarms, sum(self.sse)
+
+    def take(self, rows: IntArray) -> _SequenceCounts:
+        """Some of the sequences."""
+        return _SequenceCounts(
+            self.true_positives[rows],
+            self.false_negatives[rows],
+            self.false_positives[rows],
+            [self.sse[row] for row in rows.tolist()],
+        )
+
+
+class _ErrorUnit:
+    """The largest power of two of which tau^2 and every error are integer multiples.
+
+    Exact sums are kept in a unit so small that they end in hundreds of zero bits.
+    """
+
+    def __init__(self, tau_px: float, exact_errors: list[int]) -> None:
+        square = Fraction(tau_px) ** 2
+        joined = reduce(or_, exact_errors, 1 << SCALE_BITS)
+        spare_bits = (joined & -joined).bit_length() - 1
+        bits = max(SCALE_BITS - spare_bits, square.denominator.bit_length() - 1)
+        self.scale = 1 << bits
+        self._shift = bits - SCALE_BITS
+        self._tau_square = int(square * self.scale)
+
+    def sse(self, exact_errors: list[int], mistakes: list[int]) -> list[int]:
+        """Sums of squared errors (eqs. 10 and 12)."""
+        left, right = max(self._shift, 0), max(-self._shift, 0)
+        return [
+            (error >> right << left) + count * self._tau_square
+            for error, count in zip(exact_errors, mistakes, strict=True)
+        ]
+
+
+def _scores(parameters: SpotGeoParameters, tally: Tally) -> Scores:
+    """Scores of the whole set, of each named domain, and of each sequence."""
+    table = tally.tables[SEQUENCES]
+    errors = table.exact("regression_error")
+    unit = _ErrorUnit(parameters.tau, errors)
+    misses, alarms = table.count("false_negatives"), table.count("false_positives")
+    sse = unit.sse(errors, (misses + alarms).tolist())
+    sequences = _SequenceCounts(table.count("true_positives"), misses, alarms, sse)
+    codes = table.codes("domain")
+    first = run_starts(codes)
+    names = [table.vocabulary[code] for code in codes[first].tolist()]
+    rows = np.split(np.arange(table.row_count), first[1:])
+    named = {name: sequences.take(mine) for name, mine in zip(names, rows, strict=False) if name}
+    return Scores(
+        blocks=(
+            _set_block([None], [sequences], parameters, unit),
+            _set_block(list(named), list(named.values()), parameters, unit),
+            _sequence_block(table, sequences, unit),
+        ),
+        warnings=_warnings(tally.tables[LEFT_OUT]),
+    )
+
+
+def _sequence_block(table: Table, sequences: _SequenceCounts, unit: _ErrorUnit) -> Block:
+    scale, columns = unit.scale, (sequences.sse, sequences.decisions)
+    return Block(
+        domains=[domain or None for domain in table.texts("domain")],
+        sequences=table.texts("sequence"),
+        measures={
+            "true_positives": sequences.true_positives.tolist(),
+            "false_negatives": sequences.false_negatives.tolist(),
+            "false_positives": sequences.false_positives.tolist(),
+            "sse": [sse / scale for sse in sequences.sse],
+            "mse": [
+                sse / (count * scale) if count else 0.0 for sse, count in zip(*columns, strict=True)
+            ],
+        },
+    )
+
+
+def _set_block(
+    domains: Sequence[str | None],
+    sets: Sequence[_SequenceCounts],
+    parameters: SpotGeoParameters,
+    unit: _ErrorUnit,
+) -> Block:
+    """A row of measures for each set of sequences."""
+    rows = [_set_scores(sequences, parameters, unit) for sequences in sets]
+    return Block(
+        domains=domains,
+        measures={measure.name: [row[measure.name] for row in rows] for measure in MEASURES},
+    )
+
+
+def _set_scores(
+    sequences: _SequenceCounts, parameters: SpotGeoParameters, unit: _ErrorUnit
+) -> dict[str, Number]:
+    """Every measure of one set of sequences (eqs. 14 to 17)."""
+    hits, misses, alarms, sse = sequences.totals
+    mistakes = misses + alarms
+    return {
+        "true_positives": hits,
+        "false_negatives": misses,
+        "false_positives": alarms,
+        "precision": _ratio(hits, hits + alarms),
+        "recall": _ratio(hits, hits + misses),
+        "f1": 2 * hits / (2 * hits + mistakes) if hits + mistakes else 1.0,
+        "one_minus_f1": _ratio(mistakes, 2 * hits + mistakes),
+        "sse": sse / unit.scale,
+        "mse": _summed_mse(sequences, unit)
+        if parameters.profile == "kelvins"
+        else _ratio(sse, (hits + mistakes) * unit.scale),
+    }
+
+
+def _summed_mse(sequences: _SequenceCounts, unit: _ErrorUnit) -> float:
+    """Sum over the sequences of SSE / (TP + FN + FP), by denominators so that it stays exact."""
+    by_decisions: defaultdict[int, int] = defaultdict(int)
+    for sse, decisions in zip(sequences.sse, sequences.decisions, strict=True):
+        by_decisions[decisions] += sse
+    terms = (Fraction(sse, decisions) for decisions, sse in by_decisions.items() if decisions)
+    return float(sum(terms, Fraction(0)) / unit.scale)
+
+
+def _ratio(numerator: int, denominator: int) -> float:
+    """Correctly rounded quotient (Python divides integers so); 0 where nothing was counted."""
+    return numerator / denominator if denominator else 0.0
+
+
+def _warnings(left_out: Table) -> tuple[ReportWarning, ...]:
+    frames = int(left_out.count("dont_care_frames").sum())
+    detections = int(left_out.count("unevaluated_detections").sum())
+    found = (
+        ReportWarning("dont_care_frames", "don't-care frames, left out of every score", frames),
+        ReportWarning(
+            "unevaluated_detections",
+            "detections in frames that the truth does not list, not scored",
+            detections,
+        ),
+    )
+    return tuple(warning for warning in found if warning.count)

@@ -1,0 +1,1 @@
+"""Tracking criteria: `clear` (MOTA, id switches), `identity` (IDF1) and `hota`."""

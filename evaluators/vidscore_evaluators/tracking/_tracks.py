@@ -1,0 +1,334 @@
+"""What tracking criteria share: tracks of a scene, their common base class, and its tables.
+
+A *chain* is what is tracked on its own: one class in one sequence, or one sequence where classes
+are ignored; no identity reaches beyond it. Truth and detections have tracks of their own, numbered
+without gaps over all chains, so that whole arrays hold the tracks of all sequences at once.
+
+Source of what is common: trackeval, the reference implementation of the MOTChallenge, whose
+conventions these are.
+
+Readings of this project:
+
+1. Each class of a sequence is judged on its own, unless classes are ignored; what is not named by
+   class is pooled over classes as over sequences (trackeval's "detection averaged").
+2. Don't-care is settled before a criterion sees anything, whatever the rule says, as in the
+   MOTChallenge: a correspondence that lasts over frames has no room for what absorbs detections.
+3. A pair whose similarity is the least that there is never counts, whatever the threshold: boxes
+   that share nothing are not matched.
+4. A score whose denominator is 0 is undefined; trackeval has 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import with_every_sequence
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
+from vidscore_evaluators.arrays import (
+    LARGEST_KEY,
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    packed_columns,
+    run_starts,
+)
+from vidscore_evaluators.criterion import ANY_SHAPE, THRESHOLD, Criterion, CriterionParameters
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.evaluator import Needs, Task, Unit
+from vidscore_evaluators.kernels import factorize
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.scene import Items, Scene
+from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
+from vidscore_evaluators.tally import Table, TableSchema, build_table
+
+
+@dataclass(frozen=True, eq=False)
+class TrackSet:
+    """The T tracks that the N objects of one side belong to.
+
+    Attributes:
+        of_objects: (N,) track of each object.
+        chains: (T,) chain of each track, ascending.
+        lengths: (T,) objects of each track.
+    """
+
+    of_objects: IntArray
+    chains: IntArray
+    lengths: IntArray
+
+    def __len__(self) -> int:
+        """Number of tracks T."""
+        return len(self.chains)
+
+    def places(self) -> IntArray:
+        """(N,) place of each object in its track, in the order of frames, from 0."""
+        order = np.argsort(self.of_objects, kind="stable")
+        places = np.empty(len(order), dtype=np.int64)
+        starts = np.cumsum(self.lengths) - self.lengths
+        places[order] = np.arange(len(order)) - starts[self.of_objects[order]]
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """A scene's objects by track.
+
+    Attributes:
+        scene: The scene, of G groups.
+        chain_sequences: (C,) sequence of each chain, an index into the scene's, ascending.
+        chain_classes: (C,) class of each chain, an index into the scene's.
+        group_chains: (G,) chain of each group.
+        truth: Tracks of the truth, ascending in track id within a chain.
+        detections: Tracks of the detections, likewise.
+    """
+
+    scene: Scene
+    chain_sequences: IntArray
+    chain_classes: IntArray
+    group_chains: IntArray
+    truth: TrackSet
+    detections: TrackSet
+
+    @classmethod
+    def of(cls, scene: Scene) -> Tracks:
+        """Group the objects of a scene by identity; criteria of one scene share the result."""
+        return scene.cache.once("tracks", lambda: cls._grouped(scene))
+
+    @classmethod
+    def _grouped(cls, scene: Scene) -> Tracks:
+        class_count = max(1, len(scene.classes))
+        keys = scene.group_sequences * class_count + scene.group_classes
+        chains, group_chains, _ = factorize(keys)
+        return cls(
+            scene=scene,
+            chain_sequences=chains // class_count,
+            chain_classes=chains % class_count,
+            group_chains=group_chains,
+            truth=_track_set(scene.truth, group_chains),
+            detections=_track_set(scene.detections, group_chains),
+        )
+
+    @property
+    def chain_count(self) -> int:
+        """Number of chains C."""
+        return len(self.chain_sequences)
+
+    def shared_steps(self) -> IntArray:
+        """(G,) number of each group among those of its chain that hold both sides' objects.
+
+        A group that holds objects of one side alone has the number of the next that holds both.
+        """
+        shared = (self.scene.truth.counts > 0) & (self.scene.detections.counts > 0)
+        order = np.argsort(self.group_chains, kind="stable")
+        in_order = self.group_chains[order]
+        before: IntArray = np.cumsum(shared[order]) - shared[order]
+        first = run_starts(in_order)
+        steps = np.empty(len(order), dtype=np.int64)
+        steps[order] = before - np.repeat(before[first], np.diff(first, append=len(order)))
+        return steps
+
+    def by_chain(self, objects: IntArray, items: Items) -> IntArray:
+        """(C,) how many of some objects (rows of `items`) each chain has."""
+        chains = self.group_chains[items.groups[objects]]
+        return np.bincount(chains, minlength=self.chain_count)
+
+    def totals(self, side: TrackSet) -> IntArray:
+        """(C,) objects of a side in each chain."""
+        totals = np.zeros(self.chain_count, dtype=np.int64)
+        np.add.at(totals, side.chains, side.lengths)
+        return totals
+
+
+@dataclass(frozen=True, eq=False)
+class TrackPairs:
+    """P pairs of a track of the truth and one of the detections, each pair once.
+
+    Attributes:
+        truth: (P,) tracks of the truth, ascending.
+        detections: (P,) tracks of the detections, ascending within one of the truth.
+        of_candidates: For each candidate the pair of its tracks.
+        counts: (P,) candidates of each pair.
+    """
+
+    truth: IntArray
+    detections: IntArray
+    of_candidates: IntArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, tracks: Tracks, candidates: Candidates) -> TrackPairs:
+        """Pairs of tracks that occur together, and how often.
+
+        Args:
+            tracks: Tracks of a scene.
+            candidates: Pairs of its objects.
+        """
+        # Only tracks of one chain occur together, so that places in the chain tell them apart.
+        in_chains = np.bincount(tracks.detections.chains, minlength=tracks.chain_count)
+        first = np.cumsum(in_chains) - in_chains
+        width = int(in_chains.max(initial=1))
+        truth = tracks.truth.of_objects[candidates.targets]
+        places = tracks.detections.of_objects[candidates.detections]
+        places -= first[tracks.truth.chains[truth]]
+        pairs, of_candidates, counts = factorize(truth * width + places)
+        truth = pairs // width
+        detections = pairs % width + first[tracks.truth.chains[truth]]
+        return cls(truth, detections, of_candidates, counts)
+
+    def __len__(self) -> int:
+        """Number of pairs P."""
+        return len(self.truth)
+
+
+def _track_set(items: Items, group_chains: IntArray) -> TrackSet:
+    chains = group_chains[items.groups]
+    ids = items.track_ids
+    least, greatest = (int(ids.min()), int(ids.max())) if len(items) else (0, 0)
+    if (greatest - least + 1) * (len(items) + 1) > LARGEST_KEY:
+        numbers, ids = np.unique(ids, return_inverse=True)
+        least, greatest = 0, len(numbers) - 1
+    ids, width = ids - least, greatest - least + 1
+    keys, of_objects, lengths = factorize(chains * width + ids)
+    return TrackSet(of_objects, keys // width, lengths)
+
+
+ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
+
+CHAINS_PER_SEQUENCE = 100
+"""Classes that the declared growth of a tally allows for in each sequence."""
+
+FAULTS_PER_RULE = 1000
+"""Breaches of one rule that are listed; a file of millions must not become as many."""
+
+EPSILON = float(np.finfo(np.float64).eps)
+"""By how much a similarity may fall short of a threshold where trackeval allows it."""
+
+_NOT_TRACKED = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
+
+
+@dataclass(frozen=True)
+class ThresholdParameters(CriterionParameters):
+    """Parameters of criteria of tracking that match at one threshold."""
+
+    threshold: float = parameter(0.5, "Least similarity of a pair that counts.", **THRESHOLD)
+
+
+class TrackingCriterion(Criterion[ParametersType]):
+    """A criterion that follows identities through whole sequences."""
+
+    task = Task.TRACKING
+    resolves_dont_care: ClassVar[bool] = True
+    threshold_parameter: ClassVar[str] = "threshold"
+    needs = Needs(ANY_SHAPE, ANY_SHAPE, tracks=True)
+
+    @property
+    def unit(self) -> Unit:
+        """A sequence, because identities last."""
+        return Unit.SEQUENCE
+
+    def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
+        """Tracked objects have an identity, which occurs once in a frame."""
+        chosen = annotations.take_objects(self._is_tracked(side, annotations))
+        return [*_without_track(side, chosen), *self._repeated(side, chosen)]
+
+    def _is_tracked(self, side: Side, annotations: Annotations) -> BoolArray:
+        """(N,) whether objects must have an identity: what only absorbs detections need not."""
+        if side is Side.DETECTIONS:
+            return np.ones(annotations.object_count, dtype=np.bool_)
+        unscored = {label.casefold() for label in self.parameters.rule.unscored_labels}
+        labels = np.array([label.casefold() in unscored for label in annotations.labels] or [False])
+        tracked: BoolArray = (annotations.flags & _NOT_TRACKED) == 0
+        tracked &= ~labels[annotations.label_indices]
+        return tracked
+
+    def _repeated(self, side: Side, annotations: Annotations) -> Iterator[Fault]:
+        frames, tracks = annotations.object_frames, annotations.track_ids
+        separate = self.parameters.classes == "separate"
+        labels = annotations.label_indices if separate else np.zeros_like(tracks)
+        if _are_unique(frames, tracks, labels):
+            return
+        order = np.lexsort((labels, tracks, frames))
+        repeated = np.zeros(len(order), dtype=np.bool_)
+        repeated[1:] = tracks[order][1:] != NO_TRACK
+        for column in (frames, tracks, labels):
+            repeated[1:] &= column[order][1:] == column[order][:-1]
+        for row in order[np.flatnonzero(repeated)[:FAULTS_PER_RULE]].tolist():
+            yield Fault(
+                source=side.value,
+                entry=int(frames[row]),
+                field="track_ids",
+                found=f"track {tracks[row]} again in {annotations.frame_name(int(frames[row]))}",
+                expected="each track once in a frame" + " and class" * separate,
+            )
+
+
+def _are_unique(*columns: IntArray) -> bool:
+    """Whether no two rows are equal; False where one sort cannot decide it."""
+    [packed, *others] = packed_columns(columns)
+    if others:
+        return False
+    packed = np.sort(packed, kind="stable")
+    return not (packed[1:] == packed[:-1]).any()
+
+
+def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
+    """Pairs of a scene that are alike enough, and alike at all (reading 3)."""
+    above_least = float(np.nextafter(similarity.minimum, np.inf))
+    at_least = max(at_least, above_least)
+    if similarity.base == "giou":
+        # Every pair of a frame is alike at all: far too many to keep where few are wanted.
+        return find_candidates(scene, similarity, at_least)
+    pairs = scene.cache.once(
+        (similar_pairs, similarity), lambda: find_candidates(scene, similarity, above_least)
+    )
+    return pairs.take(np.flatnonzero(pairs.similarities >= at_least))
+
+
+def chain_table(
+    tracks: Tracks,
+    chains: IntArray,
+    counts: Mapping[str, AnyArray],
+    sums: Mapping[str, FloatArray] = {},
+    part: tuple[str, Sequence[str], IntArray] | None = None,
+) -> Table:
+    """A table keyed by domain, sequence and class.
+
+    Args:
+        tracks: Says what the chains are.
+        chains: (R,) chain of each raw row.
+        counts: (R,) integers by column.
+        sums: (R,) floats by column.
+        part: Name of a further text key, its values, and (R,) which of them each row has.
+    """
+    scene = tracks.scene
+    words, codes = scene.text_keys(tracks.chain_sequences[chains], tracks.chain_classes[chains])
+    texts: tuple[str, ...] = ("domain", "sequence", "class")
+    if part is not None:
+        name, values, of_rows = part
+        codes.append(of_rows + len(words))
+        texts, words = (*texts, name), [*words, *values]
+    schema = TableSchema(texts, counts=tuple(counts), sums=tuple(sums))
+    return build_table(schema, words, codes, counts=list(counts.values()), sums=list(sums.values()))
+
+
+def count_table(tracks: Tracks, counts: Mapping[str, IntArray]) -> Table:
+    """(C,) counts of each chain, by domain, sequence and class; empty sequences have zeros."""
+    table = chain_table(tracks, np.arange(tracks.chain_count), counts)
+    return with_every_sequence(table, tracks.scene)
+
+
+def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
+    frames = annotations.object_frames
+    for row in np.flatnonzero(annotations.track_ids == NO_TRACK)[:FAULTS_PER_RULE].tolist():
+        yield Fault(
+            source=side.value,
+            entry=int(frames[row]),
+            field="track_ids",
+            found=f"an object without a track in {annotations.frame_name(int(frames[row]))}",
+            expected="a track id of 0 or more",
+        )

@@ -1,0 +1,254 @@
+"""CLEAR: how many objects are missed, how many are made up, and how often identities change.
+
+Sources: K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking Performance: The
+CLEAR MOT Metrics", 2008; trackeval and motmetrics, whose figures the field reports. The
+trustworthiness paper, section 2, has MOTA = 1 - sum(FP + FN + IDSW) / sum(GT).
+
+Agreement: every count and figure is trackeval's (`switch_rule` = ``trackeval``, the default: the
+MOTChallenge's), or motmetrics' (``motmetrics``), to 1e-9. Figures of many sequences come from
+their summed counts. What the two rules have in common: an id switch is a match of an object whose
+last match, however long ago, was with another track. Where they differ:
+
+1. What stays matched, and how the rest is matched: `criteria.correspondences`.
+2. Fragmentations. trackeval: how often an object is matched again after a frame in which it was
+   not, be it that it was missed or was not there; frames that hold objects of one side alone are
+   passed over. motmetrics: how often an object that is matched before and after is missed between.
+3. An object is mostly tracked if it is matched in more than 80 % of its frames; in 80 % or more for
+   motmetrics. It is mostly lost below 20 %, and partially tracked between.
+
+Differences from both, in what is reported:
+
+4. MOTP is the mean similarity of matches, as in trackeval; motmetrics has the mean distance,
+   1 - MOTP.
+5. Without truth MOTA, MODA, sMOTA and recall are undefined, and so are MOTP without a match,
+   precision without a detection, and the shares of tracks without a track. trackeval has 0 for
+   them, and a mostly lost share of 1. Where there is neither truth nor detection, F1 is 1, so that
+   its dissimilarity of nothing and nothing is 0.
+6. A pair at exactly the threshold counts, with 1e-9 for rounding (`threshold_tolerance`). trackeval
+   allows 2**-52, motmetrics nothing.
+7. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
+   has this base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import Figures, Total, block_of, ratio, totals_by_scope
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence
+from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
+from vidscore_evaluators.parameters import parameter
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.similarity import Candidates
+from vidscore_evaluators.tally import Table, Tally, to_float
+from vidscore_evaluators.tracking._correspondences import SwitchRule, lasting_matches
+from vidscore_evaluators.tracking._tracks import (
+    CHAINS_PER_SEQUENCE,
+    ThresholdParameters,
+    TrackingCriterion,
+    Tracks,
+    TrackSet,
+    chain_table,
+    count_table,
+    similar_pairs,
+)
+
+COUNTS = "counts"
+MATCHES = "matches"
+
+_COUNT_NAMES = (
+    "matches",
+    "misses",
+    "false_positives",
+    "id_switches",
+    "fragmentations",
+    "mostly_tracked",
+    "partially_tracked",
+    "mostly_lost",
+)
+
+
+@dataclass(frozen=True)
+class ClearParameters(ThresholdParameters):
+    """Parameters of `Clear`."""
+
+    switch_rule: SwitchRule = parameter(
+        "trackeval",
+        "Whose rules say what stays matched, and what is a fragmentation and mostly tracked.",
+    )
+
+
+def _accuracy(name: str, description: str) -> Measure:
+    return Measure(
+        name, description, minimum=None, dissimilarity=Dissimilarity.ONE_MINUS, of_nothing=0.0
+    )
+
+
+def _score(name: str, description: str, minimum: float = 0.0) -> Measure:
+    return Measure(name, description, minimum=minimum, dissimilarity=Dissimilarity.ONE_MINUS)
+
+
+class Clear(TrackingCriterion[ClearParameters]):
+    """MOTA, MOTP and the counts that they are made of."""
+
+    name = "clear"
+    version = "1.1.0"
+    title = "MOTA, MOTP and the CLEAR counts: misses, false positives, id switches, fragmentations"
+    Parameters = ClearParameters
+    measures = (
+        _accuracy("mota", "1 - (misses + false positives + id switches) / truth objects."),
+        _score("motp", "Mean similarity of matches.", minimum=-1.0),
+        _accuracy("moda", "1 - (misses + false positives) / truth objects."),
+        _accuracy("smota", "(Sum of similarities - false positives - id switches) / objects."),
+        _score("recall", "Matches / truth objects."),
+        _score("precision", "Matches / detections."),
+        _score("f1", "2 matches / (truth objects + detections)."),
+        _score("mostly_tracked_share", "Mostly tracked / truth tracks."),
+        Measure(
+            "partially_tracked_share",
+            "Partially tracked / truth tracks.",
+            direction=Direction.NONE,
+        ),
+        Measure(
+            "mostly_lost_share",
+            "Mostly lost / truth tracks.",
+            direction=Direction.LOWER,
+            dissimilarity=Dissimilarity.VALUE,
+        ),
+        count_measure("matches", "Matched pairs of an object and a detection.", Direction.HIGHER),
+        count_measure("misses", "Objects without a detection.", Direction.LOWER),
+        count_measure("false_positives", "Detections without an object.", Direction.LOWER),
+        count_measure(
+            "id_switches",
+            "Matches of an object with another track than its last one.",
+            Direction.LOWER,
+        ),
+        count_measure(
+            "fragmentations", "Interruptions in how objects are tracked.", Direction.LOWER
+        ),
+        count_measure(
+            "mostly_tracked", "Truth tracks matched in over 80 % of their frames.", Direction.HIGHER
+        ),
+        count_measure("partially_tracked", "Truth tracks that are neither mostly this nor that."),
+        count_measure(
+            "mostly_lost", "Truth tracks matched in under 20 % of their frames.", Direction.LOWER
+        ),
+    )
+    ranking = ("mota",)
+
+    @property
+    def growth(self) -> Growth:
+        """One row of counts and one of sums for each sequence and class."""
+        row = 3 * 8 + 8 * len(_COUNT_NAMES) + 3 * 8 + 64
+        return Growth("sequence", row * CHAINS_PER_SEQUENCE)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts by sequence and class, and the sum of similarities."""
+        scene = self.scene(aligned)
+        tracks = Tracks.of(scene)
+        similarity = self.parameters.similarity
+        candidates = similar_pairs(
+            scene, similarity, self.parameters.least(self.parameters.threshold)
+        )
+        rule = self.parameters.switch_rule
+        matched = candidates.take(lasting_matches(tracks, candidates, similarity, rule))
+        return {
+            COUNTS: count_table(tracks, _chain_counts(tracks, matched, rule)),
+            MATCHES: chain_table(
+                tracks,
+                tracks.group_chains[scene.truth.groups[matched.targets]],
+                {},
+                {"similarity": matched.similarities},
+            ),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Figures of everything, of domains, classes and sequences, from their summed counts."""
+        matches = totals_by_scope(tally.tables[MATCHES])
+        figures = [
+            Figures(*scope, _values(total.counts, matches.get(scope)))
+            for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
+        ]
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+
+
+def _values(counts: Mapping[str, int], matches: Total | None) -> dict[str, Number]:
+    """Every measure."""
+    true, missed, false = counts["matches"], counts["misses"], counts["false_positives"]
+    switches, truth = counts["id_switches"], true + missed
+    tracks = sum(counts[name] for name in ("mostly_tracked", "partially_tracked", "mostly_lost"))
+    similarity = to_float(matches.sums["similarity"]) if matches else 0.0
+    return {
+        "mota": ratio(true - false - switches, truth),
+        "motp": similarity / true if true else None,
+        "moda": ratio(true - false, truth),
+        "smota": (similarity - false - switches) / truth if truth else None,
+        "recall": ratio(true, truth),
+        "precision": ratio(true, true + false),
+        "f1": 2 * true / (truth + true + false) if truth + true + false else 1.0,
+        "mostly_tracked_share": ratio(counts["mostly_tracked"], tracks),
+        "partially_tracked_share": ratio(counts["partially_tracked"], tracks),
+        "mostly_lost_share": ratio(counts["mostly_lost"], tracks),
+        **{name: counts[name] for name in _COUNT_NAMES},
+    }
+
+
+def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict[str, IntArray]:
+    """(C,) counts of each chain, by name.
+
+    Args:
+        tracks: Tracks of a scene, in C chains.
+        matched: Matched pairs.
+        rule: Whose counts.
+    """
+    matches = tracks.by_chain(matched.targets, tracks.scene.truth)
+    switched, fragmented = _breaks(tracks, matched, rule)
+    return {
+        "matches": matches,
+        "misses": tracks.totals(tracks.truth) - matches,
+        "false_positives": tracks.totals(tracks.detections) - matches,
+        "id_switches": tracks.by_chain(matched.targets[switched], tracks.scene.truth),
+        "fragmentations": tracks.by_chain(matched.targets[fragmented], tracks.scene.truth),
+        **_lifetimes(tracks.truth, tracks.chain_count, matched, rule),
+    }
+
+
+def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntArray, IntArray]:
+    """Matches that another track, or an interruption, sets apart from the object's last one."""
+    # Matches come in the order of detections, and so of frames.
+    before = previous_occurrence(tracks.truth.of_objects[matched.targets])
+    later = np.flatnonzero(before >= 0)
+    earlier = before[later]
+    partners = tracks.detections.of_objects[matched.detections]
+    if rule == "motmetrics":
+        moments = tracks.truth.places()[matched.targets]
+    else:
+        moments = tracks.shared_steps()[tracks.scene.truth.groups[matched.targets]]
+    switched = partners[later] != partners[earlier]
+    fragmented = moments[later] - moments[earlier] > 1
+    return later[switched], later[fragmented]
+
+
+def _lifetimes(
+    truth: TrackSet, chain_count: int, matched: Candidates, rule: SwitchRule
+) -> dict[str, IntArray]:
+    """(C,) how many tracks are mostly tracked, partially tracked and mostly lost."""
+    found = np.bincount(truth.of_objects[matched.targets], minlength=len(truth))
+    # In whole numbers: found / length > 0.8.
+    margin = 5 * found - 4 * truth.lengths
+    mostly: BoolArray = margin >= 0 if rule == "motmetrics" else margin > 0
+    lost: BoolArray = 5 * found < truth.lengths
+    kinds = {
+        "mostly_tracked": mostly,
+        "partially_tracked": ~(mostly | lost),
+        "mostly_lost": lost,
+    }
+    return {
+        name: np.bincount(truth.chains[kind], minlength=chain_count) for name, kind in kinds.items()
+    }

@@ -1,0 +1,127 @@
+"""Identity: how much of every object is covered by the one track that fits it best.
+
+Source: E. Ristani et al., "Performance Measures and a Data Set for Multi-Target, Multi-Camera
+Tracking", 2016, section 3; trackeval's Identity. Each object of the truth is given at most one
+track and each track at most one object, so that as many frames as possible hold both with a
+similarity of at least the threshold: IDTP. IDFN and IDFP are the truth objects and detections
+that are left, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from
+their summed counts.
+
+Differences from trackeval that change no defined figure:
+
+1. trackeval solves one assignment of (objects + tracks) squared, with a stand-in for everybody. The
+   same optimum is found here where objects and tracks meet: those that never do cannot be given to
+   each other, and each connected component is solved by itself.
+2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Where there is
+   neither, IDF1 is 1, so that its dissimilarity of nothing and nothing is 0.
+
+One that changes figures where a similarity is exactly the threshold:
+
+3. Such a pair counts, with 1e-9 for rounding (`threshold_tolerance`); trackeval compares without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidscore_evaluators._report_rows import Figures, block_of, ratio, totals_by_scope
+from vidscore_evaluators.alignment import Aligned
+from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
+from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
+from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.pairs import Pairs
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.tally import Table, Tally
+from vidscore_evaluators.tracking._tracks import (
+    CHAINS_PER_SEQUENCE,
+    ThresholdParameters,
+    TrackingCriterion,
+    TrackPairs,
+    Tracks,
+    count_table,
+    similar_pairs,
+)
+
+COUNTS = "counts"
+
+
+@dataclass(frozen=True)
+class IdentityParameters(ThresholdParameters):
+    """Parameters of `Identity`."""
+
+
+def _score(name: str, description: str) -> Measure:
+    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
+
+
+class Identity(TrackingCriterion[IdentityParameters]):
+    """IDF1 with its precision, recall and counts."""
+
+    name = "identity"
+    version = "1.1.0"
+    title = "IDF1, IDP and IDR: one track for each object over the whole sequence"
+    Parameters = IdentityParameters
+    measures = (
+        _score("idf1", "2 IDTP / (truth objects + detections)."),
+        _score("idp", "IDTP / detections."),
+        _score("idr", "IDTP / truth objects."),
+        count_measure(
+            "id_true_positives", "Objects found by the track that is theirs.", Direction.HIGHER
+        ),
+        count_measure("id_false_positives", "Detections that are not.", Direction.LOWER),
+        count_measure("id_false_negatives", "Objects that are not.", Direction.LOWER),
+    )
+    ranking = ("idf1",)
+
+    @property
+    def growth(self) -> Growth:
+        """One row of three counts for each sequence and class."""
+        return Growth("sequence", (3 * 8 + 3 * 8) * CHAINS_PER_SEQUENCE)
+
+    def tables(self, aligned: Aligned) -> Mapping[str, Table]:
+        """Counts by sequence and class."""
+        scene = self.scene(aligned)
+        tracks = Tracks.of(scene)
+        least = self.parameters.least(self.parameters.threshold)
+        candidates = similar_pairs(scene, self.parameters.similarity, least)
+        pairs = TrackPairs.of(tracks, candidates)
+        chosen = maximum_weight_matching(
+            Pairs(pairs.truth, pairs.detections),
+            pairs.counts.astype(np.float64),
+            len(tracks.truth),
+            len(tracks.detections),
+        )
+        true = np.zeros(tracks.chain_count, dtype=np.int64)
+        np.add.at(true, tracks.truth.chains[pairs.truth[chosen]], pairs.counts[chosen])
+        counts = {
+            "true": true,
+            "truth": tracks.totals(tracks.truth),
+            "detections": tracks.totals(tracks.detections),
+        }
+        return {
+            COUNTS: count_table(tracks, counts),
+            LEFT_OUT: left_out_table(scene),
+        }
+
+    def scores(self, tally: Tally) -> Scores:
+        """Figures of everything, of domains, classes and sequences, from their summed counts."""
+        figures = [
+            Figures(*scope, _values(**total.counts))
+            for scope, total in totals_by_scope(tally.tables[COUNTS]).items()
+        ]
+        return Scores((block_of(figures),), (), self.scene_warnings(tally))
+
+
+def _values(true: int, truth: int, detections: int) -> dict[str, Number]:
+    """Every measure."""
+    return {
+        "idf1": 2 * true / (truth + detections) if truth + detections else 1.0,
+        "idp": ratio(true, detections),
+        "idr": ratio(true, truth),
+        "id_true_positives": true,
+        "id_false_positives": detections - true,
+        "id_false_negatives": truth - true,
+    }

@@ -13,11 +13,11 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.processes import map_in_order
-from vidscore_evaluators.trust.criterion_test import Candidate, Plan, paper_candidates
+from vidscore_evaluators.trust.criterion import Candidate, Plan, paper_candidates
 from vidscore_evaluators.trust.dissimilarities import Judge, declared_measure
-from vidscore_evaluators.trust.rankings import ranking_errors
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.sanity.families import Draw
+from vidscore_evaluators.trust.systems import ranking_errors
 
 TEST = "multiclass-detection"
 CRITERIA = ("hausdorff", "emd", "ospa")

@@ -26,8 +26,7 @@ from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.consistency import describe, search_violations
-from vidscore_evaluators.trust.criterion_test import (
-    BASES,
+from vidscore_evaluators.trust.criterion import (
     Candidate,
     Plan,
     declared_candidates,
@@ -35,17 +34,18 @@ from vidscore_evaluators.trust.criterion_test import (
     run_criterion_test,
 )
 from vidscore_evaluators.trust.dissimilarities import ranking_measures
+from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.ranking_tables import ranking_tables
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, Request
 from vidscore_evaluators.trust.tables import (
-    Row,
+    FigureRow,
     TextTable,
     error_rows,
     error_tables,
     indicator_rows,
     indicator_table,
+    ranking_tables,
 )
 
 PAGE = ROOT / "docs/trust.md"
@@ -187,7 +187,7 @@ def ranking(evaluator: str) -> Callable[[bool], Iterator[str]]:
     return made
 
 
-def _run(test: str, candidates: Sequence[Candidate], plan: Plan) -> dict[str, list[Row]]:
+def _run(test: str, candidates: Sequence[Candidate], plan: Plan) -> dict[str, list[FigureRow]]:
     outcomes = run_criterion_test(test, candidates, plan, workers=WORKERS)
     return {
         "errors": error_rows(test, outcomes),
@@ -218,7 +218,7 @@ def _rank_ladder(evaluator: str) -> list[dict[str, Any]]:
     ]
 
 
-def _sanity_tables(test: str, found: Mapping[str, list[Row]]) -> Iterator[str]:
+def _sanity_tables(test: str, found: Mapping[str, list[FigureRow]]) -> Iterator[str]:
     title = SANITY_TESTS[test].title
     for one in error_tables(title, found["errors"]):
         yield _markdown(one)

@@ -23,7 +23,7 @@ from vidscore_client import (
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_to_dict
 from vidscore_evaluators.trust.analyses import Document
-from vidscore_evaluators.trust.criterion_test import Plan
+from vidscore_evaluators.trust.criterion import Plan
 from vidscore_evaluators.trust.ranking import Questions
 
 WAITING = "waiting for its turn"

@@ -23,7 +23,12 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.measures import Measure
 from vidscore_evaluators.processes import Progress
 from vidscore_evaluators.trust.dissimilarities import Judge, ranking_measures
-from vidscore_evaluators.trust.sanity.families import CLASS_NAMES, Objects, Scene, as_annotations
+from vidscore_evaluators.trust.sanity.families import (
+    CLASS_NAMES,
+    Objects,
+    SanityScene,
+    as_annotations,
+)
 
 SHIFTS_PX = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 12.0, 18.0, 25.0)
 """Where objects may stand along a line: near each other, and too far to have anything in common."""
@@ -169,7 +174,7 @@ def _compare(
     """(N, N) dissimilarities; the first index is the reference."""
     frame_count = FRAMES if evaluator.needs.tracks else 1
     sides = [_side(objects, frame_count) for objects in sets]
-    scenes: list[Scene] = [(truth, detections) for truth in sides for detections in sides]
+    scenes: list[SanityScene] = [(truth, detections) for truth in sides for detections in sides]
     judge = Judge.of(evaluator, measure, scenes[:: max(1, len(scenes) // 20)])
     values = []
     for first in range(0, len(scenes), SCENES_AT_ONCE):

@@ -1,4 +1,4 @@
-"""What evaluators say of many scenes: the dissimilarity that each declares, at values of a grid.
+"""Judging many scenes: the dissimilarity that an evaluator declares, at values of a grid.
 
 Many scenes are scored in one tally, each as a domain of its own. Where an evaluator has no figures
 of single domains, those of the one sequence of each domain are taken; where these are not what
@@ -29,13 +29,13 @@ from vidscore_evaluators.measures import Dissimilarity, Measure
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.sweeping import sweep, with_parameter
-from vidscore_evaluators.trust.sanity.families import Scene
+from vidscore_evaluators.trust.sanity.families import SanityScene
 
 _NONE = Dissimilarity.NONE
 
 
 class Level(StrEnum):
-    """Where the figure of a scene stands in a report of many."""
+    """Which rows of a report of many scenes hold the figures of single ones."""
 
     DOMAIN = "domain"
     SEQUENCE = "sequence"
@@ -107,7 +107,9 @@ class Judge:
     level: Level
 
     @classmethod
-    def of(cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[Scene]) -> Judge:
+    def of(
+        cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[SanityScene]
+    ) -> Judge:
         """Find out where figures of single scenes stand.
 
         Args:
@@ -123,7 +125,7 @@ class Judge:
                 return judge
         return alone
 
-    def judge(self, scenes: Sequence[Scene]) -> FloatArray:
+    def judge(self, scenes: Sequence[SanityScene]) -> FloatArray:
         """(K,) dissimilarities of K scenes; NaN where undefined."""
 
         def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
@@ -132,7 +134,7 @@ class Judge:
         judged: FloatArray = self._judged(scenes, scored)[0]
         return judged
 
-    def judge_grid(self, scenes: Sequence[Scene], parameter: str) -> FloatArray:
+    def judge_grid(self, scenes: Sequence[SanityScene], parameter: str) -> FloatArray:
         """(V, K) dissimilarities of K scenes at the V values of a parameter's usable grid."""
         values = usable_grid(self.evaluator, parameter)
 
@@ -143,7 +145,7 @@ class Judge:
 
     def _judged(
         self,
-        scenes: Sequence[Scene],
+        scenes: Sequence[SanityScene],
         scored: Callable[[Annotations, Annotations], list[Scores]],
     ) -> FloatArray:
         """(V, K) dissimilarities out of what V scorings of all scenes together give."""
@@ -166,7 +168,7 @@ class Judge:
         one_minus = self.measure.dissimilarity is Dissimilarity.ONE_MINUS
         return 1.0 - table if one_minus else table
 
-    def _fitted(self, scene: Scene) -> Scene:
+    def _fitted(self, scene: SanityScene) -> SanityScene:
         needs = self.evaluator.needs
         return fitted(scene[0], needs.truth_arities), fitted(scene[1], needs.detection_arities)
 
@@ -176,7 +178,7 @@ def domain_names(count: int) -> list[str]:
     return [f"scene-{index:06d}" for index in range(count)]
 
 
-def join_scenes(scenes: Sequence[Scene]) -> Scene:
+def join_scenes(scenes: Sequence[SanityScene]) -> SanityScene:
     """All scenes as one, each in a domain of its own."""
     names = domain_names(len(scenes))
     truth, detections = (

@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+BASES = ("iou", "giou")
+"""Base similarities of boxes that the paper compares."""
+
 OPTIMUM, M_PARTIAL, M_FULL = "optimum", "m_partial", "m_full"
 
 Setting = float | str | None
-"""A value of the swept parameter, what is made of all values, or None where there is none."""
+"""A value of the swept parameter, name of an aggregate over values, or None where none is swept."""
 
 
 @dataclass(frozen=True)

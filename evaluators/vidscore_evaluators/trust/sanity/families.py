@@ -58,7 +58,7 @@ class Draw:
         return least + min(int(share * (most - least + 1)), most - least)
 
 
-Scene = tuple[Annotations, Annotations]
+SanityScene = tuple[Annotations, Annotations]
 """A reference and a prediction set over the same frames."""
 
 
@@ -70,7 +70,7 @@ class Family:
         scenes: References with their prediction sets, from the truly best to the truly worst.
     """
 
-    scenes: tuple[Scene, ...]
+    scenes: tuple[SanityScene, ...]
 
     @classmethod
     def of(cls, truth: Annotations, predictions: Iterable[Annotations]) -> Family:

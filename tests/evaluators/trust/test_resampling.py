@@ -12,12 +12,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenat
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally import merge_tallies
-from vidscore_evaluators.trust.bootstrap import (
-    alike_groups,
-    bootstrap,
-    copy_of,
-    draw_sequences,
-)
+from vidscore_evaluators.trust.resampling import alike_groups, bootstrap, copy_of, draw_sequences
 from vidscore_evaluators.trust.systems import Contest, only_sequence
 
 KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]

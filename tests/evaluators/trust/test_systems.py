@@ -1,4 +1,4 @@
-"""Ranks and distances of rankings, against hand calculation and scipy's Kendall tau-b."""
+"""Ranks, distances of rankings and indicators, against hand calculation and scipy's tau-b."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from vidscore_evaluators.trust.rankings import (
+from vidscore_evaluators.trust.systems import (
+    indicators,
     kendall_distances,
     ranking_errors,
-    ranks,
     ranks_with_random_ties,
 )
 
 NAN = math.nan
 
 few_values = st.lists(st.integers(0, 4), min_size=2, max_size=8)
-
-
-def test_equal_scores_share_the_least_rank_and_undefined_ones_come_last() -> None:
-    assert ranks(np.array([0.5, NAN, 0.1, 0.5])).tolist() == [2, 4, 1, 2]
 
 
 def test_random_ties_put_equal_systems_on_every_rank_of_theirs() -> None:
@@ -69,3 +65,35 @@ def test_kendall_distances_are_those_of_tau_b(pairs: list[tuple[int, int]]) -> N
     both = len(set(first)) == len(set(second)) == 1
     expected = (0.0 if both else 0.5) if math.isnan(tau) else (1 - tau) / 2
     assert float(kendall_distances(first, second)) == pytest.approx(expected)
+
+
+def test_indicators_of_three_systems_at_three_thresholds() -> None:
+    """Ranks A 1, 1, 2; B 2, 2, 1; C 3, 3, 3: worked by hand."""
+    table = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])
+    found = indicators(table, seed=0)
+    assert float(found.switches) == pytest.approx(2 / 3)
+    # The standard deviation of 1, 1, 2 is sqrt(2)/3.
+    assert float(found.distortion) == pytest.approx(2 * (math.sqrt(2) / 3) / 3)
+    # One change by 1 in two steps, of two systems out of three.
+    assert float(found.sensitivity) == pytest.approx(1 / 3)
+
+
+def test_a_ranking_that_never_changes_has_no_indicator_above_zero() -> None:
+    table = np.array([[0.1, 0.2, 0.3]] * 4)
+    found = indicators(table, seed=0)
+    assert [found.switches, found.distortion, found.sensitivity] == [0.0, 0.0, 0.0]
+
+
+def test_ties_are_broken_at_random_at_each_threshold_and_by_the_seed() -> None:
+    """Twenty systems that tie everywhere switch ranks at every threshold, alike for one seed."""
+    table = np.zeros((21, 20))
+    found = indicators(table, seed=5)
+    assert float(found.switches) > 5.0
+    assert float(found.switches) == float(indicators(table, seed=5).switches)
+    assert float(found.switches) != float(indicators(table, seed=6).switches)
+
+
+def test_families_are_judged_each_for_itself() -> None:
+    still, moving = [[0.1, 0.2], [0.1, 0.2]], [[0.1, 0.2], [0.2, 0.1]]
+    found = indicators(np.array([still, moving]), seed=0)
+    assert found.switches.tolist() == [0.0, 1.0]

@@ -29,8 +29,8 @@ from vidscore_evaluators.trust.dissimilarities import (
     swept_parameters,
     usable_grid,
 )
-from vidscore_evaluators.trust.indicators import Indicators, indicators
 from vidscore_evaluators.trust.paper import (
+    BASES,
     CRITERIA,
     M_FULL,
     M_PARTIAL,
@@ -38,12 +38,9 @@ from vidscore_evaluators.trust.paper import (
     PaperCriterion,
     Setting,
 )
-from vidscore_evaluators.trust.rankings import ranking_errors
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS, SanityTest
-from vidscore_evaluators.trust.sanity.families import Draw, Scene
-
-BASES = ("iou", "giou")
-"""Base similarities of boxes that the paper compares."""
+from vidscore_evaluators.trust.sanity import SANITY_TESTS, SanityTest
+from vidscore_evaluators.trust.sanity.families import Draw, SanityScene
+from vidscore_evaluators.trust.systems import Indicators, indicators, ranking_errors
 
 MOST_SEED = 2**32 - 1
 
@@ -61,8 +58,8 @@ class Candidate:
         evaluator: Name of the evaluator.
         parameters: Parameters that differ from the default.
         measure: The measure.
-        swept: Parameter whose grid is gone through; None for the parameters as they are.
-        settings: What each value of the grid is called, in its order.
+        swept: Parameter that is swept over its grid; None for the parameters as they are.
+        settings: The threshold that each value of the grid stands for, in order.
     """
 
     name: str
@@ -80,20 +77,20 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many families, and of which chance; from outside it is checked by `parse_parameters`.
+    """How many families to draw, and the seed; `parse_parameters` checks values from outside.
 
     Attributes:
         strata: Parts into which the range of object numbers is cut.
         realisations: Families of each stratum.
-        seed: Seed of everything.
+        seed: Seed of all random draws.
     """
 
     strata: int = parameter(40, "Parts of the range of object numbers.", minimum=1, maximum=1000)
     realisations: int = parameter(5, "Families of each stratum.", minimum=1, maximum=1000)
-    seed: int = parameter(1, "Seed of everything.", minimum=0, maximum=MOST_SEED)
+    seed: int = parameter(1, "Seed of all random draws.", minimum=0, maximum=MOST_SEED)
 
     def draws(self, test: SanityTest) -> list[Draw]:
-        """Every family; one where there is no chance."""
+        """Every family; a single one where nothing is random."""
         if not test.random:
             return [Draw(self.seed, 0, 1, 0)]
         return [
@@ -108,7 +105,7 @@ class ErrorRow:
     """Ranking error of a criterion at a setting, over all families.
 
     Attributes:
-        setting: Value of the swept parameter, what is made of all values, or None.
+        setting: Value of the swept parameter, name of an aggregate over values, or None.
         mean: Mean of the normalised Kendall tau error, from 0 to 1.
         deviation: Its standard deviation over families; None where there is a single one.
     """
@@ -120,7 +117,7 @@ class ErrorRow:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a criterion says of all families.
+    """Dissimilarities by one criterion of all families.
 
     Attributes:
         candidate: The criterion.
@@ -186,7 +183,7 @@ def chosen_candidates(test: str, criteria: Sequence[EvaluatorSpec]) -> list[Cand
 
 
 def declared_candidates(evaluator: str, parameters: Mapping[str, Any]) -> list[Candidate]:
-    """What any evaluator declares: its ranking measures, also over each parameter with a grid.
+    """Candidates of any evaluator: its ranking measures, as they are and swept over each grid.
 
     Args:
         evaluator: Name of the evaluator.
@@ -257,11 +254,11 @@ def run_criterion_test(
     examples = sanity_test.draw_family(draws[len(draws) // 2]).scenes[::5]
     levels = [_level(candidate, sanity_test, examples) for candidate in candidates]
     size = sanity_test.families_at_once
-    pieces = [
-        _Piece(test, tuple(draws[first : first + size]), tuple(candidates), tuple(levels))
+    jobs = [
+        _FamiliesJob(test, tuple(draws[first : first + size]), tuple(candidates), tuple(levels))
         for first in range(0, len(draws), size)
     ]
-    judged = map_in_order(_judge, pieces, workers=workers, progress=progress)
+    judged = map_in_order(_judge, jobs, workers=workers, progress=progress)
     return [
         Outcome(candidate, np.concatenate(parts, axis=1))
         for candidate, parts in zip(candidates, zip(*judged, strict=True), strict=True)
@@ -269,8 +266,8 @@ def run_criterion_test(
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Some families, which every criterion judges at once."""
+class _FamiliesJob:
+    """Some families, to be judged by every criterion at once."""
 
     test: str
     draws: tuple[Draw, ...]
@@ -278,12 +275,12 @@ class _Piece:
     levels: tuple[Level, ...]
 
 
-def _judge(piece: _Piece) -> list[FloatArray]:
+def _judge(job: _FamiliesJob) -> list[FloatArray]:
     """(V, F, K) dissimilarities by each criterion."""
-    draw_family = SANITY_TESTS[piece.test].draw_family
-    scenes = [scene for draw in piece.draws for scene in draw_family(draw).scenes]
+    draw_family = SANITY_TESTS[job.test].draw_family
+    scenes = [scene for draw in job.draws for scene in draw_family(draw).scenes]
     judged = []
-    for candidate, level in zip(piece.candidates, piece.levels, strict=True):
+    for candidate, level in zip(job.candidates, job.levels, strict=True):
         evaluator = candidate.create()
         judge = Judge(evaluator, declared_measure(evaluator, candidate.measure), level)
         values = (
@@ -291,11 +288,11 @@ def _judge(piece: _Piece) -> list[FloatArray]:
             if candidate.swept is not None
             else judge.judge(scenes)[np.newaxis]
         )
-        judged.append(values.reshape(len(values), len(piece.draws), -1))
+        judged.append(values.reshape(len(values), len(job.draws), -1))
     return judged
 
 
-def _level(candidate: Candidate, test: SanityTest, examples: Sequence[Scene]) -> Level:
+def _level(candidate: Candidate, test: SanityTest, examples: Sequence[SanityScene]) -> Level:
     evaluator = candidate.create()
     if evaluator.needs.tracks and test.task is not Task.TRACKING:
         found = f"{candidate.evaluator}, which needs tracks"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.sweeping import with_parameter
-from vidscore_evaluators.trust.criterion_test import (
+from vidscore_evaluators.trust.criterion import (
     Candidate,
     Outcome,
     Plan,
@@ -20,7 +20,7 @@ from vidscore_evaluators.trust.criterion_test import (
 )
 from vidscore_evaluators.trust.dissimilarities import Judge, Level, ranking_measures
 from vidscore_evaluators.trust.paper import M_FULL, M_PARTIAL, OPTIMUM
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.sanity.families import Draw
 from vidscore_evaluators.trust.tables import error_rows, error_tables, indicator_rows
 

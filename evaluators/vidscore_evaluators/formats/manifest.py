@@ -16,7 +16,7 @@ from typing import Any
 import tomli_w
 
 from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
 from vidscore_evaluators.specification import BenchmarkSpec, spec_to_dict

@@ -15,7 +15,7 @@ from tests.evaluators.formats.helpers import detections_of, truth_of
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats.conversion import convert
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.library import score
 from vidscore_evaluators.testing import Thing, make_annotations

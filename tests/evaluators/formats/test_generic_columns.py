@@ -13,7 +13,7 @@ from tests.evaluators.formats.helpers import detections_of, truth_of, write
 from vidscore_evaluators import score
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats.column_names import ALIASES
+from vidscore_evaluators.formats.generic import ALIASES
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.report import ReportWarning
 

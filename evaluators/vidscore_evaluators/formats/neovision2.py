@@ -16,6 +16,8 @@ Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -23,7 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from vidscore_evaluators.annotations import (
+    BOX,
     NO_TRACK,
+    QUADRILATERAL,
+    Annotations,
     FrameFlag,
     ObjectFlag,
     SequenceKey,
@@ -31,33 +36,54 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats.csv_columns import CsvFile, CsvRows, read_columns, split_csv
-from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
-from vidscore_evaluators.formats.files import (
+from vidscore_evaluators.formats._csv import (
+    CsvFile,
+    CsvRows,
+    read_columns,
+    split_csv,
+)
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
     is_folder,
     read_bytes,
     read_head,
     require_folder,
     visible_entries,
 )
-from vidscore_evaluators.formats.packed import InputPath
-from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
-from vidscore_evaluators.formats.sequence_files import join_sources, pair_sequences
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    file_name,
+    refuse_formulas,
+    shortest_number,
+    write_csv,
+)
+from vidscore_evaluators.formats._sequence_files import join_sources, pair_sequences, to_reading
+from vidscore_evaluators.formats._table import (
+    EXPECTED_STRING,
+    Kind,
+    RowChecks,
+    RowColumns,
+    RowTable,
+    parse_string,
+)
 from vidscore_evaluators.formats.source import (
     SWAPPED,
-    Format,
+    FaultList,
+    Files,
     PairReading,
     Reading,
     ReadLimits,
     Source,
     listed_names,
     sequence_name,
+    show_text,
 )
-from vidscore_evaluators.formats.table import Kind, Table
-from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.threads import in_threads
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "neovision2-csv"
 CORNERS = tuple(f"BoundingBox_{axis}{corner}" for corner in range(1, 5) for axis in "XY")
@@ -75,17 +101,17 @@ _LAYOUT = "a folder of <Domain>/<sequence>.csv files"
 _FILE = "a CSV file with the columns of Neovision2"
 _FILES_LOOKED_AT = 20
 _READ_KINDS = {
-    "Frame": Kind.WHOLE,
+    "Frame": Kind.INTEGER,
     **dict.fromkeys(CORNERS, Kind.NUMBER),
-    "ObjectType": Kind.TEXT,
-    "Occlusion": Kind.TEXT,
+    "ObjectType": Kind.STRING,
+    "Occlusion": Kind.STRING,
     "Confidence": Kind.NUMBER,
 }
 _KINDS = {
     Side.TRUTH: [_READ_KINDS.get(name) for name in HEADER],
     Side.DETECTIONS: [_READ_KINDS.get(name) for name in HEADER],
 }
-_KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.TEXT
+_KINDS[Side.TRUTH][HEADER.index("Ambiguous")] = Kind.STRING
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -146,8 +172,8 @@ def _find_files(
             key = SequenceKey(domain.name, path.stem)
             if is_folder(path) or not _is_csv(path):
                 others.append(sequence_name(SequenceKey(domain.name, path.name)))
-            elif key in files or any(clean_text(name) != name for name in key):
-                expected = f"a name that stands once, {EXPECTED_TEXT}"
+            elif key in files or any(parse_string(name) != name for name in key):
+                expected = f"a name that stands once, {EXPECTED_STRING}"
                 faults.append(Fault(repr(path.name), expected, source=str(domain)))
             else:
                 files[key] = path
@@ -169,14 +195,13 @@ def _is_csv(path: InputPath) -> bool:
 
 
 def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits) -> Reading:
-    """Read a file all the way, while its rows are in a cache and other threads read other files."""
+    """Read a file completely, while its rows are in a cache and other threads read other files."""
     rows = _read_rows(path, side, limits)
-    checks = _check_rows(rows.table, side)
-    rows.faults.absorb(checks.faults)
-    good = rows.table.without(checks.faulty)
-    annotations, places = group_rows(_row_columns(good, key, side), good)
-    skipped = rows.skipped + int(checks.faulty.sum())
-    return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        return _row_columns(table, key, side), table
+
+    return to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
 
 
 def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
@@ -220,49 +245,41 @@ def matches(path: InputPath, head: bytes) -> bool:
 
 def looks_like_header(head: bytes) -> bool:
     """Whether a first line names some of the columns, even if others are wrong."""
-    lines = head.decode("utf-8-sig", errors="replace").casefold().splitlines() or [""]
-    return sum(name.casefold() in lines[0] for name in CORNERS) >= len(CORNERS) // 2
+    line = first_line(head).casefold()
+    return sum(name.casefold() in line for name in CORNERS) >= len(CORNERS) // 2
 
 
 # --- rows ------------------------------------------------------------------------------------
 
 
-def _check_rows(table: Table, side: Side) -> RowChecks:
+def _check_rows(table: RowTable, side: Side) -> RowChecks:
     checks = RowChecks(table)
-    frames = table.wholes["Frame"]
-    expected = f"a whole number from 0 to {MAXIMUM_FRAME_NUMBER}"
-    checks.refuse((frames < 0) | (frames > MAXIMUM_FRAME_NUMBER), "Frame", frames, expected)
+    checks.require_frames("Frame")
     words = ("Occlusion", "Ambiguous") if side is Side.TRUTH else ("Occlusion",)
     for name in words:
-        column = table.texts[name]
+        column = table.strings[name]
         checks.refuse(~column.where("true", "false", ""), name, column, "TRUE or FALSE")
-    labels = table.texts["ObjectType"]
-    confidences = table.numbers["Confidence"]
+    labels = table.strings["ObjectType"]
     if side is Side.TRUTH:
         needs_corners = ~labels.where("", "dcf")
     else:
-        # A row without a class is one mistake, however much else it lacks.
+        # A row without a class is one fault, whatever else it lacks.
         needs_corners = ~labels.where("")
         expected = "a class, since a row is a detection"
         checks.refuse(~needs_corners, "ObjectType", labels, expected, SWAPPED)
-        wrong = needs_corners & ~np.isfinite(confidences)
-        checks.refuse(wrong, "Confidence", confidences, "a finite number")
-    expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
-    for name in CORNERS:
-        corner = table.numbers[name]
-        fits = np.abs(corner) <= MAXIMUM_COORDINATE_PX
-        checks.refuse(needs_corners & ~fits, name, corner, expected)
+        checks.require_finite("Confidence", needs_corners)
+    checks.require_coordinates(CORNERS, needs_corners)
     return checks
 
 
-def _row_columns(table: Table, sequence: SequenceKey, side: Side) -> RowColumns:
-    labels = table.texts["ObjectType"]
+def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> RowColumns:
+    labels = table.strings["ObjectType"]
     holds_object = np.ones(len(table), dtype=np.bool_)
     frame_flags = flags = np.zeros(len(table), dtype=np.uint8)
     confidences = table.numbers["Confidence"]
     if side is Side.TRUTH:
         is_region = labels.where("dcr")
-        ignored = table.texts["Ambiguous"].where("true") | labels.where("ambiguous")
+        ignored = table.strings["Ambiguous"].where("true") | labels.where("ambiguous")
         holds_object = ~labels.where("", "dcf")
         frame_flags = labels.where("dcf") * np.uint8(FrameFlag.DONT_CARE)
         flags = np.where(is_region, ObjectFlag.REGION, ignored * ObjectFlag.IGNORE).astype(np.uint8)
@@ -270,7 +287,7 @@ def _row_columns(table: Table, sequence: SequenceKey, side: Side) -> RowColumns:
     return RowColumns(
         sequences=(sequence,),
         sequence_of_row=table.source_of_row,
-        frame_numbers=table.wholes["Frame"],
+        frame_numbers=table.integers["Frame"],
         frame_flags=frame_flags,
         holds_object=holds_object,
         coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
@@ -282,17 +299,101 @@ def _row_columns(table: Table, sequence: SequenceKey, side: Side) -> RowColumns:
     )
 
 
-def _occlusion(table: Table) -> FloatArray:
+def _occlusion(table: RowTable) -> FloatArray:
     """1 where occluded, 0 where not, NaN where the file does not say."""
-    column = table.texts["Occlusion"]
+    column = table.strings["Occlusion"]
     return np.where(column.where(""), np.nan, column.where("true").astype(np.float64))
 
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    del options
+    refuse_formulas(annotations)
+    rows: dict[int, list[Sequence[object]]] = {}
+    objects = _object_rows(annotations, side)
+    starts = annotations.frame_starts.tolist()
+    marked = ((annotations.frame_flags & FrameFlag.DONT_CARE) != 0).tolist()
+    blank = [""] * len(HEADER)
+    for row, number in enumerate(annotations.frame_numbers.tolist()):
+        own = rows.setdefault(int(annotations.frame_sequences[row]), [])
+        found = objects[starts[row] : starts[row + 1]]
+        if marked[row]:
+            own.append([number, *blank[1:9], "DCF", *blank[10:]])
+        elif not found:
+            own.append([number, *blank[1:]])
+        own.extend([number, *fields] for fields in found)
+    files = {}
+    for sequence, lines in rows.items():
+        domain, name = annotations.sequences[sequence]
+        path = f"{file_name(domain, 'domain')}/{file_name(name, 'sequence')}.csv"
+        files[path] = write_csv(HEADER, lines)
+    return files
+
+
+def _object_rows(annotations: Annotations, side: Side) -> list[list[object]]:
+    """The row of each object, without its frame."""
+    occlusion = annotations.columns.get("occlusion", np.full(annotations.object_count, np.nan))
+    rows: list[list[object]] = []
+    for label, corners, confidence, flags, occluded in zip(
+        annotations.label_indices.tolist(),
+        _corners(annotations).tolist(),
+        annotations.confidences.tolist(),
+        annotations.flags.tolist(),
+        occlusion.tolist(),
+        strict=True,
+    ):
+        name = "DCR" if flags & ObjectFlag.REGION else annotations.labels[label]
+        if not name:
+            raise InputError([Fault("an object without a class", "a class", field="class")])
+        rows.append(
+            [
+                *map(shortest_number, corners),
+                name,
+                "" if math.isnan(occluded) else str(occluded != 0).upper(),
+                str(bool(flags & ObjectFlag.IGNORE)).upper(),
+                1.0 if side is Side.TRUTH else shortest_number(confidence),
+                *("", ""),
+            ]
+        )
+    return rows
+
+
+def _corners(annotations: Annotations) -> FloatArray:
+    """(N, 8) corners in order along the outline."""
+    if annotations.arity == QUADRILATERAL:
+        return annotations.coordinates
+    return annotations.coordinates[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+
+
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: Capacity(
+            arities=(BOX, QUADRILATERAL),
+            domains=True,
+            dont_care_frames=True,
+            confidences=False,
+            flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
+            columns=frozenset({"occlusion"}),
+        ),
+        Side.DETECTIONS: Capacity(
+            arities=(BOX, QUADRILATERAL),
+            domains=True,
+            empty_frames=False,
+            columns=frozenset({"occlusion"}),
+        ),
+    },
+    write=_write,
+)
 
 FORMAT = Format(
     name=NAME,
     title="Neovision2: a folder of <Domain>/<sequence>.csv files",
-    matches=matches,
     read=read,
+    writer=_WRITER,
     pair=pair,
+    matches=matches,
     first_frame=0,
 )

@@ -24,7 +24,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source, validate_file
-from vidscore_evaluators.formats.neovision2_csv import HEADER
+from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits
 
 CSV = "sequence,frame,class,x1,y1,x2,y2\na,1,car,0,0,10,10\nb,3,bus,5,5,9,9\n"

@@ -1,7 +1,7 @@
-"""Entries of COCO's arrays as columns: what each key holds, and what is wrong with it.
+"""Entries of COCO's arrays as columns, with a rule for each key.
 
-A key has a *rule*: whether it may be left out, and what its values may be. The common case goes
-through whole columns; only where something is wrong are entries looked at one by one.
+The common case goes through whole columns; only where something is wrong are entries checked one
+by one.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, NO_TRACK
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.formats.fault_list import FaultList
-from vidscore_evaluators.formats.json_text import is_whole, show_value, type_name
-from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
+from vidscore_evaluators.formats._json import is_integer, show_value, type_name
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats.source import FaultList
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a key holds.
+    """The rule of a key.
 
     Attributes:
         expected: What its values are, for error messages.
         holds: Whether one value keeps the rule.
         column: Makes a column of values; a ValueError says that some value breaks the rule.
-        default: What stands for a key that is left out; None where it must be there.
-        unique: Whether each value stands once.
+        default: Value of a missing key; None where the key is required.
+        unique: Whether no value may come twice.
     """
 
     expected: str
@@ -63,24 +63,24 @@ class Entries:
         """Number of entries N."""
         return len(self.positions)
 
-    def whole(self, key: str) -> IntArray:
-        """(N,) whole numbers; -1 for all where the array has no such key."""
+    def integers(self, key: str) -> IntArray:
+        """(N,) integers; -1 for all where the array has no such key."""
         missing = np.full(len(self), NO_TRACK, dtype=np.int64)
         column: IntArray = self.columns.get(key, missing)
         return column
 
     def ids(self, key: str) -> AnyArray:
-        """(N,) whole numbers, or objects where some are texts."""
+        """(N,) integers, or objects where some are strings."""
         column: AnyArray = self.columns[key]
         return column
 
-    def number(self, key: str) -> FloatArray:
+    def numbers(self, key: str) -> FloatArray:
         """(N,) numbers; NaN where a key is left out."""
         column: FloatArray = self.columns[key]
         return column
 
-    def texts(self, key: str) -> list[str]:
-        """N texts."""
+    def strings(self, key: str) -> list[str]:
+        """N strings."""
         column: list[str] = self.columns[key]
         return column
 
@@ -90,7 +90,7 @@ class Entries:
         return column
 
     def take(self, rows: BoolArray) -> Entries:
-        """Keep some entries, given as a mask; there must be no texts among their columns."""
+        """Keep some entries, given as a mask; there must be no strings among their columns."""
         return replace(
             self,
             columns={key: column[rows] for key, column in self.columns.items()},
@@ -108,7 +108,7 @@ def read_entries(
         rules: The rule of each key; other keys are not read.
         source: Name of the file.
         array: Key of the array, for error messages; empty where it is the whole document.
-        faults: Gathers what is wrong.
+        faults: List to add faults to.
 
     Returns:
         The entries that keep the rules.
@@ -146,7 +146,7 @@ def _values(entries: list[Any], key: str, default: Any) -> list[Any]:
 def _explain(
     entries: Sequence[Any], rules: Rules, source: str, array: str, faults: FaultList
 ) -> list[int]:
-    """Add a fault for all that is wrong; return the indices of the entries that are right."""
+    """Add every fault; return the indices of the entries without one."""
     seen: dict[str, set[Any]] = {key: set() for key, rule in rules.items() if rule.unique}
     good = []
     for index, entry in enumerate(entries):
@@ -188,7 +188,7 @@ def _shown(value: object) -> str:
 # --- rules -----------------------------------------------------------------------------------
 
 
-def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
+def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
     least = 0 if default is None else min(0, default)
 
     def column(values: list[Any]) -> IntArray:
@@ -198,8 +198,8 @@ def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
         return array
 
     return Rule(
-        f"a whole number from {least} to {greatest}",
-        lambda value: is_whole(value, least, greatest),
+        f"an integer from {least} to {greatest}",
+        lambda value: is_integer(value, least, greatest),
         column,
         default,
         unique,
@@ -207,11 +207,11 @@ def _whole(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
 
 
 def _id(*, unique: bool = False) -> Rule:
-    """A whole number, or a text as some trainers write it."""
-    number, text = _whole(MAXIMUM_FRAME_NUMBER), _text()
+    """An integer, or a string as some trainers write it."""
+    number, string = _integer(MAXIMUM_FRAME_NUMBER), _string()
 
     def holds(value: object) -> bool:
-        return number.holds(value) or text.holds(value)
+        return number.holds(value) or string.holds(value)
 
     def column(values: list[Any]) -> AnyArray:
         if set(map(type, values)) <= {int}:
@@ -219,11 +219,11 @@ def _id(*, unique: bool = False) -> Rule:
         _require(all(map(holds, values)))
         return np.array(values, dtype=object)
 
-    return Rule(f"{number.expected}, or a text", holds, column, unique=unique)
+    return Rule(f"{number.expected}, or a string", holds, column, unique=unique)
 
 
 def _anything() -> Rule:
-    """Texts that may be of use; others are taken for none."""
+    """Strings; any other value counts as none."""
 
     def column(values: list[Any]) -> list[str]:
         return [value if isinstance(value, str) else "" for value in values]
@@ -232,7 +232,7 @@ def _anything() -> Rule:
 
 
 def _size() -> Rule:
-    """Sizes in pixels that may be of use; others are taken for none, which is 0."""
+    """Sizes in pixels; any other value counts as none, which is 0."""
 
     def column(values: list[Any]) -> IntArray:
         sizes = [value if type(value) is int and value > 0 else 0 for value in values]
@@ -259,17 +259,17 @@ def _finite(default: float | None = None) -> Rule:
     return replace(_number(-greatest, greatest, default), expected="a finite number")
 
 
-def _text(default: str | None = None, *, unique: bool = False) -> Rule:
+def _string(default: str | None = None, *, unique: bool = False) -> Rule:
     def holds(value: object) -> bool:
         return isinstance(value, str) and (
-            value == default or (bool(value) and clean_text(value) == value)
+            value == default or (bool(value) and parse_string(value) == value)
         )
 
     def column(values: list[Any]) -> list[Any]:
         _require(all(map(holds, values)))
         return values
 
-    return Rule(EXPECTED_TEXT + ", not empty", holds, column, default, unique)
+    return Rule(EXPECTED_STRING + ", not empty", holds, column, default, unique)
 
 
 def _box() -> Rule:
@@ -300,10 +300,10 @@ def _require(holds: AnyArray | bool) -> None:
         raise ValueError
 
 
-_ID = _whole(MAXIMUM_FRAME_NUMBER)
-_OPTIONAL_ID = _whole(MAXIMUM_FRAME_NUMBER, NO_TRACK)
-_UNIQUE_ID = _whole(MAXIMUM_FRAME_NUMBER, unique=True)
-_FLAG = _whole(1, 0)
+_ID = _integer(MAXIMUM_FRAME_NUMBER)
+_OPTIONAL_ID = _integer(MAXIMUM_FRAME_NUMBER, NO_TRACK)
+_UNIQUE_ID = _integer(MAXIMUM_FRAME_NUMBER, unique=True)
+_FLAG = _integer(1, 0)
 _OBJECT: Rules = {
     "image_id": _id(),
     "category_id": _ID,
@@ -311,7 +311,7 @@ _OBJECT: Rules = {
     "track_id": _OPTIONAL_ID,
     "instance_id": _OPTIONAL_ID,
 }
-VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _text("", unique=True)})
+VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string("", unique=True)})
 IMAGE_RULES: Rules = MappingProxyType(
     {
         "id": _id(unique=True),
@@ -323,7 +323,7 @@ IMAGE_RULES: Rules = MappingProxyType(
         "frame_index": _OPTIONAL_ID,
     }
 )
-CATEGORY_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _text(unique=True)})
+CATEGORY_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string(unique=True)})
 ANNOTATION_RULES: Rules = MappingProxyType(
     {
         **_OBJECT,
@@ -335,6 +335,9 @@ ANNOTATION_RULES: Rules = MappingProxyType(
 )
 RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _finite()})
 NAMED_RESULT_RULES: Rules = MappingProxyType(
-    {"file_name": _text(), **{key: rule for key, rule in RESULT_RULES.items() if key != "image_id"}}
+    {
+        "file_name": _string(),
+        **{key: rule for key, rule in RESULT_RULES.items() if key != "image_id"},
+    }
 )
 """Rules of results that name the file of their image in place of its id."""

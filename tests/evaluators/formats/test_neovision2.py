@@ -15,7 +15,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import Pair, read_pair, read_source, validate_file
-from vidscore_evaluators.formats.neovision2_csv import HEADER
+from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits, Source
 
 TABLE_4 = (
@@ -187,7 +187,7 @@ def test_each_frame_of_several_files_keeps_its_file_and_line(tmp_path: Path) -> 
     read_ = read(write(tmp_path, files))
     assert read_.annotations.frame_numbers.tolist() == [1, 3, 1]
     assert read_.annotations.frame_sequences.tolist() == [0, 0, 2]
-    places = read_.places
+    places = read_.positions
     assert places is not None
     named = [Path(places.sources[index]) for index in places.source_of_frame.tolist()]
     assert [f"{name.parent.name}/{name.stem}" for name in named] == [

@@ -1,14 +1,11 @@
-"""What files of a format can hold, and what becomes of the rest.
+"""Convert one side into the files of another format, and say what that changes and drops.
 
-A format writes one side as a few files, whose content is a pure function of the annotations. What
-a format cannot hold is dropped beforehand, and each kind of loss is one sentence. What is not
-scored never becomes scored by that: an object whose flags a format cannot hold is left out as a
-whole, and so is a don't-care frame.
+What is not scored never becomes scored by a conversion: an object whose flags a format cannot hold
+is left out as a whole, and so is a don't-care frame.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,81 +22,126 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.evaluator import Side
+from vidscore_evaluators.formats import FORMATS, find_format
+from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, in_order
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats.source import Files, Source, show_text
 from vidscore_evaluators.geometry.boxes import envelopes
 
-Files = Mapping[str, bytes]
-"""Content by relative path; a format of a single file has the one path ``""``."""
 
-NO_FLAG = ObjectFlag(0)
-EVERY_FLAG = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """What one side of a format can hold.
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """One side, converted.
 
     Attributes:
-        arities: Coordinates an object may have.
-        domains: Whether sequences have domains.
-        empty_frames: Whether a frame without objects can be listed.
-        dont_care_frames: Whether a frame can be marked.
-        classes: Whether objects have classes.
-        confidences: Whether objects have confidences.
-        tracks: Whether objects have track ids.
-        flags: Flags that objects can have.
-        columns: Named columns; None for any.
+        files: Content by relative path.
+        folder: Whether the format is a folder of files.
+        remarks: What was changed and dropped, in sentences.
     """
 
-    arities: tuple[int, ...] = (BOX,)
-    domains: bool = False
-    empty_frames: bool = True
-    dont_care_frames: bool = False
-    classes: bool = True
-    confidences: bool = True
-    tracks: bool = False
-    flags: ObjectFlag = NO_FLAG
-    columns: frozenset[str] | None = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """Where the numbers that stand for images and classes come from.
-
-    Attributes:
-        truth: Annotations whose frames and classes are numbered; None for those that are written.
-        image_size: Width and height of every image in pixels; None where it is not known.
-    """
-
-    truth: Annotations | None = None
-    image_size: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """How a format is written.
-
-    Attributes:
-        folder: Whether it is a folder of files rather than one file.
-        capacity: What each side can hold.
-        write: Gives the content of the files, for annotations that the capacity holds.
-        remarks: Says what else becomes of such annotations.
-    """
-
+    files: Files
     folder: bool
-    capacity: Mapping[Side, Capacity]
-    write: Callable[[Annotations, Side, Numbers], Files]
-    remarks: Callable[[Annotations, Side], tuple[str, ...]] = lambda _annotations, _side: ()
+    remarks: tuple[str, ...]
+
+
+def convert(
+    source: Source,
+    format_name: str,
+    side: Side,
+    *,
+    truth: Source | None = None,
+    image_size: tuple[int, int] | None = None,
+) -> Conversion:
+    """Convert one side.
+
+    Frame numbers and coordinates move by the difference of the formats' first frame and first
+    pixel, where both formats say what these are.
+
+    Args:
+        source: The side, read.
+        format_name: Name of the format to write.
+        side: Which side it is.
+        truth: Truth whose numbers of images and classes detections refer to.
+        image_size: Width and height of every image in pixels, for formats that need it.
+
+    Raises:
+        InputError: If there is no such format, or it cannot hold the shape, a name or a number.
+    """
+    target = find_format(format_name)
+    moved, remarks = _moved(source, target)
+    fitted, losses = fit(moved, target.writer.capacity[side])
+    _check_names(fitted, source.name)
+    options = WriteOptions(_numbering_truth(truth, target), image_size)
+    remarks = (*remarks, *losses, *target.writer.remarks(fitted, side))
+    try:
+        files = target.writer.write(fitted, side, options)
+    except InputError as error:
+        named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
+        raise type(error)(named) from None
+    return Conversion(files, target.writer.folder, remarks)
+
+
+def _check_names(annotations: Annotations, source: str) -> None:
+    """Refuse names that would break their rows, as names from arrays or streams may."""
+    used = np.unique(annotations.label_indices).tolist()
+    names = {
+        "class": [annotations.labels[index] for index in used],
+        "sequence": [name for key in annotations.sequences for name in key],
+    }
+    faults = [
+        Fault(show_text(name), EXPECTED_STRING, source=source, field=field)
+        for field, values in names.items()
+        for name in dict.fromkeys(values)
+        if parse_string(name) != name
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _numbering_truth(truth: Source | None, target: Format) -> Annotations | None:
+    """The truth as it would be written."""
+    if truth is None:
+        return None
+    moved, _ = _moved(truth, target)
+    fitted, _ = fit(moved, target.writer.capacity[Side.TRUTH])
+    return fitted
+
+
+def _moved(source: Source, target: Format) -> tuple[Annotations, tuple[str, ...]]:
+    """Number frames and pixels as the target does."""
+    annotations, remarks = source.annotations, []
+    origin = None if source.format is None else FORMATS[source.format]
+    frames = _difference(origin.first_frame if origin else None, target.first_frame)
+    if frames and annotations.frame_count:
+        numbers = annotations.frame_numbers + frames
+        if numbers.min() < 0:
+            expected = f"frames from {-frames} on, as {source.format} counts them"
+            raise InputError([Fault(f"frame {numbers.min() - frames}", expected)])
+        annotations = replace(annotations, frame_numbers=numbers)
+        remarks.append(f"frame numbers changed by {frames:+d}")
+    pixels = _difference(origin.first_pixel if origin else None, target.first_pixel)
+    if pixels and annotations.object_count:
+        annotations = replace(annotations, coordinates=annotations.coordinates + pixels)
+        remarks.append(f"coordinates changed by {pixels:+d}, for where the first pixel is")
+    return annotations, tuple(remarks)
+
+
+def _difference(here: int | None, there: int | None) -> int:
+    return 0 if here is None or there is None else there - here
+
+
+# --- capacity --------------------------------------------------------------------------------
 
 
 @dataclass
 class _Fitting:
-    """Annotations on their way into a capacity, and what was lost so far."""
+    """Annotations that are being fitted to a capacity, and the losses so far."""
 
     annotations: Annotations
     losses: list[str] = field(default_factory=list)
 
     def lose(self, count: int, one: str, many: str, what: str) -> None:
-        """Say what is lost of so many, if there are any."""
+        """Note that many were lost, if any."""
         if count:
             self.losses.append(f"{count} {one if count == 1 else many} {what}")
 
@@ -131,26 +173,6 @@ def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tupl
         fitting.lose(int(empty.sum()), "frame", "frames", "without objects not listed")
         fitting.annotations = kept.take_frames(~empty)
     return in_order(fitting.annotations), tuple(fitting.losses)
-
-
-def in_order(annotations: Annotations) -> Annotations:
-    """The same with frames in ascending order of domain, sequence and number."""
-    ranks = {key: rank for rank, key in enumerate(sorted(set(annotations.sequences)))}
-    rank = np.array([ranks[key] for key in annotations.sequences], dtype=np.int64)
-    order = np.lexsort((annotations.frame_numbers, rank[annotations.frame_sequences]))
-    return annotations.take_frames(order)
-
-
-def file_name(name: str, what: str) -> str:
-    """A name that is safe as the name of a file.
-
-    Raises:
-        InputError: If it is not.
-    """
-    if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|\0\n\r\t'):
-        expected = "a name that a file can have"
-        raise InputError([Fault(repr(name), expected, field=what)])
-    return name
 
 
 def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:

@@ -3,23 +3,25 @@
 ``[{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}, ...]``, as
 the spotGEO challenge distributes its annotations and takes submissions. ``num_objects`` is the
 number of coordinates, no (sequence, frame) comes twice, and detections have an entry for exactly
-the frames of the truth. What values may be (image size, objects a frame, five frames) are rules
-of the evaluator.
+the frames of the truth. Bounds on values (image size, objects a frame, five frames) are rules of
+the evaluator.
 
-The usual text is read as flat columns (`vidscore_evaluators.formats.spotgeo_text`). Others are
-parsed and checked as whole columns; only where something is wrong are entries looked at one by
-one, to say what.
+Programs write the format with its keys in one order, so that a compiled loop can read the numbers
+in one pass over the bytes. Any other text is parsed, and checked as whole columns; only where
+something is wrong are entries checked one by one, to say what.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
+import orjson
 
 from vidscore_evaluators.annotations import (
     NO_TRACK,
@@ -34,37 +36,51 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
+from vidscore_evaluators.compiled.library import compiled
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats.fault_list import FaultList
-from vidscore_evaluators.formats.files import read_bytes
-from vidscore_evaluators.formats.json_text import (
-    KeyTwice,
-    is_whole,
+from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    frame_keys,
+)
+from vidscore_evaluators.formats._json import (
+    DuplicateKey,
+    is_integer,
+    mark_duplicate_keys,
     no_garbage_collection,
     parse_json,
     show_value,
     type_name,
-    with_repeated_keys,
 )
-from vidscore_evaluators.formats.packed import InputPath
+from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, parse_integer
 from vidscore_evaluators.formats.source import (
-    Format,
+    FaultList,
+    Files,
     PairReading,
-    Places,
     Reading,
     ReadLimits,
     Source,
+    SourcePositions,
     listed_names,
     sequence_name,
 )
-from vidscore_evaluators.formats.spotgeo_text import GREATEST_WHOLE, KEYS, read_flat_columns
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "spotgeo-json"
+KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
+GREATEST_INTEGER = 2**53 - 1
+"""Greatest integer up to which a binary64 tells each from the next."""
+
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
-_COORDINATE = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
+_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
+"""An array, of objects if of anything."""
+
+_parse_spotgeo = compiled("parse_spotgeo", np.uint8, int, np.int64, np.int64, np.int64, np.float64)
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -76,42 +92,36 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     del side
     data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
     name = str(path)
+    entries = parse_usual_text(data)
+    if entries is not None and entries.keep_rules():
+        count = len(entries.frames)
+        return Reading(entries.source(name, np.arange(count, dtype=np.int64)))
     with no_garbage_collection():
-        entries, positions, faults, skipped = _read_entries(data, name)
-    source = Source(
-        annotations=entries.annotations(),
-        name=name,
-        format=NAME,
-        places=Places((name,), np.zeros_like(positions), positions, "entry"),
-    )
-    return Reading(source, faults, skipped)
+        return _read_document(data, name)
 
 
-def _read_entries(data: bytes, name: str) -> tuple[_Entries, IntArray, FaultList, int]:
-    """Columns of the entries that keep the rules, their indices, and what is wrong with others."""
-    flat = _flat_entries(data)
-    if flat is not None:
-        return flat, np.arange(len(flat.frames), dtype=np.int64), FaultList(), 0
+def _read_document(data: bytes, name: str) -> Reading:
+    """Parse a document and keep the entries that keep the rules."""
     document = parse_json(data, name)
     if not isinstance(document, list):
         raise InputError([Fault(type_name(document), "an array of entries", source=name)])
     faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
     try:
         _require(_holds_numbers_alone(data, len(document)))
-        entries = _Entries.of(document)
+        entries = Entries.of(document)
     except ValueError:
-        positions = _explain(with_repeated_keys(data, document), name, faults)
-        entries = _Entries.of([document[index] for index in positions.tolist()])
-    return entries, positions, faults, len(document) - len(positions)
+        positions = _explain(mark_duplicate_keys(data, document), name, faults)
+        entries = Entries.of([document[index] for index in positions.tolist()])
+    return Reading(entries.source(name, positions), faults, len(document) - len(positions))
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
     """Hold detections to exactly the frames of the truth."""
     del known
-    faults = FaultList()
     if _frames_in_order(truth) == _frames_in_order(detections):
-        return PairReading(detections, faults)
-    wanted, given = _frame_keys(truth.annotations), _frame_keys(detections.annotations)
+        return PairReading(detections)
+    faults = FaultList()
+    wanted, given = frame_keys(truth.annotations), frame_keys(detections.annotations)
     here, there = set(given), set(wanted)
     missing = [key for key in wanted if key not in here]
     for key in missing:
@@ -119,7 +129,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
         faults.add(Fault(f"no entry for {_frame_name(*key)}", expected, source=detections.name))
     extra = np.array([key not in there for key in given], dtype=np.bool_)
     for row in np.flatnonzero(extra).tolist():
-        faults.add(_place_of(detections, row, _frame_name(*given[row]), "a frame of the truth"))
+        faults.add(_located(detections, row, _frame_name(*given[row]), "a frame of the truth"))
     if missing:
         names = listed_names([_frame_name(*key) for key in missing])
         message = f"frames without an entry count as without detections: {names}"
@@ -131,18 +141,11 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     return PairReading(detections, faults, int(extra.sum()))
 
 
-def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a file is a JSON array, of objects if of anything."""
-    del path
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return text.startswith(b"[") and text[1:].lstrip()[:1] in (b"", b"{", b"]")
-
-
 # --- whole columns ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Entries:
+class Entries:
     """The columns of E well-formed entries with N objects."""
 
     sequence_ids: IntArray
@@ -151,7 +154,7 @@ class _Entries:
     coordinates: FloatArray
 
     @classmethod
-    def of(cls, document: list[Any]) -> _Entries:
+    def of(cls, document: list[Any]) -> Entries:
         """The columns of entries whose values are numbers, and arrays and objects of them.
 
         Raises:
@@ -159,25 +162,28 @@ class _Entries:
         """
         try:
             ids, frames, counts, lists = ([entry[key] for entry in document] for key in KEYS)
-            counted = _whole_column(counts)
+            counted = _integer_column(counts)
             entries = cls(
-                sequence_ids=_whole_column(ids),
-                frames=_whole_column(frames),
+                sequence_ids=_integer_column(ids),
+                frames=_integer_column(frames),
                 counts=counted,
                 coordinates=_coordinates(lists, counted),
             )
         except (KeyError, TypeError, OverflowError):
             raise ValueError from None
-        entries.check_values()
+        _require(entries.keep_rules())
         return entries
 
-    def check_values(self) -> None:
-        _require((self.frames >= 0) & (self.frames <= MAXIMUM_FRAME_NUMBER))
-        _require(np.abs(self.sequence_ids) <= GREATEST_WHOLE)
-        _require(np.abs(self.coordinates) <= MAXIMUM_COORDINATE_PX)
-        _require(self._stand_once())
+    def keep_rules(self) -> bool:
+        """Whether values are within bounds and no frame comes twice."""
+        return (
+            bool(((self.frames >= 0) & (self.frames <= MAXIMUM_FRAME_NUMBER)).all())
+            and bool((np.abs(self.sequence_ids) <= GREATEST_INTEGER).all())
+            and bool((np.abs(self.coordinates) <= MAXIMUM_COORDINATE_PX).all())
+            and self._are_distinct()
+        )
 
-    def _stand_once(self) -> bool:
+    def _are_distinct(self) -> bool:
         ids, frames = self.sequence_ids, self.frames
         rising = (ids[1:] > ids[:-1]) | ((ids[1:] == ids[:-1]) & (frames[1:] > frames[:-1]))
         if rising.all():
@@ -185,10 +191,11 @@ class _Entries:
         order = np.lexsort((frames, ids))
         return len(run_starts(ids[order], frames[order])) == len(ids)
 
-    def annotations(self) -> Annotations:
+    def source(self, name: str, positions: IntArray) -> Source:
+        """The source, of entries at these places of their array."""
         ids, frame_sequences = np.unique(self.sequence_ids, return_inverse=True)
         count = len(self.coordinates)
-        return Annotations(
+        annotations = Annotations(
             sequences=tuple(map(SequenceKey, repeat(""), map(str, ids.tolist()))),
             labels=("",),
             frame_sequences=frame_sequences.reshape(-1).astype(np.int64),
@@ -201,9 +208,11 @@ class _Entries:
             track_ids=np.full(count, NO_TRACK, dtype=np.int64),
             flags=np.zeros(count, dtype=np.uint8),
         )
+        places = SourcePositions((name,), np.zeros_like(positions), positions, "entry")
+        return Source(annotations, name, NAME, places)
 
 
-def _whole_column(values: list[Any]) -> IntArray:
+def _integer_column(values: list[Any]) -> IntArray:
     column = np.array(values) if values else np.zeros(0, dtype=np.int64)
     _require(column.dtype == np.int64 and column.ndim == 1)
     return column
@@ -224,27 +233,28 @@ def _require(holds: BoolArray | bool) -> None:
         raise ValueError
 
 
-def _flat_entries(data: bytes) -> _Entries | None:
-    """Entries in the usual text that keep every rule; None for all others."""
-    columns = read_flat_columns(data)
-    if columns is None:
-        return None
-    entries = _Entries(*columns)
-    try:
-        entries.check_values()
-    except ValueError:
-        return None
-    return entries
+def parse_usual_text(data: bytes) -> Entries | None:
+    """The entries of a text with its keys in the usual order; None for any other text.
 
-
-# --- parsing ---------------------------------------------------------------------------------
+    Args:
+        data: UTF-8 without a byte order mark.
+    """
+    text = np.frombuffer(data + b"\0", dtype=np.uint8)
+    # Room for the most that there can be; untouched memory costs nothing.
+    ids, frames, counts = np.empty((3, data.count(b"{")), dtype=np.int64)
+    coordinates = np.empty((data.count(b"["), POINT))
+    found = _parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
+    if found < 0:
+        return None
+    points = coordinates[: int(counts[:found].sum())]
+    return Entries(ids[:found], frames[:found], counts[:found], points)
 
 
 def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
     """Whether there can be nothing but numbers, arrays and `entry_count` objects of `KEYS`.
 
-    In such a file all quotes are those of the keys; a text, a key more or a key twice would need
-    others. ``true`` and ``null`` have a u that the keys do not account for, ``false`` has an l.
+    In such a file all quotes are those of the keys; a string, another key or a duplicate one would
+    need more. ``true`` and ``null`` have a u that the keys do not account for, ``false`` an l.
     """
     keys = "".join(f'"{key}"' for key in KEYS)
     buffer = np.frombuffer(data, dtype=np.uint8)
@@ -258,7 +268,7 @@ def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
 
 
 def _explain(document: list[Any], name: str, faults: FaultList) -> IntArray:
-    """Add a fault for all that is wrong; return the indices of the entries that are right."""
+    """Add every fault; return the indices of the entries without one."""
     seen: set[tuple[int, int]] = set()
     good = []
     for index, entry in enumerate(document):
@@ -284,18 +294,21 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
     if not isinstance(entry, dict):
         yield None, type_name(entry), "an object with the keys " + ", ".join(KEYS)
         return
-    if isinstance(entry, KeyTwice):
-        yield None, "a key twice", "each key once"
+    if isinstance(entry, DuplicateKey):
+        yield None, "a duplicate key", "each key once"
     for key in KEYS:
         if key not in entry:
             yield key, "nothing", "the keys " + ", ".join(KEYS)
     for key in entry:
         if key not in KEYS:
             yield None, f"the key {show_value(key)}", "no other keys than " + ", ".join(KEYS)
-    bounds = {"sequence_id": (-GREATEST_WHOLE, GREATEST_WHOLE), "frame": (0, MAXIMUM_FRAME_NUMBER)}
+    bounds = {
+        "sequence_id": (-GREATEST_INTEGER, GREATEST_INTEGER),
+        "frame": (0, MAXIMUM_FRAME_NUMBER),
+    }
     for key, (least, greatest) in bounds.items():
-        if key in entry and not is_whole(entry[key], least, greatest):
-            yield key, show_value(entry[key]), f"a whole number from {least} to {greatest}"
+        if key in entry and not is_integer(entry[key], least, greatest):
+            yield key, show_value(entry[key]), f"an integer from {least} to {greatest}"
     if "object_coords" in entry:
         yield from _coordinate_problems(entry["object_coords"])
     if "object_coords" in entry and "num_objects" in entry:
@@ -304,7 +317,7 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
 
 def _count_problems(count: object, coordinates: object) -> Iterator[_Problem]:
     length = len(coordinates) if isinstance(coordinates, list) else 0
-    if not is_whole(count, length, length):
+    if not is_integer(count, length, length):
         yield "num_objects", show_value(count), f"{length}, the number of coordinates"
 
 
@@ -319,23 +332,14 @@ def _coordinate_problems(coordinates: object) -> Iterator[_Problem]:
             continue
         for value in pair_:
             if type(value) not in (int, float) or not abs(value) <= MAXIMUM_COORDINATE_PX:
-                yield field, show_value(value), _COORDINATE
+                yield field, show_value(value), EXPECTED_COORDINATE
 
 
-# --- pairs -----------------------------------------------------------------------------------
-
-
-def _frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
-    return [
-        (annotations.sequences[sequence], number)
-        for sequence, number in zip(
-            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
-        )
-    ]
+# --- both sides ------------------------------------------------------------------------------
 
 
 def _frames_in_order(source: Source) -> tuple[tuple[SequenceKey, ...], bytes, bytes]:
-    """Equal for sources of the same frames, whose tables hold the same names in one order."""
+    """Equal for sources of the same frames whose sequences are in the same order."""
     annotations = source.annotations
     sequences, numbers = annotations.frame_sequences, annotations.frame_numbers
     order = np.lexsort((numbers, sequences))
@@ -346,16 +350,49 @@ def _frame_name(key: SequenceKey, number: int) -> str:
     return f"frame {number} of sequence {sequence_name(key)}"
 
 
-def _place_of(source: Source, row: int, found: str, expected: str) -> Fault:
+def _located(source: Source, row: int, found: str, expected: str) -> Fault:
     fault = Fault(found, expected, source=source.name, entry=row)
-    return fault if source.places is None else source.places.located(fault, row)
+    return fault if source.positions is None else source.positions.located(fault, row)
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    del side
+    starts, points = annotations.frame_starts.tolist(), annotations.coordinates.tolist()
+    # Detections have an entry for each frame of the truth.
+    frames = [] if options.truth is None else frame_keys(options.truth)
+    found: dict[tuple[SequenceKey, int], list[list[float]]] = {key: [] for key in frames}
+    for row, key in enumerate(frame_keys(annotations)):
+        found[key] = points[starts[row] : starts[row + 1]]
+    entries = sorted(
+        (_sequence_id(key.sequence), number, own) for (key, number), own in found.items()
+    )
+    document = [
+        dict(zip(KEYS, (sequence, number, len(own), own), strict=True))
+        for sequence, number, own in entries
+    ]
+    return {"": orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)}
+
+
+def _sequence_id(name: str) -> int:
+    number = parse_integer(name)
+    if number is None or str(number) != name:
+        raise InputError([Fault(repr(name), "an integer", field="sequence")])
+    return number
 
 
 FORMAT = Format(
     name=NAME,
     title="spotGEO: a JSON array with an entry for each frame",
-    matches=matches,
     read=read,
+    writer=Writer(
+        folder=False,
+        capacity=dict.fromkeys(Side, Capacity(arities=(POINT,), classes=False, confidences=False)),
+        write=_write,
+    ),
     pair=pair,
+    head=_HEAD,
     first_frame=1,
 )

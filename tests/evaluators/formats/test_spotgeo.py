@@ -135,7 +135,7 @@ def test_a_missing_key_is_named(path: Path) -> None:
 
 def test_a_key_that_stands_twice_is_refused(path: Path) -> None:
     text = json.dumps([entry()]).replace('"frame": 1', '"frame": 1, "frame": 2')
-    assert faults(path, text) == [(0, None, "a key twice", "each key once")]
+    assert faults(path, text) == [(0, None, "a duplicate key", "each key once")]
 
 
 def test_a_frame_that_comes_again_is_refused(path: Path) -> None:
@@ -160,8 +160,8 @@ def test_broken_entries_are_left_out_on_request_and_places_stay_right(path: Path
     source = read_source(path, Side.TRUTH, on_error="skip")
     assert source.annotations.frame_numbers.tolist() == [2, 3]
     assert [(warning.code, warning.count) for warning in source.warnings] == [("skipped_rows", 2)]
-    assert source.places is not None
-    assert source.places.positions.tolist() == [1, 3]
+    assert source.positions is not None
+    assert source.positions.positions.tolist() == [1, 3]
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_all_faults_are_listed(tmp_path: Path) -> None:
         ("", Side.TRUTH, "line 1: found an empty file"),
         ('{"images": [}', Side.TRUTH, "line 1, column 13: found no JSON"),
         ("[]", Side.TRUTH, "found an array, expected an object with images"),
-        ('"x"', Side.DETECTIONS, "found a text"),
+        ('"x"', Side.DETECTIONS, "found a string"),
         ('{"images": []}', Side.TRUTH, "categories: found nothing, expected an object"),
         ('{"images": {}, "categories": [], "annotations": []}', Side.TRUTH, "found an object"),
     ],

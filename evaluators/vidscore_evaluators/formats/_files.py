@@ -1,7 +1,8 @@
-"""Files in zip and gzip, pipes and standard input, as paths like those of a disk.
+"""Bytes of files: on a disk, in zip and gzip, from pipes and standard input.
 
-Nothing is unpacked to a disk. What is packed is bounded by `ReadLimits`: an archive says how large
-its files are, and not a byte more is unpacked; of gzip and pipes only so much is read.
+What is packed has paths like those of a disk, and nothing is unpacked to a disk. It is bounded by
+`ReadLimits`: an archive states the sizes of its files, and not a byte more is unpacked; of gzip and
+pipes only so much is read.
 """
 
 from __future__ import annotations
@@ -18,21 +19,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from vidscore_evaluators.errors import Fault, InputError
-
-if TYPE_CHECKING:  # it needs what is here
-    from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.names import closest_name
 
 STANDARD_INPUT = Path("-")
 """The path that stands for what is piped into the program."""
+
+HEAD_BYTES = 4096
+"""First bytes of a file by which its format is recognised."""
 
 GZIP_HEAD = b"\x1f\x8b"
 ZIP_HEADS = (b"PK\x03\x04", b"PK\x05\x06")
 
 _CHUNK_BYTES = 1 << 20
-_LISTED_BYTES_A_FILE = 1000
+_LISTED_BYTES_PER_FILE = 1000
 _MOST_FOLDERS_DEEP = 64
 _LEFT_ALONE = "__MACOSX"
 _OFFICE = ("[Content_Types].xml",)
@@ -43,7 +46,7 @@ _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(OSError, ValueError, OverflowError, RuntimeError),
 )
-"""What the standard library raises over bytes that are not what they should be."""
+"""What the standard library raises for broken packed data."""
 
 _Parts = tuple[str, ...]
 
@@ -53,9 +56,9 @@ class _Tree:
     """What was packed.
 
     Attributes:
-        shown: What messages call it.
+        shown: Its name in messages.
         own_name: Name of what is packed in it.
-        place: Where it stands on a disk; None for standard input.
+        place: Its path on a disk; None for standard input.
         files: Content by path; the path of a single file is empty.
         folders: Names in each folder by path.
         archive: What holds the content of its files.
@@ -71,7 +74,7 @@ class _Tree:
 
 @dataclass(frozen=True)
 class PackedPath:
-    """A file or folder within something that is packed; it has what readers ask of a `Path`."""
+    """A file or folder within something packed, with the part of the interface of `Path` in use."""
 
     _tree: _Tree
     _parts: _Parts = ()
@@ -101,7 +104,7 @@ class PackedPath:
 
     @property
     def parent(self) -> InputPath:
-        """The folder that it is in; of the whole, the folder on the disk."""
+        """Its folder; of the whole, the folder on the disk."""
         if self._parts:
             return PackedPath(self._tree, self._parts[:-1])
         return self if self._tree.place is None else self._tree.place.parent
@@ -123,7 +126,7 @@ class PackedPath:
         return self._parts in self._tree.folders
 
     def iterdir(self) -> Iterator[PackedPath]:
-        """What is in a folder."""
+        """Entries of a folder."""
         return (self / name for name in self._tree.folders.get(self._parts, ()))
 
     def byte_count(self) -> int:
@@ -150,14 +153,14 @@ InputPath = Path | PackedPath
 
 
 def opened(path: Path, limits: ReadLimits) -> AbstractContextManager[InputPath]:
-    """What readers can read of a path: itself, or what is packed in it or comes out of it.
+    """Open a path for readers: the path itself, or what is packed in it or read from it.
 
     Args:
         path: File, folder, pipe, or `STANDARD_INPUT`; gzip and zip are unpacked.
         limits: How much to take in.
 
     Raises:
-        InputError: If it cannot be unpacked, or is too much; also while what is given is used.
+        InputError: If it cannot be unpacked, or is too much; also inside the context.
     """
     if path == STANDARD_INPUT:
         return _streamed(sys.stdin.buffer, "standard input", "stdin", None, limits)
@@ -167,7 +170,7 @@ def opened(path: Path, limits: ReadLimits) -> AbstractContextManager[InputPath]:
             return nullcontext(path)
         file = path.open("rb")
     except OSError:
-        return nullcontext(path)  # its reader says what is wrong with it
+        return nullcontext(path)  # its reader will say why
     if not stat.S_ISREG(mode):
         return _streamed(file, str(path), path.name, path, limits)
     head = file.read(4)
@@ -178,7 +181,7 @@ def opened(path: Path, limits: ReadLimits) -> AbstractContextManager[InputPath]:
 
 
 def entrances(path: InputPath) -> list[InputPath]:
-    """Where the data may begin: the path and, in an archive, what alone is in it, and so on."""
+    """Where the data may begin: the path and, in an archive, its only entry, and so on inwards."""
     found = [path]
     while isinstance(path, PackedPath):
         entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
@@ -189,15 +192,137 @@ def entrances(path: InputPath) -> list[InputPath]:
     return found
 
 
+def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:
+    """The content of a file.
+
+    Args:
+        path: The file.
+        expected: What it should be, for error messages.
+        limits: How large it may be.
+
+    Raises:
+        InputError: If it is missing, no file, too large or cannot be read.
+    """
+    if not is_file(path):
+        raise _missing(path, "file", expected)
+    try:
+        size = path.byte_count() if isinstance(path, PackedPath) else path.stat().st_size
+        if size > limits.maximum_file_bytes:
+            expected = f"at most maximum_file_bytes = {limits.maximum_file_bytes}"
+            raise InputError([Fault(f"{size} bytes", expected, source=str(path))])
+        return path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def read_head(path: InputPath, expected: str) -> bytes:
+    """The first bytes of a file.
+
+    Raises:
+        InputError: If it is missing, no file or cannot be read.
+    """
+    if not is_file(path):
+        raise _missing(path, "file", expected)
+    try:
+        if isinstance(path, PackedPath):
+            return path.read_bytes(HEAD_BYTES)
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def require_folder(path: InputPath, expected: str) -> None:
+    """Refuse anything but a folder.
+
+    Raises:
+        InputError: If nothing is there, or something else.
+    """
+    if not is_folder(path):
+        raise _missing(path, "folder", expected)
+
+
+def is_file(path: InputPath) -> bool:
+    """Whether a file is there.
+
+    Raises:
+        InputError: If that cannot be known.
+    """
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def is_folder(path: InputPath) -> bool:
+    """Whether a folder is there.
+
+    Raises:
+        InputError: If that cannot be known.
+    """
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def visible_entries(folder: InputPath) -> list[InputPath]:
+    """Entries of a folder by name, without hidden ones.
+
+    Raises:
+        InputError: If it cannot be read.
+    """
+    try:
+        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+    return sorted(entries, key=lambda path: path.name)
+
+
+def text_files(folder: InputPath) -> list[InputPath]:
+    """The visible ``.txt`` files of a folder, by name."""
+    entries = visible_entries(folder)
+    return [entry for entry in entries if entry.suffix == ".txt" and not is_folder(entry)]
+
+
+def first_line(head: bytes) -> str:
+    """First line of a text, without a byte order mark; empty where there is none."""
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    return lines[0] if lines else ""
+
+
+def _missing(path: InputPath, kind: str, expected: str) -> InputError:
+    """Nothing of that kind is there: something else is, or nothing, with advice on what is near."""
+    if kind == "file" and is_folder(path):
+        return InputError([Fault("a folder", expected, source=str(path))])
+    if kind == "folder" and path.exists():
+        return InputError([Fault("a file", expected, source=str(path))])
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+        close = closest_name(path.name, names, cutoff=0.75)
+        advice = close and f"did you mean {path.parent / close}?"
+    except OSError:
+        advice = f"there is no folder {path.parent}"
+    return InputError([Fault(f"{kind} not found", "", source=str(path), advice=advice)])
+
+
+def _unreadable(path: InputPath | str, error: OSError) -> InputError:
+    """An error of the system in its own words: permission denied, input/output error."""
+    return InputError([Fault((error.strerror or str(error)).lower(), "", source=str(path))])
+
+
+# --- pipes and archives ----------------------------------------------------------------------
+
+
 @contextmanager
 def _streamed(
     file: BinaryIO, shown: str, name: str, place: Path | None, limits: ReadLimits
 ) -> Iterator[InputPath]:
-    """All that comes out of a pipe."""
+    """The content of a pipe."""
     try:
         data = _bounded(file, limits.maximum_file_bytes, shown)
     except OSError as error:
-        raise InputError([Fault((error.strerror or str(error)).lower(), "", shown)]) from None
+        raise _unreadable(shown, error) from None
     finally:
         if place is not None:
             file.close()
@@ -209,7 +334,7 @@ def _streamed(
 def _unpacked(
     file: BinaryIO, shown: str, name: str, place: Path | None, limits: ReadLimits
 ) -> Iterator[InputPath]:
-    """What is in a file, which may also be packed in no way."""
+    """The content of a file, packed or not."""
     with file:
         file.seek(0)
         head = file.read(4)
@@ -229,9 +354,6 @@ def _unpacked(
         else:
             data = file.read()
         yield PackedPath(_Tree(shown, name, place, {(): data}))
-
-
-# --- archives --------------------------------------------------------------------------------
 
 
 def _contents(
@@ -265,7 +387,7 @@ def _contents(
 
 
 def _check_amount(infos: Sequence[zipfile.ZipInfo], shown: str, limits: ReadLimits) -> None:
-    """Refuse an archive of too much."""
+    """Refuse an archive with too many files or bytes."""
     total = sum(info.file_size for info in infos)
     faults = []
     if len(infos) > limits.maximum_files:
@@ -292,7 +414,7 @@ def _problem(info: zipfile.ZipInfo, parts: _Parts) -> str | None:
 
 
 def _check_list(file: BinaryIO, limits: ReadLimits) -> None:
-    """Refuse an archive with a huge list of files: `ZipFile` takes it into memory at once."""
+    """Refuse an archive with a huge list of files, which `ZipFile` would load at once."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - (1 << 16) - 100))
     tail = file.read()
@@ -303,11 +425,8 @@ def _check_list(file: BinaryIO, limits: ReadLimits) -> None:
         for mark, where in ends
         if mark in tail
     ]
-    if min(listed, default=0) > limits.maximum_files * _LISTED_BYTES_A_FILE:
+    if min(listed, default=0) > limits.maximum_files * _LISTED_BYTES_PER_FILE:
         raise zipfile.BadZipFile(f"a list of files of {min(listed)} bytes")
-
-
-# --- bytes -----------------------------------------------------------------------------------
 
 
 def _bounded(file: BinaryIO | gzip.GzipFile, most: int, shown: str) -> bytes:
@@ -323,7 +442,7 @@ def _bounded(file: BinaryIO | gzip.GzipFile, most: int, shown: str) -> bytes:
 
 @contextmanager
 def _unpacking(shown: str) -> Iterator[None]:
-    """Turn what goes wrong in unpacking into an error about the file."""
+    """Turn errors of unpacking into an error about the file."""
     try:
         yield
     except EOFError:

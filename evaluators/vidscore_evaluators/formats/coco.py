@@ -13,24 +13,32 @@ The project's readings:
    whose number is the image's id.
 3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
    is kept as a column. Segmentations are not read: without ``area`` a box's own area counts.
-4. Numbers of images and categories in results are those of the truth. Images may also go by texts
-   or by their files; see `vidscore_evaluators.formats.coco_images`.
+4. Numbers of images and categories in results are those of the truth. Images may also be named by
+   strings or by their files; see `vidscore_evaluators.formats._coco_images`.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import orjson
 
-from vidscore_evaluators.annotations import BOX, NO_TRACK, ObjectFlag, SequenceKey
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+)
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats.coco_entries import (
+from vidscore_evaluators.formats._coco_entries import (
     ANNOTATION_RULES,
     CATEGORY_RULES,
     IMAGE_RULES,
@@ -40,39 +48,54 @@ from vidscore_evaluators.formats.coco_entries import (
     Entries,
     read_entries,
 )
-from vidscore_evaluators.formats.coco_images import (
+from vidscore_evaluators.formats._coco_images import (
     Frame,
+    as_ids,
+    each_once,
     frames_by_name,
+    frames_of,
     image_numbers,
-    unresolved,
+    known_entries,
+    largest_sizes,
+    rows_of,
 )
-from vidscore_evaluators.formats.fault_list import FaultList
-from vidscore_evaluators.formats.files import read_bytes
-from vidscore_evaluators.formats.json_text import (
+from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    ImageNumbers,
+    WriteOptions,
+    Writer,
+    unnamed_remarks,
+)
+from vidscore_evaluators.formats._json import (
     no_garbage_collection,
     parse_json,
     show_value,
     type_name,
 )
-from vidscore_evaluators.formats.packed import InputPath
-from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
+from vidscore_evaluators.formats._table import RowColumns, RowTable, StringColumn, group_rows
 from vidscore_evaluators.formats.source import (
     IMAGES,
     SWAPPED,
-    Format,
+    FaultList,
+    Files,
     Numbering,
     PairReading,
     Reading,
     ReadLimits,
     Source,
 )
-from vidscore_evaluators.formats.table import Table, TextColumn
-from vidscore_evaluators.plausibility.impression import ImageSizes
 
 NAME = "coco-json"
 _EXPECTED = "a JSON file in the form of COCO"
 _ARRAYS = ("videos", "images", "categories", "annotations")
-_KEYS = tuple(f'"{key}"'.encode() for key in (*_ARRAYS, "info", "licenses", "type"))
+_KEYS = "|".join((*_ARRAYS, "info", "licenses", "type"))
+_HEAD = re.compile(
+    rb'(?s)(?:\xef\xbb\xbf)?\s*(?:\{.*"(?:%s)"' % _KEYS.encode()
+    + rb'|\[.*(?:"image_id"|"file_name".*"bbox"|"bbox".*"file_name"))'
+)
+"""An object with a key of COCO, or an array of results."""
 _OBJECT = "an object with images, categories and annotations"
 
 
@@ -97,23 +120,12 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     return reading
 
 
-def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a file is a JSON object with keys of COCO, or an array with an image_id."""
-    del path
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    if text.startswith(b"{"):
-        return any(key in text for key in _KEYS)
-    if not text.startswith(b"["):
-        return False
-    return b'"image_id"' in text or (b'"file_name"' in text and b'"bbox"' in text)
-
-
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Give results the frames and class names of the truth's numbers."""
+    """Give results the frames and class names that their numbers have in the truth."""
     del known
     names = {} if detections.numbering is None else detections.numbering.image_names
     if detections.numbering is not None and not names:
-        return PairReading(detections, FaultList())
+        return PairReading(detections)
     if truth.numbering is None or truth.format != NAME:
         return PairReading(detections, unresolved(detections))
     faults = FaultList()
@@ -123,7 +135,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     if names:
         images = dict(frames_by_name(truth.numbering).items())
     ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
-    places = _once([images.get(own) for own in ids])
+    places = each_once([images.get(own) for own in ids])
     strange = np.array([place is None for place in places], dtype=np.bool_)
     expected = "the id or file of one image" if names else "the id of an image"
     expected += " of the truth"
@@ -134,14 +146,6 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     kept = detections.without_frames(strange)
     moved = _in_frames(kept, [place for place in places if place is not None])
     return PairReading(replace(moved, numbering=None), faults, dropped)
-
-
-def _once(places: Sequence[Frame | None]) -> list[Frame | None]:
-    """The frames; None for one that has been there before, since two names are of one image."""
-    first: dict[Frame | None, int] = {}
-    return [
-        place if first.setdefault(place, row) == row else None for row, place in enumerate(places)
-    ]
 
 
 def _with_known_classes(
@@ -163,7 +167,7 @@ def _with_known_classes(
 
 
 def _in_frames(source: Source, frames: list[Frame]) -> Source:
-    """The same with each frame at another place."""
+    """The source with its frames renamed."""
     sequences = tuple(sorted({key for key, _ in frames}))
     rank = {key: index for index, key in enumerate(sequences)}
     moved = replace(
@@ -175,6 +179,19 @@ def _in_frames(source: Source, frames: list[Frame]) -> Source:
     return replace(source, annotations=moved)
 
 
+def unresolved(detections: Source) -> FaultList:
+    """A fault where detections name their images and no truth can resolve the names."""
+    faults = FaultList()
+    names: Mapping[int, str] = detections.numbering.image_names if detections.numbering else {}
+    strange = [name for number, name in names.items() if name != str(number)]
+    if strange:
+        advice = "write the numbers of the images, or score against a truth in coco-json"
+        found = f"the image {strange[0]!r}, by a name"
+        expected = "the number of an image"
+        faults.add(Fault(found, expected, detections.name, field="image_id", advice=advice))
+    return faults
+
+
 # --- documents -------------------------------------------------------------------------------
 
 
@@ -184,12 +201,12 @@ def _read_results(document: list[Any], name: str) -> Reading:
     if _name_files(document):
         rules, ids = NAMED_RESULT_RULES, "file_name"
     entries = read_entries(document, rules, name, "", faults)
-    images, rows = np.unique(_as_texts(entries.ids(ids)), return_inverse=True)
+    images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
     numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
     frames = [(SequenceKey("", IMAGES), number) for number in numbers]
-    categories = entries.whole("category_id")
+    categories = entries.integers("category_id")
     used, codes = np.unique(categories, return_inverse=True)
-    labels = TextColumn(codes.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
+    labels = StringColumn(codes.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
     none = np.zeros(0, dtype=np.int64)
     source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
     if images.dtype != np.int64:
@@ -202,12 +219,6 @@ def _name_files(document: list[Any]) -> bool:
     """Whether results name files in place of ids."""
     first = document[0] if document else None
     return isinstance(first, dict) and "image_id" not in first and "file_name" in first
-
-
-def _as_texts(ids: AnyArray | list[str]) -> AnyArray:
-    """Whole numbers, or texts where some are texts."""
-    array = np.asarray(ids)
-    return array if array.dtype == np.int64 else array.astype(np.str_)
 
 
 def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
@@ -229,106 +240,25 @@ def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
     images = read_entries(lists["images"], IMAGE_RULES, name, "images", faults)
     categories = read_entries(lists["categories"], CATEGORY_RULES, name, "categories", faults)
     if faults:
-        # Everything else hangs on these: without them nothing could be read.
+        # Annotations refer to all of these, so nothing else could be read.
         raise InputError(faults.listed())
-    frames = _frames_of(images, videos, name)
+    frames = frames_of(images, videos, name)
     rules = ANNOTATION_RULES
     entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
     ids = images.ids("id")
-    names = dict(zip(categories.whole("id").tolist(), categories.texts("name"), strict=True))
-    rows = _rows_of(entries.ids("image_id"), ids)
-    codes = _rows_of(entries.whole("category_id"), categories.whole("id"))
-    good = _known(entries, "image_id", rows, "the id of an image", name, faults)
-    good &= _known(entries, "category_id", codes, "the id of a category", name, faults)
+    names = dict(zip(categories.integers("id").tolist(), categories.strings("name"), strict=True))
+    rows = rows_of(entries.ids("image_id"), ids)
+    codes = rows_of(entries.integers("category_id"), categories.integers("id"))
+    good = known_entries(entries, "image_id", rows, "the id of an image", name, faults)
+    good &= known_entries(entries, "category_id", codes, "the id of a category", name, faults)
     entries, rows, codes = entries.take(good), rows[good], codes[good]
-    labels = TextColumn(codes, tuple(names.values()))
+    labels = StringColumn(codes, tuple(names.values()))
     source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side)
     of_image = dict(zip(ids.tolist(), frames, strict=True))
-    numbering = Numbering(of_image, names, images.texts("file_name"))
+    numbering = Numbering(of_image, names, images.strings("file_name"))
     skipped = len(lists["annotations"]) - len(entries)
-    sizes = _largest_sizes(images, frames)
+    sizes = largest_sizes(images, frames)
     return Reading(replace(source, numbering=numbering, image_sizes=sizes), faults, skipped)
-
-
-def _largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
-    """Greatest width and height of the images of each sequence that says those of all of them."""
-    sequences = [sequence for sequence, _ in frames]
-    names = list(dict.fromkeys(sequences))
-    position = {name: index for index, name in enumerate(names)}
-    rows = np.array([position[name] for name in sequences], dtype=np.int64)
-    sizes = np.stack([images.whole("width"), images.whole("height")], axis=1)
-    greatest = np.zeros((len(names), 2), dtype=np.int64)
-    np.maximum.at(greatest, rows, sizes)
-    unknown = set(rows[(sizes <= 0).any(axis=1)].tolist())
-    return {
-        name: (int(width), int(height))
-        for index, (name, (width, height)) in enumerate(zip(names, greatest, strict=True))
-        if index not in unknown
-    }
-
-
-def _frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:
-    """Sequence and number of each image."""
-    names = dict(zip(videos.whole("id").tolist(), videos.texts("name"), strict=True))
-    faults = [
-        Fault(str(number), "the id of a video", source=name, entry=entry, field="images.video_id")
-        for number, entry in zip(
-            images.whole("video_id").tolist(), images.positions.tolist(), strict=True
-        )
-        if number != NO_TRACK and names and number not in names
-    ]
-    frames, ids = [], _as_texts(images.ids("id"))
-    numbers = np.where(
-        images.whole("frame_id") != NO_TRACK, images.whole("frame_id"), images.whole("frame_index")
-    )
-    for own, video, number in zip(
-        image_numbers(ids.tolist()) if ids.dtype.kind == "U" else ids.tolist(),
-        images.whole("video_id").tolist(),
-        numbers.tolist(),
-        strict=True,
-    ):
-        if NO_TRACK in (video, number):
-            frames.append((SequenceKey("", IMAGES), own))
-        else:
-            frames.append((SequenceKey("", names.get(video) or str(video)), number))
-    first: dict[Frame, int] = {}
-    for entry, frame in zip(images.positions.tolist(), frames, strict=True):
-        if first.setdefault(frame, entry) != entry:
-            found = f"frame {frame[1]} of sequence {frame[0].sequence} again"
-            faults.append(Fault(found, "each frame once", source=name, entry=entry, field="images"))
-    if faults:
-        raise InputError(faults)
-    return frames
-
-
-def _rows_of(numbers: AnyArray, ids: AnyArray) -> IntArray:
-    """(N,) row of each number or text among different ids, -1 where it is none of them."""
-    if object in (numbers.dtype, ids.dtype):
-        row_of = {own: row for row, own in enumerate(ids.tolist())}
-        return np.array([row_of.get(own, -1) for own in numbers.tolist()], dtype=np.int64)
-    if len(ids) == 0:
-        return np.full(len(numbers), -1, dtype=np.int64)
-    order = np.argsort(ids, kind="stable")
-    place = np.minimum(np.searchsorted(ids[order], numbers), len(ids) - 1)
-    rows: IntArray = np.where(ids[order][place] == numbers, order[place], -1)
-    return rows
-
-
-def _known(
-    entries: Entries, key: str, rows: IntArray, expected: str, name: str, faults: FaultList
-) -> BoolArray:
-    for index in np.flatnonzero(rows < 0).tolist():
-        faults.add(
-            Fault(
-                show_value(entries.ids(key).tolist()[index]),
-                expected,
-                source=name,
-                entry=int(entries.positions[index]),
-                field=f"annotations.{key}",
-            )
-        )
-    known: BoolArray = rows >= 0
-    return known
 
 
 def _source(
@@ -337,10 +267,10 @@ def _source(
     listed: IntArray,
     entries: Entries,
     frame_of_entry: IntArray,
-    labels: TextColumn,
+    labels: StringColumn,
     side: Side,
 ) -> Source:
-    """Annotations out of frames, some of which are listed, and of what is in them."""
+    """Annotations from frames, of which some are listed even if empty, and entries."""
     sequences = tuple(sorted({key for key, _ in frames}))
     rank = {key: index for index, key in enumerate(sequences)}
     of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
@@ -352,8 +282,8 @@ def _source(
         return np.concatenate([np.zeros((none, *column.shape[1:]), dtype=column.dtype), column])
 
     truth = side is Side.TRUTH
-    flags = np.where(entries.whole("iscrowd") == 1, ObjectFlag.CROWD, 0)
-    flags |= np.where(entries.whole("ignore") == 1, ObjectFlag.IGNORE, 0)
+    flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
+    flags |= np.where(entries.integers("ignore") == 1, ObjectFlag.IGNORE, 0)
     columns = RowColumns(
         sequences=sequences,
         sequence_of_row=of_frame[rows],
@@ -361,16 +291,16 @@ def _source(
         frame_flags=np.zeros(len(rows), dtype=np.uint8),
         holds_object=np.arange(len(rows)) >= none,
         coordinates=padded(_boxes(entries)),
-        labels=TextColumn(padded(labels.codes), labels.texts),
-        confidences=padded(np.ones(len(entries)) if truth else entries.number("score")),
+        labels=StringColumn(padded(labels.codes), labels.values),
+        confidences=padded(np.ones(len(entries)) if truth else entries.numbers("score")),
         track_ids=padded(_tracks(entries)),
         flags=padded(flags.astype(np.uint8) if truth else np.zeros(len(entries), dtype=np.uint8)),
-        columns={"area": padded(entries.number("area"))} if truth else {},
+        columns={"area": padded(entries.numbers("area"))} if truth else {},
     )
-    table = Table(
+    table = RowTable(
         numbers={},
-        wholes={},
-        texts={},
+        integers={},
+        strings={},
         sources=(name,),
         source_of_row=np.zeros(len(rows), dtype=np.int64),
         positions=np.concatenate([listed, entries.positions]),
@@ -387,18 +317,121 @@ def _boxes(entries: Entries) -> FloatArray:
 
 def _tracks(entries: Entries) -> IntArray:
     tracks: IntArray = np.where(
-        entries.whole("track_id") != NO_TRACK,
-        entries.whole("track_id"),
-        entries.whole("instance_id"),
+        entries.integers("track_id") != NO_TRACK,
+        entries.integers("track_id"),
+        entries.integers("instance_id"),
     )
     return tracks
 
 
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    images = ImageNumbers.of(annotations, options)
+    objects = _objects(annotations, images)
+    if side is Side.DETECTIONS:
+        for entry, confidence in zip(objects, annotations.confidences.tolist(), strict=True):
+            entry["score"] = confidence
+        return {"": orjson.dumps(objects, option=orjson.OPT_APPEND_NEWLINE)}
+    _add_truth(objects, annotations)
+    document = {
+        "videos": _videos(images),
+        "images": _images(annotations, images, options),
+        "categories": [
+            {"id": number, "name": name} for number, name in enumerate(images.names, start=1)
+        ],
+        "annotations": objects,
+    }
+    if not document["videos"]:
+        del document["videos"]
+    return {"": orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)}
+
+
+def _objects(annotations: Annotations, images: ImageNumbers) -> list[dict[str, Any]]:
+    image_ids = images.of_frames(annotations)[annotations.object_frames]
+    category_ids = images.of_labels(annotations)[annotations.label_indices] + 1
+    entries = [
+        {"image_id": image, "category_id": category, "bbox": box}
+        for image, category, box in zip(
+            image_ids.tolist(), category_ids.tolist(), _sizes(annotations).tolist(), strict=True
+        )
+    ]
+    for entry, track in zip(entries, annotations.track_ids.tolist(), strict=True):
+        if track != NO_TRACK:
+            entry["track_id"] = track
+    return entries
+
+
+def _sizes(annotations: Annotations) -> FloatArray:
+    """(N, 4) boxes as x, y, width, height."""
+    boxes = annotations.coordinates
+    return np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1)
+
+
+def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
+    """Add what only a truth has to its entries."""
+    sizes = _sizes(annotations)
+    areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
+    areas = np.where(np.isnan(areas), sizes[:, 2] * sizes[:, 3], areas)
+    crowds = (annotations.flags & ObjectFlag.CROWD) != 0
+    ignored = (annotations.flags & ObjectFlag.IGNORE) != 0
+    rows = zip(objects, areas.tolist(), crowds.tolist(), ignored.tolist(), strict=True)
+    for number, (entry, area, crowd, ignore) in enumerate(rows, start=1):
+        entry["id"] = number
+        entry["area"] = area
+        entry["iscrowd"] = int(crowd)
+        if ignore:
+            entry["ignore"] = 1
+
+
+def _videos(images: ImageNumbers) -> list[dict[str, Any]]:
+    return [
+        {"id": number, "name": key.sequence}
+        for number, key in enumerate(images.sequences, start=1)
+        if key != SequenceKey("", IMAGES)
+    ]
+
+
+def _images(
+    annotations: Annotations, images: ImageNumbers, options: WriteOptions
+) -> list[dict[str, Any]]:
+    """An entry for each frame of the truth."""
+    video = {key: number for number, key in enumerate(images.sequences, start=1)}
+    entries: list[dict[str, Any]] = []
+    ids = images.of_frames(annotations).tolist()
+    for row, number in enumerate(ids):
+        key = annotations.sequences[annotations.frame_sequences[row]]
+        entry = {"id": number}
+        if key != SequenceKey("", IMAGES):
+            entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
+        if options.image_size is not None:
+            entry |= {"width": options.image_size[0], "height": options.image_size[1]}
+        entries.append(entry)
+    return entries
+
+
+_WRITER = Writer(
+    folder=False,
+    capacity={
+        Side.TRUTH: Capacity(
+            tracks=True,
+            confidences=False,
+            flags=ObjectFlag.IGNORE | ObjectFlag.CROWD,
+            columns=frozenset({"area"}),
+        ),
+        Side.DETECTIONS: Capacity(tracks=True, empty_frames=False),
+    },
+    write=_write,
+    remarks=unnamed_remarks,
+)
+
 FORMAT = Format(
     name=NAME,
     title="COCO JSON: images, categories and annotations, or an array of results",
-    matches=matches,
     read=read,
+    writer=_WRITER,
     pair=pair,
+    head=_HEAD,
     first_pixel=0,
 )

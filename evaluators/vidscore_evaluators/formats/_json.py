@@ -1,4 +1,4 @@
-"""Parse JSON from outside, and say in its own words what stands in it."""
+"""Parse JSON from outside, and name its values in messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats.fault_list import SHOWN_CHARACTERS
+from vidscore_evaluators.formats.source import SHOWN_CHARACTERS
 
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Parsing makes many objects and no cycle; looking for cycles would take twice its time.
+    """Disable garbage collection while parsing, which makes many objects, no cycles, and is slowed.
 
-    The objects must be gone at the end, or the first collection after it looks at them all.
+    The objects must be gone at the end, or the first collection afterwards visits them all.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -51,31 +51,31 @@ def parse_json(data: bytes, name: str, expected: str = "a JSON array") -> Any:
         raise InputError([fault]) from None
 
 
-class KeyTwice(dict[str, Any]):
-    """A JSON object in which a key stands twice."""
+class DuplicateKey(dict[str, Any]):
+    """A JSON object with a duplicate key."""
 
 
-def with_repeated_keys(data: bytes, document: list[Any]) -> list[Any]:
-    """The document again, with its objects that repeat a key marked."""
+def mark_duplicate_keys(data: bytes, document: list[Any]) -> list[Any]:
+    """Parse a document again, with its objects that repeat a key as `DuplicateKey`."""
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
-        return built if len(built) == len(pairs) else KeyTwice(built)
+        return built if len(built) == len(pairs) else DuplicateKey(built)
 
     try:
         marked: list[Any] = json.loads(data, object_pairs_hook=build)
     except RecursionError:
-        return document  # too deep for this parser, so that other rules are broken anyway
+        return document  # too deep for this parser; such a document breaks other rules
     return marked
 
 
-def is_whole(value: object, least: int, greatest: int) -> bool:
-    """Whether a value is a whole number within bounds; a truth value is none."""
+def is_integer(value: object, least: int, greatest: int) -> bool:
+    """Whether a value is an integer within bounds; a boolean is none."""
     return type(value) is int and least <= value <= greatest
 
 
 def show_value(value: object) -> str:
-    """A piece of a user's document, of bounded length."""
+    """A value of a user's document, cut."""
     if isinstance(value, list | dict):
         return f"{type_name(value)} of {len(value)}"
     text = json.dumps(value)
@@ -83,6 +83,6 @@ def show_value(value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """What kind of JSON value it is."""
-    names = {dict: "an object", list: "an array", str: "a text", bool: "a truth value"}
+    """Type of a JSON value, in words."""
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return names.get(type(value), "null" if value is None else "a number")

@@ -175,8 +175,8 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
     for rows, line in _chunks(file) if plain else everything:
         parsed = parse_chunk(rows, kinds) if plain else None
         if parsed is None:
-            slow = read_rows(rows, columns, file.source, line)
-            parsed, lines = slow.columns, slow.lines
+            slow = SlowRows(rows, columns, file.source, line)
+            parsed, lines = slow.columns(), np.array(slow.lines, dtype=np.int64)
             faults.absorb(slow.faults)
             skipped += slow.skipped
         else:
@@ -363,7 +363,7 @@ def _strings(text: Bytes, starts: IntArray, ends: IntArray) -> StringColumn | No
 
 # --- slow path -------------------------------------------------------------------------------
 
-_READERS: Mapping[Kind, Callable[[str], Any]] = MappingProxyType(
+_PARSERS: Mapping[Kind, Callable[[str], Any]] = MappingProxyType(
     {Kind.NUMBER: parse_number, Kind.INTEGER: parse_integer, Kind.STRING: parse_string}
 )
 _EMPTY: Mapping[Kind, Any] = MappingProxyType(
@@ -371,41 +371,30 @@ _EMPTY: Mapping[Kind, Any] = MappingProxyType(
 )
 
 
-class SlowRows(NamedTuple):
-    """Rows read on the slow path.
+class SlowRows:
+    """Rows read field by field.
 
     Attributes:
-        columns: The columns that have a kind, in order, without the faulty rows.
-        lines: The line of each row that is left.
-        faults: What is wrong with the others.
+        lines: The line of each row without a fault.
+        faults: Faults of the others.
         skipped: Number of the others.
     """
 
-    columns: list[ParsedColumn]
-    lines: IntArray
-    faults: FaultList
-    skipped: int
+    def __init__(
+        self,
+        rows: bytes | memoryview,
+        columns: Sequence[Column | None],
+        source: str,
+        first_line: int,
+    ) -> None:
+        """Read rows.
 
-
-def read_rows(
-    rows: bytes | memoryview, columns: Sequence[Column | None], source: str, first_line: int
-) -> SlowRows:
-    """Read rows field by field.
-
-    Args:
-        rows: Rows in UTF-8 without carriage returns.
-        columns: Name and kind of each column; None for one that is not read.
-        source: Name of the file.
-        first_line: Number of the first row's line.
-    """
-    reader = _Reader(columns, source)
-    reader.read(bytes(rows).decode(errors="surrogateescape"), first_line)
-    lines = np.array(reader.lines, dtype=np.int64)
-    return SlowRows(reader.columns(), lines, reader.faults, reader.skipped)
-
-
-class _Reader:
-    def __init__(self, columns: Sequence[Column | None], source: str) -> None:
+        Args:
+            rows: Rows in UTF-8 without carriage returns.
+            columns: Name and kind of each column; None for one that is not read.
+            source: Name of the file.
+            first_line: Line number of the first row.
+        """
         self._source = source
         self._width = len(columns)
         self._columns = [
@@ -415,20 +404,25 @@ class _Reader:
         self.lines: list[int] = []
         self.faults = FaultList()
         self.skipped = 0
-
-    def read(self, text: str, first_line: int) -> None:
-        rows = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
+        text = io.StringIO(bytes(rows).decode(errors="surrogateescape"), newline="")
+        reader = csv.reader(text, strict=True, skipinitialspace=True)
         while True:
-            line = first_line + rows.line_num
+            line = first_line + reader.line_num
             try:
-                row = next(rows)
+                self._read_row(next(reader), line)
             except StopIteration:
                 return
             except csv.Error as error:
                 self._fault(line, None, str(error), "a row of comma-separated values")
                 self.skipped += 1
-                continue
-            self._read_row(row, line)
+
+    def columns(self) -> list[ParsedColumn]:
+        """The columns that have a kind, in order, of the rows without a fault."""
+        fields = list(zip(*self._rows, strict=True)) or [()] * len(self._columns)
+        return [
+            _to_column(values, kind)
+            for values, (_, _, kind) in zip(fields, self._columns, strict=True)
+        ]
 
     def _read_row(self, row: list[str], line: int) -> None:
         if not row or (len(row) == 1 and not row[0].strip(BLANKS)):
@@ -449,7 +443,7 @@ class _Reader:
     def _read_field(self, field: str, name: str, kind: Kind, line: int) -> Any:
         if not field.strip(BLANKS):
             return _EMPTY[kind]
-        value = _READERS[kind](field)
+        value = _PARSERS[kind](field)
         if value is None:
             expected = EXPECTED_STRING if kind is Kind.STRING else kind.value
             self._fault(line, name, show_text(field), expected)
@@ -459,19 +453,12 @@ class _Reader:
         field = None if column is None else f"column {column}"
         self.faults.add(Fault(found, expected, source=self._source, line=line, field=field))
 
-    def columns(self) -> list[ParsedColumn]:
-        fields = list(zip(*self._rows, strict=True)) or [()] * len(self._columns)
-        return [
-            _to_column(values, kind)
-            for values, (_, _, kind) in zip(fields, self._columns, strict=True)
-        ]
-
 
 def _to_column(values: Sequence[Any], kind: Kind) -> ParsedColumn:
     if kind is Kind.NUMBER:
         return np.array(values, dtype=np.float64)
     if kind is Kind.INTEGER:
         return np.array(values, dtype=np.int64)
-    table = {text: index for index, text in enumerate(dict.fromkeys(values))}
-    codes = np.array([table[text] for text in values], dtype=np.int64)
+    table = {value: index for index, value in enumerate(dict.fromkeys(values))}
+    codes = np.array([table[value] for value in values], dtype=np.int64)
     return StringColumn(codes, tuple(table))

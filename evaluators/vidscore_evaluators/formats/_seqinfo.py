@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import configparser
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
-from vidscore_evaluators.arrays import AnyArray, IntArray, starts_from_counts
+from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, is_file, read_bytes
 from vidscore_evaluators.formats._format import WriteOptions
-from vidscore_evaluators.formats._table import RowColumns, RowTable, StringColumn, parse_integer
+from vidscore_evaluators.formats._table import RowColumns, parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
 
@@ -58,59 +57,20 @@ def write_sequence_info(name: str, length: int, options: WriteOptions) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-@dataclass(frozen=True, eq=False)
-class ListedFrames:
-    """Frames that a seqinfo.ini lists and that have no row, as rows without objects.
+def frames_without_rows(
+    rows: RowColumns, lengths: Mapping[SequenceKey, int]
+) -> tuple[IntArray, IntArray]:
+    """Frames of sequences of known length that no row lists.
 
-    Attributes:
-        sequences: (K,) sequence of each frame.
-        frames: (K,) number of each.
+    Returns:
+        (K,) indices of their sequences, and (K,) their numbers.
     """
-
-    sequences: IntArray
-    frames: IntArray
-
-    @classmethod
-    def beside(cls, rows: RowColumns, lengths: Mapping[SequenceKey, int]) -> ListedFrames:
-        """The frames of sequences of known length that no row lists."""
-        counts = np.array([lengths.get(key, 0) for key in rows.sequences], dtype=np.int64)
-        starts = starts_from_counts(counts)
-        is_missing = np.ones(int(starts[-1]), dtype=np.bool_)
-        is_listed = counts[rows.sequence_of_row] > 0
-        of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - 1
-        is_missing[of_rows[is_listed]] = False
-        missing = np.flatnonzero(is_missing)
-        sequences = np.repeat(np.arange(len(counts)), counts)[missing]
-        return cls(sequences, missing - starts[sequences] + 1)
-
-    def before(self, rows: RowColumns) -> RowColumns:
-        """The rows with these before them."""
-        if len(self.frames) == 0:
-            return rows
-        return replace(
-            rows,
-            sequence_of_row=np.concatenate([self.sequences, rows.sequence_of_row]),
-            frame_numbers=np.concatenate([self.frames, rows.frame_numbers]),
-            frame_flags=self._zeros(rows.frame_flags),
-            holds_object=self._zeros(rows.holds_object),
-            coordinates=self._zeros(rows.coordinates),
-            labels=StringColumn(self._zeros(rows.labels.codes), rows.labels.values),
-            confidences=self._zeros(rows.confidences),
-            track_ids=self._zeros(rows.track_ids),
-            flags=self._zeros(rows.flags),
-            columns={name: self._zeros(column) for name, column in rows.columns.items()},
-        )
-
-    def before_table(self, table: RowTable) -> RowTable:
-        """The table with these before it, each at the first line of its file."""
-        if len(self.frames) == 0:
-            return table
-        return replace(
-            table,
-            source_of_row=np.concatenate([self.sequences, table.source_of_row]),
-            positions=np.concatenate([np.ones_like(self.frames), table.positions]),
-        )
-
-    def _zeros(self, column: AnyArray) -> AnyArray:
-        none = np.zeros((len(self.frames), *column.shape[1:]), dtype=column.dtype)
-        return np.concatenate([none, column])
+    counts = np.array([lengths.get(key, 0) for key in rows.sequences], dtype=np.int64)
+    starts = starts_from_counts(counts)
+    is_missing = np.ones(int(starts[-1]), dtype=np.bool_)
+    is_listed = counts[rows.sequence_of_row] > 0
+    of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - 1
+    is_missing[of_rows[is_listed]] = False
+    missing = np.flatnonzero(is_missing)
+    sequences = np.repeat(np.arange(len(counts)), counts)[missing]
+    return sequences, missing - starts[sequences] + 1

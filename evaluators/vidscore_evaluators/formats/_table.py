@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Literal
 
@@ -371,6 +371,47 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
         source_of_frame=table.source_of_row[places],
         positions=table.positions[places],
         position_name=table.position_name,
+    )
+
+
+def with_listed_frames(
+    rows: RowColumns,
+    table: RowTable,
+    frames: tuple[IntArray, IntArray],
+    places: tuple[IntArray, IntArray],
+) -> tuple[RowColumns, RowTable]:
+    """Put K frames before the rows, as rows without an object, so that they are listed.
+
+    Args:
+        rows: The rows.
+        table: Where they are in the files.
+        frames: (K,) indices of the frames' sequences, and (K,) numbers of the frames.
+        places: (K,) indices of their files, and (K,) positions in these.
+    """
+    count = len(frames[0])
+    if count == 0:
+        return rows, table
+
+    def padded(column: AnyArray) -> AnyArray:
+        return np.concatenate([np.zeros((count, *column.shape[1:]), dtype=column.dtype), column])
+
+    listed = replace(
+        rows,
+        sequence_of_row=np.concatenate([frames[0], rows.sequence_of_row]),
+        frame_numbers=np.concatenate([frames[1], rows.frame_numbers]),
+        frame_flags=padded(rows.frame_flags),
+        holds_object=padded(rows.holds_object),
+        coordinates=padded(rows.coordinates),
+        labels=StringColumn(padded(rows.labels.codes), rows.labels.values),
+        confidences=padded(rows.confidences),
+        track_ids=padded(rows.track_ids),
+        flags=padded(rows.flags),
+        columns={name: padded(column) for name, column in rows.columns.items()},
+    )
+    return listed, replace(
+        table,
+        source_of_row=np.concatenate([places[0], table.source_of_row]),
+        positions=np.concatenate([places[1], table.positions]),
     )
 
 

@@ -35,7 +35,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
 )
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats._coco_entries import (
@@ -74,7 +74,13 @@ from vidscore_evaluators.formats._json import (
     show_value,
     type_name,
 )
-from vidscore_evaluators.formats._table import RowColumns, RowTable, StringColumn, group_rows
+from vidscore_evaluators.formats._table import (
+    RowColumns,
+    RowTable,
+    StringColumn,
+    group_rows,
+    with_listed_frames,
+)
 from vidscore_evaluators.formats.source import (
     IMAGES,
     SWAPPED,
@@ -275,39 +281,27 @@ def _source(
     rank = {key: index for index, key in enumerate(sequences)}
     of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
     numbers = np.array([number for _, number in frames], dtype=np.int64)
-    rows = np.concatenate([listed, frame_of_entry]).astype(np.int64)
-    none = len(listed)
-
-    def padded(column: AnyArray) -> AnyArray:
-        return np.concatenate([np.zeros((none, *column.shape[1:]), dtype=column.dtype), column])
-
-    truth = side is Side.TRUTH
+    count, truth = len(entries), side is Side.TRUTH
     flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
     flags |= np.where(entries.integers("ignore") == 1, ObjectFlag.IGNORE, 0)
     columns = RowColumns(
         sequences=sequences,
-        sequence_of_row=of_frame[rows],
-        frame_numbers=numbers[rows],
-        frame_flags=np.zeros(len(rows), dtype=np.uint8),
-        holds_object=np.arange(len(rows)) >= none,
-        coordinates=padded(_boxes(entries)),
-        labels=StringColumn(padded(labels.codes), labels.values),
-        confidences=padded(np.ones(len(entries)) if truth else entries.numbers("score")),
-        track_ids=padded(_tracks(entries)),
-        flags=padded(flags.astype(np.uint8) if truth else np.zeros(len(entries), dtype=np.uint8)),
-        columns={"area": padded(entries.numbers("area"))} if truth else {},
+        sequence_of_row=of_frame[frame_of_entry],
+        frame_numbers=numbers[frame_of_entry],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=_boxes(entries),
+        labels=labels,
+        confidences=np.ones(count) if truth else entries.numbers("score"),
+        track_ids=_tracks(entries),
+        flags=flags.astype(np.uint8) if truth else np.zeros(count, dtype=np.uint8),
+        columns={"area": entries.numbers("area")} if truth else {},
     )
-    table = RowTable(
-        numbers={},
-        integers={},
-        strings={},
-        sources=(name,),
-        source_of_row=np.zeros(len(rows), dtype=np.int64),
-        positions=np.concatenate([listed, entries.positions]),
-        position_name="entry",
-    )
-    annotations, places = group_rows(columns, table)
-    return Source(annotations, name, NAME, places)
+    zeros = np.zeros(count, dtype=np.int64)
+    table = RowTable({}, {}, {}, (name,), zeros, entries.positions, "entry")
+    of_listed, places = (of_frame[listed], numbers[listed]), (np.zeros_like(listed), listed)
+    annotations, positions = group_rows(*with_listed_frames(columns, table, of_listed, places))
+    return Source(annotations, name, NAME, positions)
 
 
 def _boxes(entries: Entries) -> FloatArray:

@@ -53,8 +53,8 @@ from vidscore_evaluators.formats._format import (
     sequence_texts,
 )
 from vidscore_evaluators.formats._seqinfo import (
-    ListedFrames,
     SequenceInfo,
+    frames_without_rows,
     read_sequence_info,
     write_sequence_info,
 )
@@ -76,6 +76,7 @@ from vidscore_evaluators.formats._table import (
     concatenate_tables,
     parse_integer,
     parse_number,
+    with_listed_frames,
 )
 from vidscore_evaluators.formats.source import (
     SWAPPED,
@@ -157,8 +158,9 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         rows = _row_columns(table, tuple(files), side)
-        listed = ListedFrames.beside(rows, lengths)
-        return listed.before(rows), listed.before_table(table)
+        missing = frames_without_rows(rows, lengths)
+        # A frame without a row is at the first line of its file.
+        return with_listed_frames(rows, table, missing, (missing[0], np.ones_like(missing[0])))
 
     joined = CsvRows(table, faults, sum(part.skipped for part in parts))
     reading = to_reading(joined, checks, to_columns, str(path), NAME)

@@ -62,6 +62,7 @@ from vidscore_evaluators.formats._table import (
     parse_integer,
     parse_number,
     parse_string,
+    with_listed_frames,
 )
 from vidscore_evaluators.formats.source import (
     IMAGES,
@@ -239,28 +240,25 @@ def _with_files(
     side: Side,
     image_size: tuple[int, int],
 ) -> tuple[RowColumns, RowTable]:
-    """Rows of the table after one for each file, which lists its frame."""
+    """The rows, after one for each file, which lists its frame."""
     sequences = tuple(sorted({key for key, _ in frames}))
     rank = {key: index for index, key in enumerate(sequences)}
     of_file = np.array([rank[key] for key, _ in frames], dtype=np.int64)
     numbers = np.array([number for _, number in frames], dtype=np.int64)
-    files, count = len(frames), len(frames) + len(table)
-    owners = np.concatenate([np.arange(files), table.source_of_row])
-    codes = np.concatenate([np.zeros(files, dtype=np.int64), table.integers["class"]])
+    owners, count, files = table.source_of_row, len(table), np.arange(len(frames))
     rows = RowColumns(
         sequences=sequences,
         sequence_of_row=of_file[owners],
         frame_numbers=numbers[owners],
         frame_flags=np.zeros(count, dtype=np.uint8),
-        holds_object=np.arange(count) >= files,
-        coordinates=np.concatenate([np.zeros((files, 4)), _boxes(table, image_size)]),
-        labels=_labels(codes, names),
-        confidences=np.concatenate([np.ones(files), _confidences(table, side)]),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=_boxes(table, image_size),
+        labels=_labels(table.integers["class"], names),
+        confidences=_confidences(table, side),
         track_ids=np.full(count, NO_TRACK, dtype=np.int64),
         flags=np.zeros(count, dtype=np.uint8),
     )
-    positions = np.concatenate([np.ones(files, dtype=np.int64), table.positions])
-    return rows, replace(table, source_of_row=owners, positions=positions)
+    return with_listed_frames(rows, table, (of_file, numbers), (files, np.ones_like(files)))
 
 
 def _confidences(table: RowTable, side: Side) -> FloatArray:

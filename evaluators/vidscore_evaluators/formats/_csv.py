@@ -167,6 +167,7 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
         None if kind is None else (name, kind)
         for name, kind in zip(file.header, kinds, strict=True)
     ]
+    named = [column for column in columns if column is not None]
     # A quoted field may hold a newline, so that lines are not rows.
     plain = file.text.find(b'"', file.body) < 0
     faults, skipped = FaultList(), 0
@@ -181,7 +182,8 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
             skipped += slow.skipped
         else:
             lines = np.arange(line, line + len(parsed[0]), dtype=np.int64)
-        tables.append(_table(columns, parsed, file.source, lines))
+        typed = [(*column, values) for column, values in zip(named, parsed, strict=True)]
+        tables.append(RowTable.of(typed, file.source, lines))
     return CsvRows(concatenate_tables(tables), faults, skipped)
 
 
@@ -197,23 +199,6 @@ def _chunks(file: CsvFile) -> Iterator[tuple[memoryview, int]]:
             return
         line += line_count(memoryview(text)[start:end])
         start = end
-
-
-def _table(
-    columns: Sequence[Column | None], parsed: list[ParsedColumn], source: str, lines: IntArray
-) -> RowTable:
-    named = [column for column in columns if column is not None]
-    by_kind: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
-    for (name, kind), values in zip(named, parsed, strict=True):
-        by_kind[kind][name] = values
-    return RowTable(
-        numbers=by_kind[Kind.NUMBER],
-        integers=by_kind[Kind.INTEGER],
-        strings=by_kind[Kind.STRING],
-        sources=(source,),
-        source_of_row=np.zeros(len(lines), dtype=np.int64),
-        positions=lines,
-    )
 
 
 # --- fast path -------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -105,6 +105,12 @@ class StringColumn:
     codes: IntArray
     values: tuple[str, ...]
 
+    @classmethod
+    def of_integers(cls, integers: IntArray) -> StringColumn:
+        """(N,) integers as the strings of their digits."""
+        used, codes = np.unique(integers, return_inverse=True)
+        return cls(codes.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
+
     def __len__(self) -> int:
         """Number of rows."""
         return len(self.codes)
@@ -150,6 +156,22 @@ class RowTable:
     source_of_row: IntArray
     positions: IntArray
     position_name: Literal["line", "entry"] = "line"
+
+    @classmethod
+    def of(
+        cls,
+        columns: Iterable[tuple[str, Kind, Any]],
+        source: str,
+        positions: IntArray,
+        position_name: Literal["line", "entry"] = "line",
+    ) -> RowTable:
+        """The table of one file, out of (N,) columns with their names and kinds."""
+        by_kind: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
+        for name, kind, column in columns:
+            by_kind[kind][name] = column
+        numbers, integers, strings = by_kind.values()
+        source_of_row = np.zeros(len(positions), dtype=np.int64)
+        return cls(numbers, integers, strings, (source,), source_of_row, positions, position_name)
 
     def __len__(self) -> int:
         """Number of rows."""
@@ -413,6 +435,16 @@ def with_listed_frames(
         source_of_row=np.concatenate([places[0], table.source_of_row]),
         positions=np.concatenate([places[1], table.positions]),
     )
+
+
+def index_frames(
+    frames: Collection[tuple[SequenceKey, int]],
+) -> tuple[tuple[SequenceKey, ...], IntArray, IntArray]:
+    """The sorted sequences of K frames, (K,) each frame's index among them, and (K,) numbers."""
+    sequences = tuple(sorted({key for key, _ in frames}))
+    rank = {key: index for index, key in enumerate(sequences)}
+    of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
+    return sequences, of_frame, np.array([number for _, number in frames], dtype=np.int64)
 
 
 def _order(rows: RowColumns) -> IntArray | slice:

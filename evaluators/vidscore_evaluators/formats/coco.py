@@ -79,6 +79,7 @@ from vidscore_evaluators.formats._table import (
     RowTable,
     StringColumn,
     group_rows,
+    index_frames,
     with_listed_frames,
 )
 from vidscore_evaluators.formats.source import (
@@ -174,13 +175,12 @@ def _with_known_classes(
 
 def _in_frames(source: Source, frames: list[Frame]) -> Source:
     """The source with its frames renamed."""
-    sequences = tuple(sorted({key for key, _ in frames}))
-    rank = {key: index for index, key in enumerate(sequences)}
+    sequences, of_frame, numbers = index_frames(frames)
     moved = replace(
         source.annotations,
         sequences=sequences,
-        frame_sequences=np.array([rank[key] for key, _ in frames], dtype=np.int64),
-        frame_numbers=np.array([number for _, number in frames], dtype=np.int64),
+        frame_sequences=of_frame,
+        frame_numbers=numbers,
     )
     return replace(source, annotations=moved)
 
@@ -210,9 +210,7 @@ def _read_results(document: list[Any], name: str) -> Reading:
     images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
     numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
     frames = [(SequenceKey("", IMAGES), number) for number in numbers]
-    categories = entries.integers("category_id")
-    used, codes = np.unique(categories, return_inverse=True)
-    labels = StringColumn(codes.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
+    labels = StringColumn.of_integers(entries.integers("category_id"))
     none = np.zeros(0, dtype=np.int64)
     source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
     if images.dtype != np.int64:
@@ -277,10 +275,7 @@ def _source(
     side: Side,
 ) -> Source:
     """Annotations from frames, of which some are listed even if empty, and entries."""
-    sequences = tuple(sorted({key for key, _ in frames}))
-    rank = {key: index for index, key in enumerate(sequences)}
-    of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
-    numbers = np.array([number for _, number in frames], dtype=np.int64)
+    sequences, of_frame, numbers = index_frames(frames)
     count, truth = len(entries), side is Side.TRUTH
     flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
     flags |= np.where(entries.integers("ignore") == 1, ObjectFlag.IGNORE, 0)

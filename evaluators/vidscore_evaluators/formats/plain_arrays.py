@@ -38,13 +38,13 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     named = named_columns(list(columns), name)
     readers = {Kind.NUMBER: _numbers, Kind.INTEGER: _integers, Kind.STRING: _strings}
     faults: list[Fault] = []
-    read: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
+    read: list[tuple[str, Kind, Any]] = []
     lengths = {}
     for own, (typed, values), kind in zip(named.names, columns.items(), named.kinds, strict=True):
         try:
             array = _one_dimension(values)
             lengths[typed] = len(array)
-            read[kind][own] = readers[kind](array)
+            read.append((own, kind, readers[kind](array)))
         except (ValueError, TypeError, OverflowError) as error:
             found = str(error) or "something else"
             expected = f"an array, each entry {_expected(kind)}"
@@ -54,7 +54,8 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
         faults.append(Fault(f"lengths {found}", "columns of one length", source=name))
     if faults:
         raise InputError(faults)
-    table = _table(read, next(iter(lengths.values())), name)
+    rows = np.arange(next(iter(lengths.values())), dtype=np.int64)
+    table = RowTable.of(read, name, rows, "entry")
     reading = read_table(table, name, None)
     if "class" in table.strings:
         labels = columns[named.typed.get("class", "class")]
@@ -62,18 +63,6 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     if reading.faults:
         raise InputError(reading.faults.relocated(named.as_typed).listed())
     return replace(reading.source, warnings=named.notes)
-
-
-def _table(read: Mapping[Kind, dict[str, Any]], count: int, name: str) -> RowTable:
-    return RowTable(
-        numbers=read[Kind.NUMBER],
-        integers=read[Kind.INTEGER],
-        strings=read[Kind.STRING],
-        sources=(name,),
-        source_of_row=np.zeros(count, dtype=np.int64),
-        positions=np.arange(count, dtype=np.int64),
-        position_name="entry",
-    )
 
 
 def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:

@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats._files import (
@@ -59,6 +59,7 @@ from vidscore_evaluators.formats._table import (
     RowColumns,
     RowTable,
     StringColumn,
+    index_frames,
     parse_integer,
     parse_number,
     parse_string,
@@ -241,10 +242,9 @@ def _with_files(
     image_size: tuple[int, int],
 ) -> tuple[RowColumns, RowTable]:
     """The rows, after one for each file, which lists its frame."""
-    sequences = tuple(sorted({key for key, _ in frames}))
-    rank = {key: index for index, key in enumerate(sequences)}
-    of_file = np.array([rank[key] for key, _ in frames], dtype=np.int64)
-    numbers = np.array([number for _, number in frames], dtype=np.int64)
+    sequences, of_file, numbers = index_frames(frames)
+    classes = table.integers["class"]
+    scores = table.numbers.get("confidence") if side is Side.DETECTIONS else None
     owners, count, files = table.source_of_row, len(table), np.arange(len(frames))
     rows = RowColumns(
         sequences=sequences,
@@ -253,24 +253,12 @@ def _with_files(
         frame_flags=np.zeros(count, dtype=np.uint8),
         holds_object=np.ones(count, dtype=np.bool_),
         coordinates=_boxes(table, image_size),
-        labels=_labels(table.integers["class"], names),
-        confidences=_confidences(table, side),
+        labels=StringColumn(classes, names) if names else StringColumn.of_integers(classes),
+        confidences=np.ones(count) if scores is None else scores,
         track_ids=np.full(count, NO_TRACK, dtype=np.int64),
         flags=np.zeros(count, dtype=np.uint8),
     )
     return with_listed_frames(rows, table, (of_file, numbers), (files, np.ones_like(files)))
-
-
-def _confidences(table: RowTable, side: Side) -> FloatArray:
-    found = table.numbers.get("confidence")
-    return np.ones(len(table)) if found is None or side is Side.TRUTH else found
-
-
-def _labels(codes: IntArray, names: tuple[str, ...]) -> StringColumn:
-    if names:
-        return StringColumn(codes, names)
-    used, index = np.unique(codes, return_inverse=True)
-    return StringColumn(index.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
 
 
 def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:

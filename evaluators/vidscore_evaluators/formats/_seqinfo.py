@@ -13,7 +13,8 @@ from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, is_file, read_bytes
 from vidscore_evaluators.formats._format import WriteOptions
-from vidscore_evaluators.formats._table import RowColumns, parse_integer
+from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
 

@@ -23,13 +23,12 @@ from vidscore_evaluators.formats._csv import (
     read_columns,
 )
 from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
-    group_rows,
     parse_string,
 )
 from vidscore_evaluators.formats.source import (

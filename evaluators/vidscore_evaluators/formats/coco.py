@@ -74,14 +74,13 @@ from vidscore_evaluators.formats._json import (
     show_value,
     type_name,
 )
-from vidscore_evaluators.formats._table import (
+from vidscore_evaluators.formats._row_frames import (
     RowColumns,
-    RowTable,
-    StringColumn,
     group_rows,
     index_frames,
     with_listed_frames,
 )
+from vidscore_evaluators.formats._table import RowTable, StringColumn
 from vidscore_evaluators.formats.source import (
     IMAGES,
     SWAPPED,

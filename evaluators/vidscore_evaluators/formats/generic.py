@@ -45,14 +45,13 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     write_csv,
 )
+from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
     StringColumn,
-    group_rows,
     parse_number,
 )
 from vidscore_evaluators.formats.source import Files, Reading, ReadLimits, Source, show_text

@@ -37,6 +37,7 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     sequence_texts,
 )
+from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -48,7 +49,6 @@ from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
     parse_integer,
     parse_number,

@@ -52,6 +52,7 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     sequence_texts,
 )
+from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import (
     SequenceInfo,
     frames_without_rows,
@@ -70,13 +71,11 @@ from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
     StringColumn,
     concatenate_tables,
     parse_integer,
     parse_number,
-    with_listed_frames,
 )
 from vidscore_evaluators.formats.source import (
     SWAPPED,

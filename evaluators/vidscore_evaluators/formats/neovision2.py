@@ -61,12 +61,12 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     write_csv,
 )
+from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import join_sources, pair_sequences, to_reading
 from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
     parse_string,
 )

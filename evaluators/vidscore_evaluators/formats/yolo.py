@@ -46,6 +46,7 @@ from vidscore_evaluators.formats._format import (
     file_name,
     unnamed_remarks,
 )
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import (
     check_files,
     pair_sequences,
@@ -56,14 +57,11 @@ from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
     Kind,
     RowChecks,
-    RowColumns,
     RowTable,
     StringColumn,
-    index_frames,
     parse_integer,
     parse_number,
     parse_string,
-    with_listed_frames,
 )
 from vidscore_evaluators.formats.source import (
     IMAGES,

@@ -1,7 +1,7 @@
-"""What the sanity test says where its reference is not the truth but near it (the paper, Table 1).
+"""The sanity test with a reference that is not the truth but near it (the paper, Table 1).
 
 The paper moves boxes of the truth by "small random dislocations" such that the overlap of a box and
-its approximation is at least 0.9; how they are drawn it does not say. Here a box is moved in each
+its approximation is at least 0.9; it does not say how they are drawn. Here a box is moved in each
 direction by a uniform share of its size, up to the one at which that overlap is reached.
 """
 

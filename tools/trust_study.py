@@ -1,10 +1,9 @@
 """Make the study of docs/trust.md: every sanity test, and how far the main protocols are trusted.
 
-    python -m tools.trust_study            run what build/trust does not hold yet, fill in the page
-    python -m tools.trust_study --fresh    run everything anew (15 minutes on two idle cores)
+    python -m tools.trust_study            run what is missing in build/trust, fill in the page
+    python -m tools.trust_study --fresh    run everything again (15 minutes on two idle cores)
 
-The page says where a result stands: ``<!-- study: NAME -->`` and ``<!-- end of study -->`` around
-it.
+In the page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ _BLOCK = re.compile(
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the study from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fresh", action="store_true", help="run everything anew")
     fresh = parser.parse_args().fresh
@@ -98,7 +97,7 @@ def main() -> None:
 
 
 def results(name: str, make: Callable[[], Any], fresh: bool) -> Any:
-    """What an earlier run has kept, or what a run gives now."""
+    """The stored results of an earlier run, or those of a new one."""
     path = RESULTS / f"{name}.json"
     if fresh or not path.is_file():
         print(f"{name} ...", file=sys.stderr)

@@ -1,8 +1,7 @@
 """File formats: recognised by content or chosen by name, read with every fault listed.
 
-`read_source` reads one side, `read_pair` both and holds them against each other, `validate_file`
-only says what is wrong. To add a format: write a module with a
-`vidscore_evaluators.formats._format.Format`, and name it in `FORMATS`, here.
+`read_source` reads one side, `read_pair` both and holds them against each other. To add a format:
+write a module with a `vidscore_evaluators.formats._format.Format`, and name it in `FORMATS`, here.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ __all__ = [
     "find_format",
     "read_pair",
     "read_source",
-    "validate_file",
 ]
 
 AUTO = "auto"
@@ -201,22 +199,6 @@ def read_pair(
     if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
     return Pair(left, _with_skipped(paired.detections, paired.skipped))
-
-
-def validate_file(
-    path: Path,
-    *,
-    side: Side = Side.TRUTH,
-    format_name: str = AUTO,
-    limits: ReadLimits = ReadLimits(),
-    image_size: tuple[int, int] | None = None,
-) -> list[Fault]:
-    """Every fault of a file or folder; none where it can be read."""
-    try:
-        read_source(path, side, format_name=format_name, limits=limits, image_size=image_size)
-    except InputError as error:
-        return list(error.faults)
-    return []
 
 
 def find_format(name: str) -> Format:

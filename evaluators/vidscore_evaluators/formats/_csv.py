@@ -226,7 +226,7 @@ _number_texts = compiled(
 def parse_chunk(
     rows: bytes | memoryview, kinds: Sequence[Kind | None]
 ) -> list[ParsedColumn] | None:
-    """Read whole rows.
+    """Read rows on the fast path.
 
     Args:
         rows: UTF-8 rows that all end in a newline, without quotes and carriage returns.

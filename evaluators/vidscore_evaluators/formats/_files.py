@@ -26,7 +26,7 @@ from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.names import closest_name
 
 STANDARD_INPUT = Path("-")
-"""The path that stands for what is piped into the program."""
+"""The path of standard input."""
 
 HEAD_BYTES = 4096
 """First bytes of a file by which its format is recognised."""
@@ -89,7 +89,7 @@ class PackedPath:
 
     @property
     def name(self) -> str:
-        """Last part; of the whole, the name of what is packed in it."""
+        """Last part; at the root, the name of what is packed in it."""
         return self._parts[-1] if self._parts else self._tree.own_name
 
     @property
@@ -104,7 +104,7 @@ class PackedPath:
 
     @property
     def parent(self) -> InputPath:
-        """Its folder; of the whole, the folder on the disk."""
+        """Its folder; at the root, the folder on the disk."""
         if self._parts:
             return PackedPath(self._tree, self._parts[:-1])
         return self if self._tree.place is None else self._tree.place.parent

@@ -68,7 +68,7 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What the annotations to be written do not say.
+    """Facts for writing that annotations do not hold.
 
     Attributes:
         truth: Annotations by which images and classes are numbered; None for those written.

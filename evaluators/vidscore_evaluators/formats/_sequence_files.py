@@ -85,7 +85,7 @@ def join_sources(parts: Sequence[Source], name: str) -> Source:
 
     Args:
         parts: At least one source, each with sequences of its own, positions and no warnings.
-        name: Name of the whole.
+        name: Name of the source.
     """
     return replace(
         parts[0],
@@ -156,7 +156,7 @@ def to_reading(
         rows: The rows.
         checks: Checks of their table.
         to_columns: Makes columns of the good rows, and a table with the place of each.
-        name: Name of the whole.
+        name: Name of the source.
         format_name: Name of the format.
     """
     rows.faults.absorb(checks.faults)

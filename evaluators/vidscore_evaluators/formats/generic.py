@@ -131,7 +131,7 @@ def read_table(table: RowTable, name: str, format_name: str | None) -> Reading:
 
     Args:
         table: The columns; sequence, frame and coordinates are among them.
-        name: Name of the whole in messages.
+        name: Name of the source in messages.
         format_name: Format of the source.
     """
     arity = max(size for size, names in COORDINATES.items() if set(names) <= set(table.numbers))

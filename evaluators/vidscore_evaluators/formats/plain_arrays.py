@@ -30,7 +30,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     Args:
         columns: (N,) arrays or sequences by the column names of generic CSV. None and NaN are
             empty fields.
-        name: Name of the whole in messages.
+        name: Name of the source in messages.
 
     Raises:
         InputError: With every fault; ``entry`` is the row.

@@ -33,7 +33,7 @@ def ranking_document(
 
     Args:
         systems: Names of the systems.
-        examined: What each evaluator says of them.
+        examined: Their ranking by each evaluator.
         seed: Seed of the order of ties in indicators.
     """
     return {
@@ -106,10 +106,10 @@ def _noise(noise: NoiseEffect) -> dict[str, Any]:
 
 
 Document = dict[str, Any]
-"""Texts, numbers, lists and tables, as JSON can hold them."""
+"""Strings, numbers, lists and dictionaries, as JSON holds them."""
 
 StageProgress = Callable[[str, int, int], None]
-"""Called with (what is being done, pieces of it done, pieces in all; 0 where that is not known)."""
+"""Called with (the stage, its pieces done, its pieces in all; 0 where that is unknown)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +117,9 @@ class RankingAnalysis:
     """How far the ranking of some systems can be relied on.
 
     Attributes:
-        evaluators: Who ranks.
+        evaluators: The evaluators that rank.
         contest: The systems.
-        questions: What is asked.
+        questions: What to examine.
     """
 
     evaluators: tuple[Request, ...]
@@ -131,7 +131,7 @@ class RankingAnalysis:
 
         Args:
             workers: Processes to use; the document does not depend on it.
-            progress: Told how far it is.
+            progress: Called as the work proceeds.
 
         Raises:
             InputError: If there are fewer than two systems, or an input breaks a rule.
@@ -170,7 +170,7 @@ class CriterionAnalysis:
 
         Args:
             workers: Processes to use; the document does not depend on it.
-            progress: Told how far it is.
+            progress: Called as the work proceeds.
 
         Raises:
             InputError: If a criterion cannot judge the scenes of the test.

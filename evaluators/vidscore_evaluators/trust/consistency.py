@@ -1,4 +1,4 @@
-"""Mathematical consistency: is a dissimilarity a metric, and if not, what shows it at the least?
+"""Mathematical consistency: is a dissimilarity a metric, and if not, what is the smallest proof?
 
 Source: the paper, section 3.3 and appendix 1. A metric is 0 for equal sets and no others
 (identity), the same both ways (symmetry), and never longer than a detour (triangle inequality).
@@ -31,7 +31,7 @@ from vidscore_evaluators.trust.sanity.families import (
 )
 
 SHIFTS_PX = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 12.0, 18.0, 25.0)
-"""Where objects may stand along a line: near each other, and too far to have anything in common."""
+"""Positions of objects along a line: near each other, and too far to have anything in common."""
 
 SIDE_PX = 10.0
 TOLERANCE = 1e-9
@@ -51,7 +51,7 @@ class Place:
     """One object: a square, or the point in its middle.
 
     Attributes:
-        shift_px: Where it stands along the line.
+        shift_px: Its position along the line.
         frame: Its frame, from 0.
         track: Its track.
     """
@@ -66,7 +66,7 @@ ObjectSet = tuple[Place, ...]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """What shows that a law does not hold.
+    """Sets that break a law.
 
     Attributes:
         law: The law.
@@ -81,7 +81,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Consistency:
-    """What a search has found.
+    """The outcome of a search.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -145,7 +145,7 @@ def object_sets(count: int, seed: int, *, tracks: bool) -> list[ObjectSet]:
 
 
 def _named_in_order(objects: Iterable[tuple[int, float]]) -> ObjectSet:
-    """Objects by moment, which is a frame of a track; tracks are numbered as they come.
+    """Objects by moment, which is a frame of a track; tracks are numbered in order of appearance.
 
     Sets of tracks that differ in nothing but the numbers of their tracks are equal.
     """

@@ -99,7 +99,7 @@ class Judge:
     Attributes:
         evaluator: The evaluator.
         measure: Its measure, which has a dissimilarity form.
-        level: Where figures of single scenes stand.
+        level: Which rows hold the figures of single scenes.
     """
 
     evaluator: Evaluator[Any]
@@ -110,12 +110,12 @@ class Judge:
     def of(
         cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[SanityScene]
     ) -> Judge:
-        """Find out where figures of single scenes stand.
+        """Find the rows that hold the figures of single scenes.
 
         Args:
             evaluator: The evaluator.
             measure: Its measure.
-            examples: Scenes; what stands there must be what each of them scores alone.
+            examples: Scenes, each of which must have the same figure there as alone.
         """
         alone = cls(evaluator, measure, Level.ALONE)
         expected = alone.judge(examples)
@@ -148,10 +148,10 @@ class Judge:
         scenes: Sequence[SanityScene],
         scored: Callable[[Annotations, Annotations], list[Scores]],
     ) -> FloatArray:
-        """(V, K) dissimilarities out of what V scorings of all scenes together give."""
+        """(V, K) dissimilarities out of V scorings of all scenes together."""
         if self.level is Level.ALONE:
             values = [
-                [_whole(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
+                [_overall(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
                 for scene in scenes
             ]
             judged: FloatArray = self._dissimilarities(values).T
@@ -174,7 +174,7 @@ class Judge:
 
 
 def domain_names(count: int) -> list[str]:
-    """Names of the domains that stand for so many scenes."""
+    """Names of the domains of so many scenes."""
     return [f"scene-{index:06d}" for index in range(count)]
 
 
@@ -212,7 +212,7 @@ def _in_domain(annotations: Annotations, domain: str) -> Annotations:
     return replace(annotations, sequences=keys)
 
 
-def _whole(scores: Scores, measure: str) -> Number:
+def _overall(scores: Scores, measure: str) -> Number:
     """A score over everything."""
     for domain, class_, sequence, value in _entries(scores, measure):
         if domain is None and class_ is None and sequence is None:

@@ -30,7 +30,7 @@ class PaperCriterion:
         evaluator: Name of the evaluator.
         measure: The measure that is the score.
         parameters: Parameters that differ from the default.
-        swept: Parameter that stands for the paper's threshold; None where there is none.
+        swept: Parameter for the paper's threshold; None where there is none.
         by_cutoff: Whether that parameter is a cut-off c of distances, which belongs to the
             threshold 1 - c (IoU) or 1 - 2 c (GIoU).
     """

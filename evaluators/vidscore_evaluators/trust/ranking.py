@@ -233,7 +233,7 @@ def examine(
     Args:
         evaluator: The evaluator.
         contest: The systems.
-        questions: What is asked.
+        questions: What to examine.
         workers: Processes to use; the outcome does not depend on it.
         progress: Called with (pieces of work done, pieces in all), for one question after another.
     """

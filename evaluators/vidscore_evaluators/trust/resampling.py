@@ -44,7 +44,7 @@ COVERAGE = 0.95
 DRAWS_PER_JOB = 50
 
 _SEQUENCE = "sequence"
-"""Name of the text key column that tells sequences apart, in the tables of all evaluators."""
+"""Name of the key column of sequences, in the tables of all evaluators."""
 
 Key = tuple[str | None, str | None, str]
 """Domain, class and measure of a score."""
@@ -133,14 +133,14 @@ def bootstrap(
         [one for piece in scored[first : first + size] for one in piece]
         for first in range(0, len(scored), size)
     ]
-    whole = [
+    overall = [
         _scores(evaluator.scores(evaluator.tally(contest.truth, detections)))
         for detections in contest.systems.values()
     ]
     above = _shares_above([[draw.rank_key for draw in system] for system in by_system])
     intervals = tuple(
         _intervals(values, [draw.values for draw in system], coverage)
-        for values, system in zip(whole, by_system, strict=True)
+        for values, system in zip(overall, by_system, strict=True)
     )
     return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
 
@@ -266,11 +266,11 @@ def _shares_above(keys: list[list[RankKey]]) -> FloatArray:
 
 
 def _intervals(
-    whole: Mapping[Key, Number], draws: Sequence[Mapping[Key, Number]], coverage: float
+    overall: Mapping[Key, Number], draws: Sequence[Mapping[Key, Number]], coverage: float
 ) -> dict[Key, Interval]:
     tail = 50.0 * (1.0 - coverage)
     found = {}
-    for key, value in whole.items():
+    for key, value in overall.items():
         drawn = [draw.get(key) for draw in draws]
         defined = np.array([one for one in drawn if one is not None], dtype=np.float64)
         low, high = (

@@ -5,7 +5,7 @@ which ranks last.
 
 Source of the indicators: the paper, appendix 2. Readings of this project: systems that tie at a
 value of the parameter are put in a random order there, since a rank is otherwise no place; the
-standard deviation is that of the whole population (divided by m); values are taken as evenly
+standard deviation is that of the population (divided by m); values are taken as evenly
 spaced, so that sensitivity is in ranks a step.
 """
 

@@ -53,7 +53,7 @@ class TextTable:
     """A table of strings.
 
     Attributes:
-        title: What it shows.
+        title: Its caption.
         headings: Headings of the columns.
         leading: How many of the columns, the first ones, are names and not figures.
         lines: Cells of each line.
@@ -110,7 +110,7 @@ def error_tables(title: str, rows: Sequence[FigureRow]) -> list[TextTable]:
     """Ranking errors laid out as in Tables 2, 3 and 7; those without a base go into a second table.
 
     Args:
-        title: What the test is called.
+        title: Title of the test.
         rows: Rows of `error_rows`.
     """
     heading = f"{title}: normalised Kendall tau ranking error (in units of 1e-2)"
@@ -123,7 +123,7 @@ def indicator_table(title: str, rows: Sequence[FigureRow]) -> TextTable:
     """Indicators laid out as in Tables 4 and 6: a line for each, a column a criterion.
 
     Args:
-        title: What the test is called.
+        title: Title of the test.
         rows: Rows of `indicator_rows`.
     """
     columns = list(dict.fromkeys((row["criterion"], row["base"]) for row in rows))
@@ -349,7 +349,7 @@ def rank_picture(
     """An SVG picture of ranks over values of a parameter.
 
     Args:
-        title: What the picture shows.
+        title: Its caption.
         parameter: Name of the parameter.
         values: V values, ascending.
         ranks: (V, K) ranks, 1 for the best.
@@ -403,7 +403,7 @@ def _curves(values: Sequence[float], ranks: IntArray, systems: Sequence[str]) ->
 
 
 def _label_places(ranks: Sequence[int]) -> list[int]:
-    """Where names stand: at the last rank, those of a tie below each other."""
+    """Rows of the names: at the last rank, those of a tie below each other."""
     order = sorted(range(len(ranks)), key=lambda index: (ranks[index], index))
     places = [0] * len(ranks)
     for place, index in enumerate(order, 1):

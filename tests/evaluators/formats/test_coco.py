@@ -14,13 +14,14 @@ from tests.evaluators.formats.helpers import (
     frames_of,
     objects_of,
     truth_of,
+    validate_file,
     write,
 )
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+from vidscore_evaluators.formats import detect_format, read_pair
 
 TRUTH: dict[str, Any] = {
     "info": {"description": "two images"},

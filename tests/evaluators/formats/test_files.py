@@ -17,13 +17,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluators.formats.helpers import detections_of, objects_of, truth_of, write
+from tests.evaluators.formats.helpers import (
+    detections_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
 
 from vidscore_evaluators import score
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats import read_pair, read_source, validate_file
+from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits
 

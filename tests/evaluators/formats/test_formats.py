@@ -5,17 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.evaluators.formats.helpers import validate_file
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import (
-    detect_format,
-    find_format,
-    read_pair,
-    read_source,
-    source,
-    validate_file,
-)
+from vidscore_evaluators.formats import detect_format, find_format, read_pair, read_source, source
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import FaultList
 

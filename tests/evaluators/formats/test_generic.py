@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import validate_file
 
 from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, SequenceKey
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats import read_source, validate_file
+from vidscore_evaluators.formats import read_source
 
 
 def write(path: Path, *lines: str) -> Path:

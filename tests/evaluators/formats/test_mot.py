@@ -11,12 +11,13 @@ from tests.evaluators.formats.helpers import (
     frames_of,
     objects_of,
     truth_of,
+    validate_file,
     write,
 )
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.evaluator import Side
-from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+from vidscore_evaluators.formats import detect_format, read_pair
 
 MOT17 = """\
 1,1,912,484,97,109,1,1,0.86

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import validate_file
 
 from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, SequenceKey
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats import Pair, read_pair, read_source, validate_file
+from vidscore_evaluators.formats import Pair, read_pair, read_source
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits, Source
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import validate_file
 from tests.support.tree import ROOT
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats import read_pair, read_source, validate_file
+from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.source import ReadLimits
 
 REAL_TRUTH = ROOT.parent / "shared" / "data" / "spotgeo" / "train_anno.json"

@@ -25,7 +25,7 @@ class SanityTest:
 
     Attributes:
         title: One line for headings.
-        task: What the tested systems do.
+        task: Task of the tested systems.
         draw_family: Draws a family.
         random: Whether families differ; a test that is not random has a single one.
         families_at_once: Families that are scored together, bounded for the sake of memory.

@@ -127,9 +127,9 @@ def read_source(
             if reading.faults.total and on_error == "refuse":
                 raise InputError(reading.faults.listed())
         except InputError as error:
-            first, *others = error.faults
             if not is_guess:
                 raise
+            first, *others = error.faults
             guess = f"it looks most like {known.name}; --input-format chooses another format"
             advice = "; ".join(filter(None, (first.advice, guess)))
             raise InputError([replace(first, advice=advice), *others]) from None
@@ -166,7 +166,6 @@ def read_pair(
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-
     sides: list[Source] = []
     faults: list[Fault] = []
     for given, side in ((truth, Side.TRUTH), (detections, Side.DETECTIONS)):

@@ -406,34 +406,25 @@ def _object_rows(annotations: Annotations, side: Side, extra: Sequence[str]) -> 
     return rows
 
 
-_WRITER = Writer(
-    folder=False,
-    capacity={
-        Side.TRUTH: Capacity(
-            arities=(POINT, BOX, QUADRILATERAL),
-            domains=True,
-            dont_care_frames=True,
-            confidences=False,
-            tracks=True,
-            flags=EVERY_FLAG,
-            columns=None,
-        ),
-        Side.DETECTIONS: Capacity(
-            arities=(POINT, BOX, QUADRILATERAL),
-            domains=True,
-            dont_care_frames=True,
-            tracks=True,
-            flags=EVERY_FLAG,
-            columns=None,
-        ),
-    },
-    write=_write,
+_CAPACITY = Capacity(
+    arities=(POINT, BOX, QUADRILATERAL),
+    domains=True,
+    dont_care_frames=True,
+    tracks=True,
+    flags=EVERY_FLAG,
+    columns=None,
 )
-
 FORMAT = Format(
     name=NAME,
     title="generic CSV: sequence, frame and coordinates as columns, one file",
     read=read,
-    writer=_WRITER,
+    writer=Writer(
+        folder=False,
+        capacity={
+            Side.TRUTH: replace(_CAPACITY, confidences=False),
+            Side.DETECTIONS: _CAPACITY,
+        },
+        write=_write,
+    ),
     matches=matches,
 )

@@ -233,7 +233,7 @@ def frames_found(folder: Path, truth: object, results: object) -> list[tuple[str
         named("b", "a.jpg", key="file_name"),
     ],
 )
-def test_results_may_name_images_by_text_or_file(tmp_path: Path, results: object) -> None:
+def test_results_may_name_images_by_string_or_file(tmp_path: Path, results: object) -> None:
     truth = changed("images", 0, file_name="cam/b.jpg")
     assert sorted(frames_found(tmp_path, truth, results)) == [("images", 7), ("images", 42)]
 
@@ -243,7 +243,7 @@ def test_images_of_videos_are_found_by_file(tmp_path: Path) -> None:
     assert frames_found(tmp_path, truth, named("b")) == [("5", 9)]
 
 
-def test_a_truth_may_have_texts_for_ids(tmp_path: Path) -> None:
+def test_a_truth_may_have_strings_for_ids(tmp_path: Path) -> None:
     """Its frames are numbered from 1 in the order of the ids, whatever that of the images."""
     truth = copy.deepcopy(TRUTH)
     truth["images"] = [{"id": "street"}, {"id": "bridge"}]
@@ -296,7 +296,7 @@ def test_names_need_the_truth_that_has_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("image", ["", 1.5, None, True, ["a"], "a\nb", -1])
-def test_an_image_is_a_whole_number_or_a_text(tmp_path: Path, image: object) -> None:
+def test_an_image_is_an_integer_or_a_string(tmp_path: Path, image: object) -> None:
     (fault,) = validate_file(saved(tmp_path / "a.json", named(image, "a")), side=Side.DETECTIONS)
     assert (fault.entry, fault.field) == (0, "image_id")
 

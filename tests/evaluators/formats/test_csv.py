@@ -92,7 +92,7 @@ def write(*lines: str) -> bytes:
 
 @given(st.lists(st.one_of(rows, odd_rows), max_size=6))
 @example(["1,2,Car", "2,3.5,Bus"])
-def test_the_fast_way_declines_or_agrees_with_the_careful_way(lines: list[str]) -> None:
+def test_the_fast_path_declines_or_agrees_with_the_slow_path(lines: list[str]) -> None:
     data = "".join(line + "\n" for line in lines).encode()
     slow = SlowRows(data, COLUMNS, "a.csv", 2)
     fast = None if b'"' in data else parse_chunk(data, KINDS)
@@ -156,7 +156,7 @@ def test_a_number_in_the_middle_of_two_becomes_the_even_one(mantissa: int, halvi
 @example("1.25", [(1, 1, ord("-"))])
 @example("1.25", [(1, 1, 0xAE)])
 @example("1.25", [(0, 1, ord("."))])
-def test_a_number_with_bytes_changed_is_read_as_the_careful_way_reads_it_or_declined(
+def test_a_number_with_bytes_changed_is_read_as_on_the_slow_path_or_declined(
     number: str, changes: list[tuple[int, int, int]]
 ) -> None:
     field = bytearray(number.encode())

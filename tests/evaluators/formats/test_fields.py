@@ -51,11 +51,11 @@ def test_fractions_and_more_than_64_bits_are_no_integers(field: str) -> None:
     assert parse_integer(field) is None
 
 
-def test_texts_lose_the_blanks_around_them_and_nothing_else() -> None:
+def test_strings_lose_the_blanks_around_them_and_nothing_else() -> None:
     assert parse_string(" a b\t") == "a b"
     assert parse_string("\xa0a") == "\xa0a"
 
 
 @pytest.mark.parametrize("field", ["a\x00b", "a\nb", "\x7f", "\x85", "\udcff", "ä" * 128])
-def test_control_characters_and_long_texts_are_refused(field: str) -> None:
+def test_control_characters_and_long_strings_are_refused(field: str) -> None:
     assert parse_string(field) is None

@@ -72,7 +72,7 @@ def test_rows_without_coordinates_list_their_frame(tmp_path: Path) -> None:
     assert read_.object_counts.tolist() == [0, 1]
 
 
-def test_the_flag_of_a_frame_holds_for_the_whole_frame(tmp_path: Path) -> None:
+def test_the_flag_of_a_frame_holds_for_all_of_it(tmp_path: Path) -> None:
     read_ = read(
         tmp_path, "sequence,frame,x,y,flags", "a,1,1,2,", "a,1,,,dont_care_frame", "a,2,1,1,"
     )

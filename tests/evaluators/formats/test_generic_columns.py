@@ -145,7 +145,7 @@ def test_other_names_are_columns_of_their_own(name: str) -> None:
         np.array([np.int64(1), 2.0, " 1 "], dtype=object),
     ],
 )
-def test_a_whole_number_is_the_label_of_its_digits(labels: Any) -> None:
+def test_an_integer_is_the_label_of_its_digits(labels: Any) -> None:
     texts = read_arrays(arrays(**{"class": ["1", "2", "1"]}), "truth").annotations
     numbers = read_arrays(arrays(**{"class": labels}), "truth").annotations
     assert fingerprint(numbers) == fingerprint(texts)
@@ -161,7 +161,7 @@ def test_labels_of_a_file_and_of_arrays_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("label", [True, 1.5, b"car", ("car",), np.inf])
-def test_what_is_neither_text_nor_whole_number_is_no_label(label: Any) -> None:
+def test_what_is_neither_string_nor_integer_is_no_label(label: Any) -> None:
     (said,) = problems(arrays(label=np.array([label, "car", "bus"], dtype=object)))
     assert said.startswith("truth, column label: found ")
 

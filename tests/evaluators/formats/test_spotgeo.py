@@ -228,7 +228,7 @@ def test_the_order_of_entries_on_the_two_sides_may_differ(tmp_path: Path) -> Non
     assert read_pair(truth, detections).warnings == ()
 
 
-def test_the_challenges_own_annotations_are_read_whole() -> None:
+def test_the_challenges_own_annotations_are_read_completely() -> None:
     if not REAL_TRUTH.is_file():
         # Not ours to ship, so that its absence is no failure anywhere.
         pytest.skip("the challenge's truth is not on this machine")

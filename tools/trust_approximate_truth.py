@@ -1,7 +1,7 @@
-"""What the sanity test says where its reference is not the truth but near it (the paper, Table 1).
+"""The sanity test with a reference that is not the truth but near it (the paper, Table 1).
 
 The paper moves boxes of the truth by "small random dislocations" such that the overlap of a box and
-its approximation is at least 0.9; how they are drawn it does not say. Here a box is moved in each
+its approximation is at least 0.9; it does not say how they are drawn. Here a box is moved in each
 direction by a uniform share of its size, up to the one at which that overlap is reached.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.runtime import map_in_order
-from vidscore_evaluators.trust.criterion_test import Candidate, Plan, paper_candidates
+from vidscore_evaluators.trust.criterion import Candidate, Plan, paper_candidates
 from vidscore_evaluators.trust.dissimilarities import Judge, declared_measure
-from vidscore_evaluators.trust.rankings import ranking_errors
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.sanity.families import Draw
+from vidscore_evaluators.trust.systems import ranking_errors
 
 TEST = "multiclass-detection"
 CRITERIA = ("hausdorff", "emd", "ospa")

@@ -1,10 +1,9 @@
 """Make the study of docs/trust.md: every sanity test, and how far the main protocols are trusted.
 
-    python -m tools.trust_study            run what build/trust does not hold yet, fill in the page
-    python -m tools.trust_study --fresh    run everything anew (15 minutes on two idle cores)
+    python -m tools.trust_study            run what is missing in build/trust, fill in the page
+    python -m tools.trust_study --fresh    run everything again (15 minutes on two idle cores)
 
-The page says where a result stands: ``<!-- study: NAME -->`` and ``<!-- end of study -->`` around
-it.
+In the page, ``<!-- study: NAME -->`` and ``<!-- end of study -->`` surround a result.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.consistency import describe, search_violations
-from vidscore_evaluators.trust.criterion_test import (
-    BASES,
+from vidscore_evaluators.trust.criterion import (
     Candidate,
     Plan,
     declared_candidates,
@@ -35,17 +33,18 @@ from vidscore_evaluators.trust.criterion_test import (
     run_criterion_test,
 )
 from vidscore_evaluators.trust.dissimilarities import ranking_measures
+from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.ranking_tables import ranking_tables
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, Request
 from vidscore_evaluators.trust.tables import (
-    Row,
+    FigureRow,
     TextTable,
     error_rows,
     error_tables,
     indicator_rows,
     indicator_table,
+    ranking_tables,
 )
 
 PAGE = ROOT / "docs/trust.md"
@@ -85,7 +84,7 @@ _BLOCK = re.compile(
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the study from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fresh", action="store_true", help="run everything anew")
     fresh = parser.parse_args().fresh
@@ -98,7 +97,7 @@ def main() -> None:
 
 
 def results(name: str, make: Callable[[], Any], fresh: bool) -> Any:
-    """What an earlier run has kept, or what a run gives now."""
+    """The stored results of an earlier run, or those of a new one."""
     path = RESULTS / f"{name}.json"
     if fresh or not path.is_file():
         print(f"{name} ...", file=sys.stderr)
@@ -187,7 +186,7 @@ def ranking(evaluator: str) -> Callable[[bool], Iterator[str]]:
     return made
 
 
-def _run(test: str, candidates: Sequence[Candidate], plan: Plan) -> dict[str, list[Row]]:
+def _run(test: str, candidates: Sequence[Candidate], plan: Plan) -> dict[str, list[FigureRow]]:
     outcomes = run_criterion_test(test, candidates, plan, workers=WORKERS)
     return {
         "errors": error_rows(test, outcomes),
@@ -218,7 +217,7 @@ def _rank_ladder(evaluator: str) -> list[dict[str, Any]]:
     ]
 
 
-def _sanity_tables(test: str, found: Mapping[str, list[Row]]) -> Iterator[str]:
+def _sanity_tables(test: str, found: Mapping[str, list[FigureRow]]) -> Iterator[str]:
     title = SANITY_TESTS[test].title
     for one in error_tables(title, found["errors"]):
         yield _markdown(one)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.scenes.boxes import Boxes, annotations_of, detected, flagged, random_boxes
 from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFlag, SequenceKey
-from vidscore_evaluators.formats.neovision2_csv import HEADER
+from vidscore_evaluators.formats.neovision2 import HEADER
 
 DOMAINS = ("Harbour", "Helicopter")
 """Domains in which all of `CLASSES` are scored; in Tower they are not."""

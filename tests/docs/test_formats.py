@@ -7,14 +7,7 @@ from tools.docs_pages import headings
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.convert import rules_of
-from vidscore_evaluators.formats import (
-    FORMATS,
-    column_names,
-    generic_csv,
-    manifest,
-    neovision2_csv,
-    spotgeo_text,
-)
+from vidscore_evaluators.formats import FORMATS, generic, manifest, neovision2, spotgeo
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 PAGE = page("formats.md")
@@ -30,29 +23,29 @@ def test_every_format_is_in_the_first_table_and_no_other() -> None:
 
 
 def test_the_keys_of_spotgeo_json_are_listed() -> None:
-    assert tuple(first_cells(section(PAGE, "## spotgeo-json"))) == spotgeo_text.KEYS
+    assert tuple(first_cells(section(PAGE, "## spotgeo-json"))) == spotgeo.KEYS
 
 
 def test_the_columns_of_neovision2_are_listed() -> None:
     listed = section(PAGE, "## neovision2-csv")
-    assert ",".join(neovision2_csv.HEADER) in listed
-    others = set(neovision2_csv.HEADER) - set(neovision2_csv.CORNERS)
-    assert set(first_cells(listed)) - set(neovision2_csv.CORNERS) == others
+    assert ",".join(neovision2.HEADER) in listed
+    others = set(neovision2.HEADER) - set(neovision2.CORNERS)
+    assert set(first_cells(listed)) - set(neovision2.CORNERS) == others
 
 
 def test_the_columns_and_flags_of_generic_csv_are_listed() -> None:
     listed = set(first_cells(section(PAGE, "## generic-csv")))
     shapes = {"x,y", "x1,y1,x2,y2", "x1,y1,...,x4,y4"}
-    coordinates = {name for names in column_names.COORDINATES.values() for name in names}
-    columns = set(column_names.KINDS) - coordinates
-    flags = {str(flag.name).lower() for flag in ObjectFlag} | {generic_csv.FRAME_FLAG}
+    coordinates = {name for names in generic.COORDINATES.values() for name in names}
+    columns = set(generic.KINDS) - coordinates
+    flags = {str(flag.name).lower() for flag in ObjectFlag} | {generic.FRAME_FLAG}
     assert listed == columns | shapes | flags
 
 
 def test_the_other_names_of_columns_are_listed() -> None:
     listed = section(PAGE, "## generic-csv")
-    for meant in dict.fromkeys(column_names.ALIASES.values()):
-        names = [f"`{name}`" for name, column in column_names.ALIASES.items() if column == meant]
+    for meant in dict.fromkeys(generic.ALIASES.values()):
+        names = [f"`{name}`" for name, column in generic.ALIASES.items() if column == meant]
         assert f"| `{meant}` | {', '.join(names)} |" in listed
 
 

@@ -17,9 +17,8 @@ from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
-from vidscore_evaluators.formats.conversion import WRITERS, Conversion, convert
-from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.formats.writing import Files
+from vidscore_evaluators.formats.convert import Conversion, convert
+from vidscore_evaluators.formats.source import Files, Source
 from vidscore_evaluators.names import escape_controls, name_advice
 from vidscore_evaluators.scoring import scaled
 
@@ -73,7 +72,7 @@ def _check_target(typed: FileConversion) -> None:
         raise click.BadParameter(f"there is no folder {target.resolve().parent}", param_hint=hint)
     if target.exists() and target.resolve() == Path(typed.source).resolve():
         raise click.BadParameter(f"{target} is what is converted", param_hint=hint)
-    if WRITERS[typed.to_format].folder:
+    if FORMATS[typed.to_format].writer.folder:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise click.BadParameter(f"{target} is there, expected a new folder", param_hint=hint)
     elif target.is_dir():

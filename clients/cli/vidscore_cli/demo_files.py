@@ -12,7 +12,7 @@ from pathlib import Path
 from vidscore_cli.demo_scenes import Show
 from vidscore_cli.output import write_atomically
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.formats.conversion import convert
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 
 EXAMPLE_FOLDER = "demo-files"

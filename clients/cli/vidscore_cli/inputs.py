@@ -10,7 +10,7 @@ import click
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
-from vidscore_evaluators.formats.coco_images import unresolved
+from vidscore_evaluators.formats.coco import unresolved
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.names import name_advice

@@ -14,9 +14,9 @@ from vidscore_cli.trust_remote import test_remotely
 from vidscore_cli.trust_tables import deliver_tables
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import CriterionAnalysis, Document
-from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
+from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.paper import CRITERIA, NOT_REPRODUCED
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.tables import error_tables, indicator_table
 
 

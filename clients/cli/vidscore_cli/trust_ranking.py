@@ -26,8 +26,8 @@ from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.trust.analyses import Document, RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.ranking_tables import ranking_pictures, ranking_tables
 from vidscore_evaluators.trust.systems import Contest, Request, check_system, with_both_bases
+from vidscore_evaluators.trust.tables import ranking_pictures, ranking_tables
 
 ALIKE = (
     "Systems that share a letter under `alike` cannot be told apart by other draws of sequences."

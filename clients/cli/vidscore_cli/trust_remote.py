@@ -24,7 +24,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import Document
-from vidscore_evaluators.trust.criterion_test import Plan
+from vidscore_evaluators.trust.criterion import Plan
 from vidscore_evaluators.trust.ranking import Questions
 
 WAITING = "waiting for its turn"

@@ -1,31 +1,33 @@
 """File formats: recognised by content or chosen by name, read with every fault listed.
 
-`read_source` reads one side, `read_pair` both and holds them against each other, `validate_file`
-only says what is wrong. To add a format: write a module with a
-`vidscore_evaluators.formats.source.Format` and name it in
-`vidscore_evaluators.formats.detection.FORMATS`.
+`read_source` reads one side, `read_pair` both and holds them against each other. To add a format:
+write a module with a `vidscore_evaluators.formats._format.Format`, and name it in `FORMATS`, here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import generic_csv
-from vidscore_evaluators.formats.detection import (
-    AUTO,
-    FORMATS,
-    detect_format,
-    find_format,
-    locate,
+from vidscore_evaluators.formats import coco, generic, kitti, mot, neovision2, spotgeo, yolo
+from vidscore_evaluators.formats._files import (
+    STANDARD_INPUT,
+    InputPath,
+    entrances,
+    is_folder,
+    opened,
+    read_head,
 )
-from vidscore_evaluators.formats.packed import STANDARD_INPUT, opened
+from vidscore_evaluators.formats._format import Format
+from vidscore_evaluators.formats._unknown import DATA, is_empty_array, nearest_format
 from vidscore_evaluators.formats.source import ReadLimits, ReadOptions, Source
+from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 from vidscore_evaluators.report import FrameExample, ReportWarning
 
@@ -38,8 +40,25 @@ __all__ = [
     "find_format",
     "read_pair",
     "read_source",
-    "validate_file",
 ]
+
+AUTO = "auto"
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        known.name: known
+        for known in (
+            coco.FORMAT,
+            spotgeo.FORMAT,
+            mot.FORMAT,
+            neovision2.FORMAT,
+            kitti.FORMAT,
+            yolo.FORMAT,
+            generic.FORMAT,
+        )
+    }
+)
+"""Every format by name; content is held against them in this order."""
 
 OnError = Literal["refuse", "skip"]
 
@@ -53,7 +72,7 @@ class Pair:
 
     @cached_property
     def warnings(self) -> tuple[ReportWarning, ...]:
-        """What a reader of the scores should know of both."""
+        """Warnings of both, and about coordinates outside the images."""
         sizes = {**self.truth.image_sizes, **self.detections.image_sizes}
         return (
             *self.truth.warnings,
@@ -68,7 +87,7 @@ class Pair:
         return source.place_of(example.sequence, example.frame)
 
     def locate(self, fault: Fault) -> Fault:
-        """Say file and line, or entry, where an evaluator's fault names a side and a frame row."""
+        """Add file and line, or entry, to an evaluator's fault that names a side and a frame."""
         sides = {Side.TRUTH.value: self.truth, Side.DETECTIONS.value: self.detections}
         side = sides.get(fault.source or "")
         return fault if side is None else side.locate(fault)
@@ -87,28 +106,37 @@ def read_source(
     """Read one side.
 
     Args:
-        path: File or folder, in zip or gzip or not, a pipe, or ``-`` for standard input.
+        path: File or folder, also in zip or gzip, a pipe, or ``-`` for standard input.
         side: Which side it is; some formats allow in the truth what detections must not have.
         format_name: A name of `FORMATS`, or ``auto`` to go by the content.
         on_error: ``refuse`` to raise where a row or entry is broken, ``skip`` to leave it out with
             the warning ``skipped_rows``.
-        limits: How much to take in.
-        image_size: Width and height of every image in pixels, for formats that do not say it.
-        beside: Format of the truth that detections go with, where it is known.
+        limits: How much to accept.
+        image_size: Width and height of every image in pixels, for formats without them.
+        beside: Format of the truth that detections go with, where known.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
     options = ReadOptions(**asdict(limits) | {"image_size": image_size})
     with opened(path, limits) as place:
-        found = locate(place, format_name, side, beside)
+        inner, known, is_guess = _locate(place, format_name, side, beside)
         try:
-            reading = found.format.read(found.path, side, options)
-            if reading.faults and on_error == "refuse":
+            reading = known.read(inner, side, options)
+            if reading.faults.total and on_error == "refuse":
                 raise InputError(reading.faults.listed())
         except InputError as error:
-            raise InputError(found.explained(error.faults)) from None
-    return _with_skipped(_with_sizes(reading.source, image_size), reading.skipped)
+            if not is_guess:
+                raise
+            first, *others = error.faults
+            guess = f"it looks most like {known.name}; --input-format chooses another format"
+            advice = "; ".join(filter(None, (first.advice, guess)))
+            raise InputError([replace(first, advice=advice), *others]) from None
+    source = reading.source
+    if image_size is not None and not source.image_sizes:
+        sizes = dict.fromkeys(source.annotations.sequences, image_size)
+        source = replace(source, image_sizes=sizes)
+    return _with_skipped(source, reading.skipped)
 
 
 def read_pair(
@@ -124,12 +152,12 @@ def read_pair(
     """Read both sides and hold the detections to the truth, as their format asks.
 
     Args:
-        truth: Path of the truth, or what was read from it.
-        detections: Path of the detections, or what was read from it.
+        truth: Path of the truth, or its source.
+        detections: Path of the detections, or their source.
         format_name: As for `read_source`; for both sides.
         on_error: As for `read_source`.
         known: Sequences that detections may name besides those of the truth.
-        limits: How much to take in.
+        limits: How much to accept.
         image_size: As for `read_source`; for both sides.
 
     Raises:
@@ -137,73 +165,105 @@ def read_pair(
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-
-    def read_side(given: Path | Source, side: Side, beside: str | None) -> Source:
-        if isinstance(given, Source):
-            return given
-        return read_source(
-            given,
-            side,
-            format_name=format_name,
-            on_error=on_error,
-            limits=limits,
-            image_size=image_size,
-            beside=beside,
-        )
-
+    sides: list[Source] = []
     faults: list[Fault] = []
-    left = _attempt(lambda: read_side(truth, Side.TRUTH, None), faults)
-    beside = None if left is None else left.format
-    right = _attempt(lambda: read_side(detections, Side.DETECTIONS, beside), faults)
-    if left is None or right is None:
+    for given, side in ((truth, Side.TRUTH), (detections, Side.DETECTIONS)):
+        if isinstance(given, Source):
+            sides.append(given)
+            continue
+        try:
+            sides.append(
+                read_source(
+                    given,
+                    side,
+                    format_name=format_name,
+                    on_error=on_error,
+                    limits=limits,
+                    image_size=image_size,
+                    beside=sides[0].format if sides else None,
+                )
+            )
+        except InputError as error:  # the other side is read all the same, for its faults
+            faults.extend(error.faults)
+    if faults:
         raise InputError(faults)
-    _refuse_mixture(left, right)
+    left, right = sides
+    if len({left.format, right.format} - {None, generic.NAME}) > 1:
+        expected = f"{left.format}, as the truth is, or {generic.NAME}"
+        raise InputError([Fault(str(right.format), expected, source=right.name)])
     if right.format is None:
         return Pair(left, right)
     paired = FORMATS[right.format].pair(left, right, known.union(left.annotations.sequences))
-    if paired.faults and on_error == "refuse":
+    if paired.faults.total and on_error == "refuse":
         raise InputError(paired.faults.listed())
     return Pair(left, _with_skipped(paired.detections, paired.skipped))
 
 
-def validate_file(
-    path: Path,
-    *,
-    side: Side = Side.TRUTH,
-    format_name: str = AUTO,
-    limits: ReadLimits = ReadLimits(),
-    image_size: tuple[int, int] | None = None,
-) -> list[Fault]:
-    """Everything that is wrong with a file or folder; nothing where it can be read."""
-    try:
-        read_source(path, side, format_name=format_name, limits=limits, image_size=image_size)
-    except InputError as error:
-        return list(error.faults)
-    return []
+def find_format(name: str) -> Format:
+    """The format of that name.
+
+    Raises:
+        InputError: If there is none.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    advice = name_advice(name, (AUTO, *FORMATS))
+    raise InputError([Fault(f"no format is called {name!r}", "", field="format", advice=advice)])
 
 
-def _attempt(read: Callable[[], Source], faults: list[Fault]) -> Source | None:
-    """Read a side; where it is broken, gather why, so that the other side is looked at too."""
-    try:
-        return read()
-    except InputError as error:
-        faults.extend(error.faults)
-        return None
+def detect_format(path: InputPath) -> Format:
+    """The format of a file or folder, by its content.
+
+    Raises:
+        InputError: If there is nothing there, or nothing of a known format.
+    """
+    return _locate(path, AUTO)[1]
 
 
-def _refuse_mixture(truth: Source, detections: Source) -> None:
-    formats = {truth.format, detections.format} - {None, generic_csv.NAME}
-    if len(formats) > 1:
-        expected = f"{truth.format}, as the truth is, or {generic_csv.NAME}"
-        raise InputError([Fault(str(detections.format), expected, source=detections.name)])
+def _locate(
+    path: InputPath, format_name: str, side: Side | None = None, beside: str | None = None
+) -> tuple[InputPath, Format, bool]:
+    """Where the data of a path is, its format, and whether that is only the nearest format.
+
+    Args:
+        path: File or folder; of an archive, its only entry may be meant.
+        format_name: A name of `FORMATS`, or ``auto`` to go by the content.
+        side: Which side it is, where known.
+        beside: Format of the truth that detections go with, where known.
+
+    Raises:
+        InputError: If there is no such format, nothing there, or nothing of a known format; it
+            says what is there.
+    """
+    candidates = entrances(path)
+    if format_name != AUTO:
+        chosen = find_format(format_name)
+        if len(candidates) == 1:
+            return path, chosen, False
+        fitting = (place for place in candidates if _is_of(chosen, place, _head(place)))
+        return next(fitting, candidates[-1]), chosen, False
+    for place in candidates:
+        name = _recognise(place, side, beside)
+        if name is not None:
+            return place, FORMATS[name], False
+    last = candidates[-1]
+    return last, FORMATS[nearest_format(last, tuple(FORMATS), _recognise)], True
 
 
-def _with_sizes(source: Source, image_size: tuple[int, int] | None) -> Source:
-    """The source with the size of its images where its files do not say it."""
-    if image_size is None or source.image_sizes:
-        return source
-    sizes = dict.fromkeys(source.annotations.sequences, image_size)
-    return replace(source, image_sizes=sizes)
+def _recognise(path: InputPath, side: Side | None = None, beside: str | None = None) -> str | None:
+    """Name of the format of a file or folder, by its content."""
+    head = _head(path)
+    if side is Side.DETECTIONS and beside != spotgeo.NAME and is_empty_array(head):
+        return coco.NAME  # a detector that finds nothing; spotGEO lists every frame
+    return next((name for name, known in FORMATS.items() if _is_of(known, path, head)), None)
+
+
+def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
+    return known.matches(path, head) if known.head is None else bool(known.head.match(head))
+
+
+def _head(path: InputPath) -> bytes:
+    return b"" if is_folder(path) else read_head(path, DATA)
 
 
 def _with_skipped(source: Source, skipped: int) -> Source:

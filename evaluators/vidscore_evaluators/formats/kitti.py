@@ -18,19 +18,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
-from vidscore_evaluators.formats.fault_list import FaultList, RowChecks
-from vidscore_evaluators.formats.files import is_folder, read_bytes, read_head, visible_entries
-from vidscore_evaluators.formats.packed import InputPath
-from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
-from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
-from vidscore_evaluators.formats.sequence_files import Files, check_files, pair_text_files
-from vidscore_evaluators.formats.source import SWAPPED, Format, Reading, ReadLimits, Source
-from vidscore_evaluators.formats.table import EMPTY, Kind, Table
-from vidscore_evaluators.formats.texts import read_number, read_whole
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
+    is_folder,
+    read_head,
+    text_files,
+)
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    object_rows,
+    refuse_values,
+    sequence_texts,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._sequence_files import (
+    SequenceFiles,
+    check_files,
+    pair_text_files,
+    read_blank_separated,
+    to_reading,
+)
+from vidscore_evaluators.formats._table import (
+    EMPTY,
+    Kind,
+    RowChecks,
+    RowTable,
+    parse_integer,
+    parse_number,
+)
+from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits
 
 NAME = "kitti-tracking"
 REGION = "dontcare"
@@ -40,9 +62,9 @@ COLUMNS = (
     *("height", "width", "length", "x", "y", "z", "rotation_y", "score"),
 )
 _KINDS = {
-    "frame": Kind.WHOLE,
-    "track_id": Kind.WHOLE,
-    "type": Kind.TEXT,
+    "frame": Kind.INTEGER,
+    "track_id": Kind.INTEGER,
+    "type": Kind.STRING,
     **dict.fromkeys(("truncated", "occluded"), Kind.NUMBER),
     **dict.fromkeys(("left", "top", "right", "bottom", "score"), Kind.NUMBER),
 }
@@ -50,6 +72,7 @@ CORNERS = ("left", "top", "right", "bottom")
 _FILE = "a text file of KITTI tracking rows"
 _LAYOUT = "a file of KITTI tracking rows, or a folder of <sequence>.txt"
 _LABELS = "label_02"
+_UNKNOWN = -1
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -60,13 +83,13 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """
     files = _find_files(path)
     check_files(files, path, _LAYOUT, limits)
-    rows = _read_files(files, limits)
+    rows = read_blank_separated(files.values(), _FILE, limits, COLUMNS, _KINDS)
     checks = _check_rows(rows.table, side)
-    rows.faults.absorb(checks.faults)
-    good = rows.table.without(checks.faulty)
-    annotations, places = group_rows(_row_columns(good, tuple(files), side), good)
-    skipped = rows.skipped + int(checks.faulty.sum())
-    return Reading(Source(annotations, str(path), NAME, places), rows.faults, skipped)
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        return _row_columns(table, tuple(files), side), table
+
+    return to_reading(rows, checks, to_columns, str(path), NAME)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -79,72 +102,44 @@ def matches(path: InputPath, head: bytes) -> bool:
 
 
 def _looks_like_rows(head: bytes) -> bool:
-    lines = head.decode("utf-8-sig", errors="replace").splitlines() or [""]
-    fields = lines[0].split()
+    fields = first_line(head).split()
     return (
         len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS)
-        and read_whole(fields[0]) is not None
-        and read_number(fields[2]) is None
-        and all(read_number(field) is not None for field in fields[3:])
+        and parse_integer(fields[0]) is not None
+        and parse_number(fields[2]) is None
+        and all(parse_number(field) is not None for field in fields[3:])
     )
 
 
-def _find_files(path: InputPath) -> Files:
+def _find_files(path: InputPath) -> SequenceFiles:
     if not is_folder(path):
         return {SequenceKey("", path.stem): path}
     if is_folder(path / _LABELS):
         path = path / _LABELS
-    return {
-        SequenceKey("", entry.stem): entry
-        for entry in visible_entries(path)
-        if entry.suffix == ".txt" and not is_folder(entry)
-    }
+    return {SequenceKey("", entry.stem): entry for entry in text_files(path)}
 
 
-def _read_files(files: Files, limits: ReadLimits) -> CsvRows:
-    broken = FaultList()
-    texts = []
-    for path in files.values():
-        try:
-            texts.append(plain_rows(read_bytes(path, _FILE, limits), str(path), blanks=True))
-        except InputError as error:
-            broken.extend(error.faults)
-    if broken:
-        raise InputError(broken.listed())
-    scored = column_count(texts) == len(COLUMNS)
-    columns = COLUMNS if scored else COLUMNS[:-1]
-    names = [str(path) for path in files.values()]
-    return read_plain_files(names, texts, columns, [_KINDS.get(name) for name in columns])
-
-
-def _check_rows(table: Table, side: Side) -> RowChecks:
+def _check_rows(table: RowTable, side: Side) -> RowChecks:
     checks = RowChecks(table)
-    frames, tracks, types = table.wholes["frame"], table.wholes["track_id"], table.texts["type"]
-    expected = f"a whole number from 0 to {MAXIMUM_FRAME_NUMBER}"
-    checks.refuse((frames < 0) | (frames > MAXIMUM_FRAME_NUMBER), "frame", frames, expected)
-    checks.refuse(tracks < NO_TRACK, "track_id", tracks, "-1 (no track), 0 or more")
+    checks.require_frames("frame")
+    checks.require_tracks("track_id")
     if side is Side.DETECTIONS:
-        checks.refuse(
-            types.where(REGION), "type", types, "a class, since a row is a detection", SWAPPED
-        )
-    expected = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
-    for name in CORNERS:
-        column = table.numbers[name]
-        checks.refuse(~(np.abs(column) <= MAXIMUM_COORDINATE_PX), name, column, expected)
-    scores = table.numbers.get("score")
-    if scores is not None and side is Side.DETECTIONS:
-        checks.refuse(~np.isfinite(scores), "score", scores, "a finite number")
+        types, expected = table.strings["type"], "a class, since a row is a detection"
+        checks.refuse(types.where(REGION), "type", types, expected, SWAPPED)
+    checks.require_coordinates(CORNERS)
+    if side is Side.DETECTIONS:
+        checks.require_finite("score")
     return checks
 
 
-def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
-    count, types, tracks = len(table), table.texts["type"], table.wholes["track_id"]
+def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+    count, types, tracks = len(table), table.strings["type"], table.integers["track_id"]
     scores = table.numbers.get("score") if side is Side.DETECTIONS else None
     known = {"truncation": "truncated", "occlusion": "occluded"}
     return RowColumns(
         sequences=sequences,
         sequence_of_row=table.source_of_row,
-        frame_numbers=table.wholes["frame"],
+        frame_numbers=table.integers["frame"],
         frame_flags=np.zeros(count, dtype=np.uint8),
         holds_object=np.ones(count, dtype=np.bool_),
         coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
@@ -159,12 +154,67 @@ def _row_columns(table: Table, sequences: tuple[SequenceKey, ...], side: Side) -
     )
 
 
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """Rows in ``<sequence>.txt``."""
+    del options
+    region = (annotations.flags & ObjectFlag.REGION) != 0
+    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
+    labels = np.where(region, "DontCare", labels)
+    blank = np.array([not label or any(map(str.isspace, label)) for label in labels], dtype=bool)
+    refuse_values(blank, labels, "class", "a class of one word")
+    angles = _constant(annotations, -10)
+    unknown_size, unknown_place = _constant(annotations, -1), _constant(annotations, -1000)
+    columns = [
+        *(labels, _known(annotations, "truncation"), _known(annotations, "occlusion"), angles),
+        *annotations.coordinates.T,
+        *(unknown_size, unknown_size, unknown_size),
+        *(unknown_place, unknown_place, unknown_place, angles),
+    ]
+    if side is Side.DETECTIONS:
+        columns.append(annotations.confidences)
+    rows = object_rows(annotations, " ", *columns)
+    return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+
+
+def _known(annotations: Annotations, name: str) -> FloatArray:
+    """(N,) values of a named column, -1 where they are not known."""
+    column = annotations.columns.get(name)
+    if column is None:
+        return _constant(annotations, _UNKNOWN)
+    return np.where(np.isnan(column), _UNKNOWN, column)
+
+
+def _constant(annotations: Annotations, value: float) -> FloatArray:
+    return np.full(annotations.object_count, value, dtype=np.float64)
+
+
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: Capacity(
+            empty_frames=False,
+            confidences=False,
+            tracks=True,
+            flags=ObjectFlag.REGION,
+            columns=frozenset({"truncation", "occlusion"}),
+        ),
+        Side.DETECTIONS: Capacity(
+            empty_frames=False, tracks=True, columns=frozenset({"truncation", "occlusion"})
+        ),
+    },
+    write=_write,
+)
+
 FORMAT = Format(
     name=NAME,
     title="KITTI tracking text: 17 or 18 values between blanks in rows, a file a sequence",
-    matches=matches,
     read=read,
+    writer=_WRITER,
     pair=pair_text_files,
+    matches=matches,
     first_frame=0,
     first_pixel=0,
 )

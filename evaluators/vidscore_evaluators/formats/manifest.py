@@ -17,7 +17,7 @@ import tomli_w
 
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.formats.files import read_bytes
+from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
 from vidscore_evaluators.specification import BenchmarkSpec, spec_from_dict
@@ -57,7 +57,7 @@ def read_manifest(path: Path) -> BenchmarkSpec:
 def read_document(path: Path) -> dict[str, Any]:
     """Read a TOML file that has a manifest's keys and others; count the frames of its videos.
 
-    Nothing but its videos is checked: what the keys mean is the caller's to judge.
+    Only its videos are checked; the caller judges the other keys.
 
     Raises:
         InputError: If there is no such file.
@@ -80,7 +80,7 @@ def write_manifest(specification: BenchmarkSpec) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
-    """A document with its videos measured, and what is wrong with these."""
+    """A document with its videos measured, and their faults."""
     limits = ReadLimits(maximum_file_bytes=MAXIMUM_BYTES)
     document = _parse(read_bytes(path, "a manifest in TOML", limits), str(path))
     faults: list[Fault] = []
@@ -146,7 +146,7 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
 
 
 def _without_tuples(value: Any) -> Any:
-    """TOML's writer knows lists alone."""
+    """The value with lists for tuples, as TOML's writer needs."""
     if isinstance(value, dict):
         return {key: _without_tuples(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -11,12 +11,17 @@ import numpy as np
 from vidscore_evaluators.annotations import POINT, QUADRILATERAL
 from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats.column_names import COORDINATES, named_columns
-from vidscore_evaluators.formats.fault_list import FaultList, RowChecks
-from vidscore_evaluators.formats.generic_csv import read_table
-from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.formats.table import EMPTY, Kind, Table, TextColumn
-from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text
+from vidscore_evaluators.formats._table import (
+    EMPTY,
+    EXPECTED_STRING,
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_string,
+)
+from vidscore_evaluators.formats.generic import COORDINATES, named_columns, read_table
+from vidscore_evaluators.formats.source import FaultList, Source
 
 
 def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
@@ -25,21 +30,21 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     Args:
         columns: (N,) arrays or sequences by the column names of generic CSV. None and NaN are
             empty fields.
-        name: What to call the whole in messages.
+        name: Name of the source in messages.
 
     Raises:
         InputError: With every fault; ``entry`` is the row.
     """
     named = named_columns(list(columns), name)
-    readers = {Kind.NUMBER: _numbers, Kind.WHOLE: _wholes, Kind.TEXT: _texts}
+    readers = {Kind.NUMBER: _numbers, Kind.INTEGER: _integers, Kind.STRING: _strings}
     faults: list[Fault] = []
-    read: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
+    read: list[tuple[str, Kind, Any]] = []
     lengths = {}
     for own, (typed, values), kind in zip(named.names, columns.items(), named.kinds, strict=True):
         try:
             array = _one_dimension(values)
             lengths[typed] = len(array)
-            read[kind][own] = readers[kind](array)
+            read.append((own, kind, readers[kind](array)))
         except (ValueError, TypeError, OverflowError) as error:
             found = str(error) or "something else"
             expected = f"an array, each entry {_expected(kind)}"
@@ -49,9 +54,10 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
         faults.append(Fault(f"lengths {found}", "columns of one length", source=name))
     if faults:
         raise InputError(faults)
-    table = _table(read, next(iter(lengths.values())), name)
+    rows = np.arange(next(iter(lengths.values())), dtype=np.int64)
+    table = RowTable.of(read, name, rows, "entry")
     reading = read_table(table, name, None)
-    if "class" in table.texts:
+    if "class" in table.strings:
         labels = columns[named.typed.get("class", "class")]
         reading.faults.absorb(_unlabelled(table, _missing(np.asarray(labels))))
     if reading.faults:
@@ -59,20 +65,8 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     return replace(reading.source, warnings=named.notes)
 
 
-def _table(read: Mapping[Kind, dict[str, Any]], count: int, name: str) -> Table:
-    return Table(
-        numbers=read[Kind.NUMBER],
-        wholes=read[Kind.WHOLE],
-        texts=read[Kind.TEXT],
-        sources=(name,),
-        source_of_row=np.zeros(count, dtype=np.int64),
-        positions=np.arange(count, dtype=np.int64),
-        position_name="entry",
-    )
-
-
-def _unlabelled(table: Table, missing: BoolArray) -> FaultList:
-    """Objects without a class beside a column of classes: in an array that is surely a mistake."""
+def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:
+    """Faults for objects without a class beside a column of classes, surely a mistake in arrays."""
     checks = RowChecks(table)
     if missing.any():
         names = [name for name in COORDINATES[QUADRILATERAL] if name in table.numbers]
@@ -98,37 +92,37 @@ def _numbers(array: AnyArray) -> FloatArray:
     return numbers
 
 
-def _wholes(array: AnyArray) -> IntArray:
+def _integers(array: AnyArray) -> IntArray:
     if array.dtype.kind in "iu":
-        wholes = array.astype(np.int64)
-        if not np.array_equal(wholes, array):
+        integers = array.astype(np.int64)
+        if not np.array_equal(integers, array):
             raise ValueError("a number of more than 63 bits")
-        return wholes
+        return integers
     numbers = _numbers(array)
     empty = np.isnan(numbers)
-    wholes = np.where(empty, 0.0, numbers)
-    if (np.abs(wholes) > 2.0**53).any() or (wholes != np.floor(wholes)).any():
+    integers = np.where(empty, 0.0, numbers)
+    if (np.abs(integers) > 2.0**53).any() or (integers != np.floor(integers)).any():
         raise ValueError("a number with a fraction, or too large")
-    return np.where(empty, EMPTY, wholes.astype(np.int64))
+    return np.where(empty, EMPTY, integers.astype(np.int64))
 
 
-def _texts(array: AnyArray) -> TextColumn:
-    """Texts; whole numbers are texts too, since sequences and classes are often numbered."""
+def _strings(array: AnyArray) -> StringColumn:
+    """Strings; integers are strings too, since sequences and classes are often numbered."""
     if array.dtype.kind not in "iuUOf" and array.size:
         raise ValueError(f"values of type {array.dtype}")
-    values, codes = _different(array)
+    values, codes = _distinct(array)
     table: dict[str, int] = {}
     rows = []
     for value in values:
-        text = clean_text(_as_text(value))
+        text = parse_string(_as_string(value))
         if text is None:
-            raise ValueError(f"the text {str(value)[:80]!r}")
+            raise ValueError(f"the string {str(value)[:80]!r}")
         rows.append(table.setdefault(text, len(table)))
-    return TextColumn(np.array(rows, dtype=np.int64)[codes], tuple(table))
+    return StringColumn(np.array(rows, dtype=np.int64)[codes], tuple(table))
 
 
-def _different(array: AnyArray) -> tuple[Sequence[Any], IntArray]:
-    """The different values of an array, and for each entry its value's row."""
+def _distinct(array: AnyArray) -> tuple[Sequence[Any], IntArray]:
+    """The distinct values of an array, and for each entry the index of its value."""
     if array.dtype.kind in "iuf":
         found, codes = np.unique(array, return_inverse=True)
         return found.tolist(), codes.reshape(-1).astype(np.int64)
@@ -149,21 +143,21 @@ def _missing(array: AnyArray) -> BoolArray:
 
 
 def _is_missing(value: Any) -> bool:
-    # What data frames write for nothing differs from itself, or cannot even be compared.
+    # Missing values of data frames differ from themselves, or cannot be compared at all.
     return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
 
 
-def _as_text(value: Any) -> str:
-    """A text, or the digits of a whole number; what is missing is an empty text."""
+def _as_string(value: Any) -> str:
+    """A string, or the digits of an integer; a missing value is an empty string."""
     if isinstance(value, str):
         return value
     if _is_missing(value):
         return ""
     is_number = isinstance(value, int | float | np.integer | np.floating)
     if not is_number or isinstance(value, bool) or value != int(value):
-        raise ValueError(f"{str(value)[:80]!r}, which is no text and no whole number")
+        raise ValueError(f"{str(value)[:80]!r}, which is neither a string nor an integer")
     return str(int(value))
 
 
 def _expected(kind: Kind) -> str:
-    return EXPECTED_TEXT if kind is Kind.TEXT else kind.value
+    return EXPECTED_STRING if kind is Kind.STRING else kind.value

@@ -1,21 +1,24 @@
-"""What reading gives: annotations, where their frames stand in the files, and what was odd."""
+"""What reading gives: annotations, the positions of their frames in the files, and faults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.formats.fault_list import FaultList
-from vidscore_evaluators.formats.packed import InputPath
 from vidscore_evaluators.plausibility.summary import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
+MAXIMUM_FAULTS = 100_000
+"""Faults that one input lists; a file of nothing but broken rows must not fill the memory."""
+
+SHOWN_CHARACTERS = 60
+NOTHING = "nothing"
 NAMES_IN_WARNING = 10
 
 SWAPPED = "you may have swapped --truth and --detections"
@@ -25,9 +28,13 @@ IMAGES = "images"
 """Sequence of images that belong to no video; their frame numbers are the images' own."""
 
 
+Files = Mapping[str, bytes]
+"""Content by relative path; a format of a single file has the one path ``""``."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """How much a reader takes in.
+    """How much a reader accepts.
 
     Attributes:
         maximum_file_bytes: Size of one file.
@@ -42,7 +49,7 @@ class ReadLimits:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions(ReadLimits):
-    """The same, and what the files of some formats leave out.
+    """Limits, and facts that the files of some formats leave out.
 
     Attributes:
         image_size: Width and height in pixels of every image; None where it is not known.
@@ -58,9 +65,9 @@ class Numbering:
     Attributes:
         frames: Sequence and frame number of each image, by its number or other id.
         labels: Name of each class number.
-        files: File of each image, in the order of `frames`; empty where it is not said.
-        image_names: Of detections that name their images: the name by the frame number that
-            stands for it until the truth is known.
+        files: File of each image, in the order of `frames`; empty where unknown.
+        image_names: For detections that name their images: the name of each provisional frame
+            number, which is replaced once the truth is known.
     """
 
     frames: Mapping[int | str, tuple[SequenceKey, int]] = field(default_factory=dict)
@@ -70,8 +77,8 @@ class Numbering:
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Where the frames of annotations stand.
+class SourcePositions:
+    """Where the frames of annotations are in the files.
 
     Attributes:
         sources: Names of the files.
@@ -85,7 +92,7 @@ class Places:
     positions: IntArray
     position_name: Literal["line", "entry"]
 
-    def take_frames(self, rows: BoolArray) -> Places:
+    def take_frames(self, rows: BoolArray) -> SourcePositions:
         """Keep some frames."""
         return replace(
             self,
@@ -102,8 +109,8 @@ class Places:
         return replace(fault, source=source, line=None, entry=position)
 
 
-def join_places(parts: Sequence[Places]) -> Places:
-    """The places of frames that are put one after the other; at least one part."""
+def join_positions(parts: Sequence[SourcePositions]) -> SourcePositions:
+    """The positions of concatenated frames; at least one part."""
     first = np.cumsum([0, *(len(part.sources) for part in parts)])[:-1].tolist()
     return replace(
         parts[0],
@@ -123,17 +130,17 @@ class Source:
         annotations: What was read.
         name: Path as the user gave it, or the side where there is none.
         format: Name of its format; None where it came as arrays.
-        places: Where its frames stand; None where it came as arrays.
-        warnings: What a reader of the scores should know.
-        numbering: What its numbers stand for, where its format has such and the files say so.
+        positions: Where its frames are in the files; None where it came as arrays.
+        warnings: Warnings for those who read the scores.
+        numbering: Meaning of its numbers, where its format has such and the files define them.
         image_sizes: Width and height in pixels of the largest image of each sequence, where the
-            files or the reader's options say it.
+            files or the reader's options give it.
     """
 
     annotations: Annotations
     name: str
     format: str | None = None
-    places: Places | None = None
+    positions: SourcePositions | None = None
     warnings: tuple[ReportWarning, ...] = ()
     numbering: Numbering | None = None
     image_sizes: ImageSizes = field(default_factory=dict)
@@ -141,20 +148,20 @@ class Source:
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.
 
-        The fault's field is a column of annotations, which the file may not have: it is dropped.
+        The fault's field is a column of annotations, which the file may not have, so it is dropped.
         """
-        if self.places is None or fault.entry is None:
+        if self.positions is None or fault.entry is None:
             return replace(fault, source=self.name)
-        return self.places.located(replace(fault, field=None), fault.entry)
+        return self.positions.located(replace(fault, field=None), fault.entry)
 
     def place_of(self, sequence: SequenceKey, frame: int) -> str:
         """File and line, or entry, of a frame; the source's name where it came as arrays."""
         annotations = self.annotations
-        if self.places is None or sequence not in annotations.sequences:
+        if self.positions is None or sequence not in annotations.sequences:
             return self.name
         of_sequence = annotations.frame_sequences == annotations.sequences.index(sequence)
         rows = np.flatnonzero(of_sequence & (annotations.frame_numbers == frame))
-        return self.places.located(Fault("", ""), int(rows[0])).place if len(rows) else self.name
+        return self.positions.located(Fault("", ""), int(rows[0])).place if len(rows) else self.name
 
     def without_frames(
         self, dropped: BoolArray, unknown: frozenset[SequenceKey] = frozenset()
@@ -165,18 +172,65 @@ class Source:
         return replace(
             self,
             annotations=kept.with_tables(table, kept.labels),
-            places=None if self.places is None else self.places.take_frames(~dropped),
+            positions=None if self.positions is None else self.positions.take_frames(~dropped),
         )
+
+
+@dataclass(eq=False)
+class FaultList:
+    """Faults in the order in which they were found; those beyond `MAXIMUM_FAULTS` are only counted.
+
+    Attributes:
+        kept: The faults within the bound.
+        total: Number of all faults.
+    """
+
+    kept: list[Fault] = field(default_factory=list)
+    total: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return self.total > 0
+
+    def add(self, fault: Fault) -> None:
+        """Add one."""
+        self.total += 1
+        if len(self.kept) < MAXIMUM_FAULTS:
+            self.kept.append(fault)
+
+    def extend(self, faults: Iterable[Fault]) -> None:
+        """Add several."""
+        for fault in faults:
+            self.add(fault)
+
+    def absorb(self, other: FaultList) -> None:
+        """Add those of another list, counted ones included."""
+        self.extend(other.kept)
+        self.total += other.total - len(other.kept)
+
+    def relocated(self, place: Callable[[Fault], Fault]) -> FaultList:
+        """The same faults, each with the place that a function gives it."""
+        return FaultList([place(fault) for fault in self.kept], self.total)
+
+    def listed(self) -> list[Fault]:
+        """The faults by place and, where there are more than the bound, one that says so."""
+        faults = sorted(
+            self.kept, key=lambda one: (one.source or "", one.line or 0, one.entry or 0)
+        )
+        rest = self.total - len(faults)
+        if rest:
+            faults.append(Fault(f"{rest} more faults", f"at most {MAXIMUM_FAULTS} to be listed"))
+        return faults
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a reader makes of a path.
+    """The outcome of reading a path.
 
     Attributes:
         source: What could be read.
-        faults: What is wrong with rows and entries; those are not in `source`.
-        skipped: Rows and entries that are not in `source`.
+        faults: Faults of rows and entries, which are left out of `source`.
+        skipped: Number of rows and entries left out.
     """
 
     source: Source
@@ -186,48 +240,25 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class PairReading:
-    """What a format makes of detections beside their truth.
+    """The outcome of holding detections to their truth.
 
     Attributes:
         detections: The detections without what does not fit the truth.
         faults: What does not fit.
-        skipped: Entries or files that are not in `detections`.
+        skipped: Number of entries or files left out of `detections`.
     """
 
     detections: Source
-    faults: FaultList
+    faults: FaultList = field(default_factory=FaultList)
     skipped: int = 0
 
 
-@dataclass(frozen=True)
-class Format:
-    """A file format.
-
-    Attributes:
-        name: Its name on the command line.
-        title: One line for lists.
-        matches: Whether a path is of this format, by its content; given its first bytes, which
-            are empty for a folder.
-        read: Reads one side. Raises InputError where nothing can be read.
-        pair: Checks detections against truth, given the sequences that are known.
-        first_frame: Number of the first frame of a video, where the format says so.
-        first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
-            format says so.
-    """
-
-    name: str
-    title: str
-    matches: Callable[[InputPath, bytes], bool]
-    read: Callable[[InputPath, Side, ReadOptions], Reading]
-    pair: Callable[[Source, Source, frozenset[SequenceKey]], PairReading]
-    first_frame: int | None = None
-    first_pixel: int | None = None
-
-
-def accept_pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """The pair check of a format that asks nothing more of detections than to be readable."""
-    del truth, known
-    return PairReading(detections, FaultList())
+def show_text(text: str) -> str:
+    """A string from a user's file, quoted and cut; `NOTHING` for an empty one."""
+    if not text:
+        return NOTHING
+    shown = repr(text[: SHOWN_CHARACTERS + 1])
+    return shown if len(text) <= SHOWN_CHARACTERS else f"{shown[:SHOWN_CHARACTERS]}...'"
 
 
 def listed_names(names: Sequence[str]) -> str:
@@ -240,8 +271,3 @@ def listed_names(names: Sequence[str]) -> str:
 def sequence_name(key: SequenceKey) -> str:
     """``Tower/001``; the sequence alone where there is no domain."""
     return "/".join(filter(None, key))
-
-
-def no_frames(source: Source) -> BoolArray:
-    """(F,) no frame of the source."""
-    return np.zeros(source.annotations.frame_count, dtype=np.bool_)

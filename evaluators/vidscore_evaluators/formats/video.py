@@ -1,6 +1,6 @@
 """Count the frames of videos and image folders with OpenCV, by decoding them.
 
-What a container claims is often wrong, and what counts is what a detector could have seen.
+What a container claims is often wrong, and only frames that a detector could have seen count.
 """
 
 from __future__ import annotations

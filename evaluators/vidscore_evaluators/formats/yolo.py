@@ -23,12 +23,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, SequenceKey, Side
-from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey, Side
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats.csv_columns import CsvRows, plain_rows
-from vidscore_evaluators.formats.fault_list import FaultList, RowChecks, show_text
-from vidscore_evaluators.formats.files import (
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
     is_file,
     is_folder,
     read_bytes,
@@ -36,22 +36,43 @@ from vidscore_evaluators.formats.files import (
     require_folder,
     visible_entries,
 )
-from vidscore_evaluators.formats.packed import InputPath
-from vidscore_evaluators.formats.plain_rows import column_count, read_plain_files
-from vidscore_evaluators.formats.row_frames import RowColumns, group_rows
-from vidscore_evaluators.formats.sequence_files import check_files, pair_sequences
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    ImageNumbers,
+    WriteOptions,
+    Writer,
+    file_name,
+    unnamed_remarks,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
+from vidscore_evaluators.formats._sequence_files import (
+    check_files,
+    pair_sequences,
+    read_blank_separated,
+    to_reading,
+)
+from vidscore_evaluators.formats._table import (
+    EXPECTED_STRING,
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    parse_integer,
+    parse_number,
+    parse_string,
+)
 from vidscore_evaluators.formats.source import (
     IMAGES,
-    Format,
+    Files,
     Numbering,
     PairReading,
     Reading,
     ReadLimits,
     ReadOptions,
     Source,
+    show_text,
 )
-from vidscore_evaluators.formats.table import Kind, Table, TextColumn
-from vidscore_evaluators.formats.texts import EXPECTED_TEXT, clean_text, read_number, read_whole
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "yolo-text"
@@ -59,8 +80,9 @@ CLASSES_FILE = "classes.txt"
 """Names of the classes, one a line, in the order of their numbers."""
 
 COLUMNS = ("class", "cx", "cy", "width", "height", "confidence")
+_KINDS = {"class": Kind.INTEGER, **dict.fromkeys(COLUMNS[1:], Kind.NUMBER)}
 GREATEST_PART = 1e3
-"""Greatest centre and size, in images; a larger one is surely in pixels of something vast."""
+"""Greatest centre and size, in images; a larger one must be in pixels."""
 
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
@@ -87,15 +109,18 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
         expected = f"at most maximum_files = {options.maximum_files}"
         raise InputError([Fault(f"{len(frames)} files", expected, source=str(path))])
     names = _class_names(path, options)
-    rows = _read_files(list(frames.values()), options)
+    rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
     checks = _check_rows(rows.table, side, names)
-    rows.faults.absorb(checks.faults)
-    good = rows.table.without(checks.faulty)
-    annotations, places = group_rows(*_with_files(good, frames, names, side, options.image_size))
-    source = Source(annotations, str(path), NAME, places)
-    if names:
-        source = replace(source, numbering=Numbering(labels=dict(enumerate(names))))
-    return Reading(source, rows.faults, rows.skipped + int(checks.faulty.sum()))
+    image_size = options.image_size
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        return _with_files(table, frames, names, side, image_size)
+
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    if not names:
+        return reading
+    numbering = Numbering(labels=dict(enumerate(names)))
+    return replace(reading, source=replace(reading.source, numbering=numbering))
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -117,12 +142,11 @@ def matches(path: InputPath, head: bytes) -> bool:
     folders = [path, *_folders(path)]
     heads = (read_head(file, _FILE) for folder in folders for file in _text_files(folder))
     first = next((head for head in heads if head.strip()), b"")
-    lines = first.decode("utf-8-sig", errors="replace").splitlines() or [""]
-    fields = lines[0].split()
+    fields = first_line(first).split()
     return (
         len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS)
-        and read_whole(fields[0]) is not None
-        and all(read_number(field) is not None for field in fields)
+        and parse_integer(fields[0]) is not None
+        and all(parse_number(field) is not None for field in fields)
     )
 
 
@@ -158,15 +182,12 @@ def _folders(path: InputPath) -> list[InputPath]:
 
 
 def _text_files(folder: InputPath) -> list[InputPath]:
-    return [
-        entry
-        for entry in visible_entries(folder)
-        if entry.suffix == ".txt" and entry.name != CLASSES_FILE
-    ]
+    entries = visible_entries(folder)
+    return [file for file in entries if file.suffix == ".txt" and file.name != CLASSES_FILE]
 
 
 def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
-    """Names of the classes, by number; empty where no file says them."""
+    """Names of the classes, by number; empty without a file of them."""
     candidates = [folder / CLASSES_FILE for folder in (path, *_folders(path))]
     file = next((file for file in candidates if is_file(file)), None)
     if file is None:
@@ -174,9 +195,9 @@ def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
     text = read_bytes(file, "a file of class names", limits).decode(errors="surrogateescape")
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip("\n").split("\n")
     faults = [
-        Fault(show_text(line), EXPECTED_TEXT, source=str(file), line=number)
+        Fault(show_text(line), EXPECTED_STRING, source=str(file), line=number)
         for number, line in enumerate(lines, start=1)
-        if not clean_text(line)
+        if not parse_string(line)
     ]
     names = [line.strip() for line in lines]
     first = {name: number for number, name in reversed(list(enumerate(names, start=1)))}
@@ -190,27 +211,12 @@ def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_files(files: list[InputPath], limits: ReadLimits) -> CsvRows:
-    broken = FaultList()
-    texts = []
-    for path in files:
-        try:
-            texts.append(plain_rows(read_bytes(path, _FILE, limits), str(path), blanks=True))
-        except InputError as error:
-            broken.extend(error.faults)
-    if broken:
-        raise InputError(broken.listed())
-    columns = COLUMNS if column_count(texts) == len(COLUMNS) else COLUMNS[:-1]
-    kinds: list[Kind | None] = [Kind.WHOLE, *[Kind.NUMBER] * (len(columns) - 1)]
-    return read_plain_files([str(path) for path in files], texts, columns, kinds)
-
-
 # --- rows ------------------------------------------------------------------------------------
 
 
-def _check_rows(table: Table, side: Side, names: tuple[str, ...]) -> RowChecks:
+def _check_rows(table: RowTable, side: Side, names: tuple[str, ...]) -> RowChecks:
     checks = RowChecks(table)
-    classes = table.wholes["class"]
+    classes = table.integers["class"]
     most = len(names) or MOST_CLASSES
     expected = f"the number of a class, 0 to {most - 1}"
     checks.refuse((classes < 0) | (classes >= most), "class", classes, expected)
@@ -220,56 +226,39 @@ def _check_rows(table: Table, side: Side, names: tuple[str, ...]) -> RowChecks:
         fits = (column >= least) & (column <= GREATEST_PART)
         expected = f"a part of the image, {least:g} to {GREATEST_PART:g}"
         checks.refuse(~fits, name, column, expected)
-    confidences = table.numbers.get("confidence")
-    if confidences is not None and side is Side.DETECTIONS:
-        checks.refuse(~np.isfinite(confidences), "confidence", confidences, "a finite number")
+    if side is Side.DETECTIONS:
+        checks.require_finite("confidence")
     return checks
 
 
 def _with_files(
-    table: Table,
+    table: RowTable,
     frames: Frames,
     names: tuple[str, ...],
     side: Side,
     image_size: tuple[int, int],
-) -> tuple[RowColumns, Table]:
-    """Rows of the table after one for each file, which lists its frame."""
-    sequences = tuple(sorted({key for key, _ in frames}))
-    rank = {key: index for index, key in enumerate(sequences)}
-    of_file = np.array([rank[key] for key, _ in frames], dtype=np.int64)
-    numbers = np.array([number for _, number in frames], dtype=np.int64)
-    files, count = len(frames), len(frames) + len(table)
-    owners = np.concatenate([np.arange(files), table.source_of_row])
-    codes = np.concatenate([np.zeros(files, dtype=np.int64), table.wholes["class"]])
+) -> tuple[RowColumns, RowTable]:
+    """The rows, after one for each file, which lists its frame."""
+    sequences, of_file, numbers = index_frames(frames)
+    classes = table.integers["class"]
+    scores = table.numbers.get("confidence") if side is Side.DETECTIONS else None
+    owners, count, files = table.source_of_row, len(table), np.arange(len(frames))
     rows = RowColumns(
         sequences=sequences,
         sequence_of_row=of_file[owners],
         frame_numbers=numbers[owners],
         frame_flags=np.zeros(count, dtype=np.uint8),
-        holds_object=np.arange(count) >= files,
-        coordinates=np.concatenate([np.zeros((files, 4)), _boxes(table, image_size)]),
-        labels=_labels(codes, names),
-        confidences=np.concatenate([np.ones(files), _confidences(table, side)]),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=_boxes(table, image_size),
+        labels=StringColumn(classes, names) if names else StringColumn.of_integers(classes),
+        confidences=np.ones(count) if scores is None else scores,
         track_ids=np.full(count, NO_TRACK, dtype=np.int64),
         flags=np.zeros(count, dtype=np.uint8),
     )
-    positions = np.concatenate([np.ones(files, dtype=np.int64), table.positions])
-    return rows, replace(table, source_of_row=owners, positions=positions)
+    return with_listed_frames(rows, table, (of_file, numbers), (files, np.ones_like(files)))
 
 
-def _confidences(table: Table, side: Side) -> FloatArray:
-    found = table.numbers.get("confidence")
-    return np.ones(len(table)) if found is None or side is Side.TRUTH else found
-
-
-def _labels(codes: IntArray, names: tuple[str, ...]) -> TextColumn:
-    if names:
-        return TextColumn(codes, names)
-    used, index = np.unique(codes, return_inverse=True)
-    return TextColumn(index.reshape(-1).astype(np.int64), tuple(map(str, used.tolist())))
-
-
-def _boxes(table: Table, image_size: tuple[int, int]) -> FloatArray:
+def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
     """(N, 4) upright boxes in pixels."""
     width, height = image_size
     cx, cy, across, down = (table.numbers[name] for name in ("cx", "cy", "width", "height"))
@@ -282,11 +271,59 @@ def _boxes(table: Table, image_size: tuple[int, int]) -> FloatArray:
     return np.stack(edges, axis=1)
 
 
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    if options.image_size is None:
+        raise InputError(
+            [Fault("no size of images", "the size of images, of which coordinates are parts")]
+        )
+    images = ImageNumbers.of(annotations, options)
+    lines = _lines(annotations, images, side, options.image_size)
+    files = {CLASSES_FILE: "".join(f"{name}\n" for name in images.names).encode()}
+    starts = annotations.frame_starts.tolist()
+    for row, number in enumerate(annotations.frame_numbers.tolist()):
+        name = annotations.sequences[annotations.frame_sequences[row]].sequence
+        folder = file_name(name, "sequence")
+        content = "".join(lines[starts[row] : starts[row + 1]])
+        files[f"{folder}/{number:06d}.txt"] = content.encode()
+    return files
+
+
+def _lines(
+    annotations: Annotations, images: ImageNumbers, side: Side, image_size: tuple[int, int]
+) -> list[str]:
+    """The row of each object."""
+    width, height = image_size
+    x1, y1, x2, y2 = annotations.coordinates.T
+    classes = images.of_labels(annotations)[annotations.label_indices].tolist()
+    parts = [(x1 + x2) / 2 / width, (y1 + y2) / 2 / height, (x2 - x1) / width, (y2 - y1) / height]
+    columns = [np.asarray(part).tolist() for part in parts]
+    if side is Side.DETECTIONS:
+        columns.append(annotations.confidences.tolist())
+    return [
+        " ".join([str(number), *map(repr, values)]) + "\n"
+        for number, *values in zip(classes, *columns, strict=True)
+    ]
+
+
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: Capacity(confidences=False),
+        Side.DETECTIONS: Capacity(),
+    },
+    write=_write,
+    remarks=unnamed_remarks,
+)
+
 FORMAT = Format(
     name=NAME,
     title="YOLO text: class, centre and size in parts of the image, a file a frame",
-    matches=matches,
     read=read,
+    writer=_WRITER,
     pair=pair,
+    matches=matches,
     first_pixel=0,
 )

@@ -1,28 +1,115 @@
-"""Whole analyses: one piece of work with one document as its outcome.
+"""Whole analyses: one piece of work whose outcome is one document, which is printed, sent and kept.
 
 A command line runs them in its own process, a server in another one; the document is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.trust.criterion_test import Candidate, Plan, run_criterion_test
-from vidscore_evaluators.trust.ranking import Questions, examine
-from vidscore_evaluators.trust.ranking_document import ranking_document
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.criterion import Candidate, Plan, run_criterion_test
+from vidscore_evaluators.trust.ranking import (
+    Questions,
+    RankingTrust,
+    Sweep,
+    distances_between,
+    examine,
+)
+from vidscore_evaluators.trust.resampling import Bootstrap, NoiseEffect
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, Request
-from vidscore_evaluators.trust.tables import error_rows, indicator_rows
+from vidscore_evaluators.trust.tables import INDICATORS, error_rows, indicator_rows
+
+
+def ranking_document(
+    systems: Sequence[str], examined: Sequence[RankingTrust], seed: int
+) -> dict[str, Any]:
+    """Everything as JSON can hold it.
+
+    Args:
+        systems: Names of the systems.
+        examined: Their ranking by each evaluator.
+        seed: Seed of the order of ties in indicators.
+    """
+    return {
+        "systems": list(systems),
+        "rankings": [_document(systems, one, seed) for one in examined],
+        "kendall_distances": distances_between(examined),
+    }
+
+
+def _document(systems: Sequence[str], one: RankingTrust, seed: int) -> dict[str, Any]:
+    return {
+        "evaluator": one.evaluator.name,
+        "parameters": parameter_values(one.evaluator.parameters),
+        "ranks": dict(zip(systems, one.ranks.tolist(), strict=True)),
+        "scores": {
+            measure: dict(zip(systems, values, strict=True))
+            for measure, values in one.scores.items()
+        },
+        "sweeps": [_sweep(systems, sweep, seed) for sweep in one.sweeps],
+        "bootstrap": None if one.bootstrap is None else _draws(systems, one.bootstrap),
+        "noise": None if one.noise is None else _noise(one.noise),
+    }
+
+
+def _sweep(systems: Sequence[str], sweep: Sweep, seed: int) -> dict[str, Any]:
+    found = sweep.indicators(seed)
+    values = (found.switches, found.distortion, found.sensitivity)
+    return {
+        "parameter": sweep.parameter,
+        "values": list(sweep.values),
+        "ranks": dict(zip(systems, sweep.ranks.T.tolist(), strict=True)),
+        "scores": {
+            measure: dict(zip(systems, map(list, zip(*rows, strict=True)), strict=True))
+            for measure, rows in sweep.scores.items()
+        },
+        "indicators": {name: float(value) for name, value in zip(INDICATORS, values, strict=True)},
+    }
+
+
+def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
+    return {
+        "draws": drawn.draws,
+        "coverage": drawn.coverage,
+        "intervals": [
+            {
+                "system": system,
+                "domain": domain,
+                "class": class_,
+                "measure": measure,
+                "value": interval.value,
+                "low": interval.low,
+                "high": interval.high,
+            }
+            for system, intervals in zip(systems, drawn.intervals, strict=True)
+            for (domain, class_, measure), interval in intervals.items()
+        ],
+        "above": drawn.above.tolist(),
+        "groups": [[systems[row] for row in group] for group in drawn.groups],
+    }
+
+
+def _noise(noise: NoiseEffect) -> dict[str, Any]:
+    return {
+        "bound_px": noise.bound_px,
+        "trials": len(noise.trials),
+        "changed": noise.changed,
+        "kendall_distance": noise.distance,
+        "above": noise.above.tolist(),
+    }
+
 
 Document = dict[str, Any]
-"""Texts, numbers, lists and tables, as JSON can hold them."""
+"""Strings, numbers, lists and dictionaries, as JSON holds them."""
 
 StageProgress = Callable[[str, int, int], None]
-"""Called with (what is being done, pieces of it done, pieces in all; 0 where that is not known)."""
+"""Called with (the stage, its pieces done, its pieces in all; 0 where that is unknown)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +117,9 @@ class RankingAnalysis:
     """How far the ranking of some systems can be relied on.
 
     Attributes:
-        evaluators: Who ranks.
+        evaluators: The evaluators that rank.
         contest: The systems.
-        questions: What is asked.
+        questions: What to examine.
     """
 
     evaluators: tuple[Request, ...]
@@ -44,7 +131,7 @@ class RankingAnalysis:
 
         Args:
             workers: Processes to use; the document does not depend on it.
-            progress: Told how far it is.
+            progress: Called as the work proceeds.
 
         Raises:
             InputError: If there are fewer than two systems, or an input breaks a rule.
@@ -83,7 +170,7 @@ class CriterionAnalysis:
 
         Args:
             workers: Processes to use; the document does not depend on it.
-            progress: Told how far it is.
+            progress: Called as the work proceeds.
 
         Raises:
             InputError: If a criterion cannot judge the scenes of the test.

@@ -1,4 +1,4 @@
-"""Mathematical consistency: is a dissimilarity a metric, and if not, what shows it at the least?
+"""Mathematical consistency: is a dissimilarity a metric, and if not, what is the smallest proof?
 
 Source: the paper, section 3.3 and appendix 1. A metric is 0 for equal sets and no others
 (identity), the same both ways (symmetry), and never longer than a detour (triangle inequality).
@@ -22,10 +22,15 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.evaluator import Evaluator, Measure
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.dissimilarities import Judge, ranking_measures
-from vidscore_evaluators.trust.sanity.families import CLASS_NAMES, Objects, Scene, as_annotations
+from vidscore_evaluators.trust.sanity.families import (
+    CLASS_NAMES,
+    Objects,
+    SanityScene,
+    as_annotations,
+)
 
 SHIFTS_PX = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 12.0, 18.0, 25.0)
-"""Where objects may stand along a line: near each other, and too far to have anything in common."""
+"""Positions of objects along a line: near each other, and too far to have anything in common."""
 
 SIDE_PX = 10.0
 TOLERANCE = 1e-9
@@ -45,7 +50,7 @@ class Place:
     """One object: a square, or the point in its middle.
 
     Attributes:
-        shift_px: Where it stands along the line.
+        shift_px: Its position along the line.
         frame: Its frame, from 0.
         track: Its track.
     """
@@ -60,7 +65,7 @@ ObjectSet = tuple[Place, ...]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """What shows that a law does not hold.
+    """Sets that break a law.
 
     Attributes:
         law: The law.
@@ -75,7 +80,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Consistency:
-    """What a search has found.
+    """The outcome of a search.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -139,7 +144,7 @@ def object_sets(count: int, seed: int, *, tracks: bool) -> list[ObjectSet]:
 
 
 def _named_in_order(objects: Iterable[tuple[int, float]]) -> ObjectSet:
-    """Objects by moment, which is a frame of a track; tracks are numbered as they come.
+    """Objects by moment, which is a frame of a track; tracks are numbered in order of appearance.
 
     Sets of tracks that differ in nothing but the numbers of their tracks are equal.
     """
@@ -168,7 +173,7 @@ def _compare(
     """(N, N) dissimilarities; the first index is the reference."""
     frame_count = FRAMES if evaluator.needs.tracks else 1
     sides = [_side(objects, frame_count) for objects in sets]
-    scenes: list[Scene] = [(truth, detections) for truth in sides for detections in sides]
+    scenes: list[SanityScene] = [(truth, detections) for truth in sides for detections in sides]
     judge = Judge.of(evaluator, measure, scenes[:: max(1, len(scenes) // 20)])
     values = []
     for first in range(0, len(scenes), SCENES_AT_ONCE):

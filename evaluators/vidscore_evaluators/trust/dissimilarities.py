@@ -1,4 +1,4 @@
-"""What evaluators say of many scenes: the dissimilarity that each declares, at values of a grid.
+"""Judging many scenes: the dissimilarity that an evaluator declares, at values of a grid.
 
 Many scenes are scored in one tally, each as a domain of its own. Where an evaluator has no figures
 of single domains, those of the one sequence of each domain are taken; where these are not what
@@ -28,13 +28,13 @@ from vidscore_evaluators.evaluator import Dissimilarity, Evaluator, Measure
 from vidscore_evaluators.jobs import sweep, with_parameter
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.report import Number, Scores
-from vidscore_evaluators.trust.sanity.families import Scene
+from vidscore_evaluators.trust.sanity.families import SanityScene
 
 _NONE = Dissimilarity.NONE
 
 
 class Level(StrEnum):
-    """Where the figure of a scene stands in a report of many."""
+    """Which rows of a report of many scenes hold the figures of single ones."""
 
     DOMAIN = "domain"
     SEQUENCE = "sequence"
@@ -98,7 +98,7 @@ class Judge:
     Attributes:
         evaluator: The evaluator.
         measure: Its measure, which has a dissimilarity form.
-        level: Where figures of single scenes stand.
+        level: Which rows hold the figures of single scenes.
     """
 
     evaluator: Evaluator[Any]
@@ -106,13 +106,15 @@ class Judge:
     level: Level
 
     @classmethod
-    def of(cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[Scene]) -> Judge:
-        """Find out where figures of single scenes stand.
+    def of(
+        cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[SanityScene]
+    ) -> Judge:
+        """Find the rows that hold the figures of single scenes.
 
         Args:
             evaluator: The evaluator.
             measure: Its measure.
-            examples: Scenes; what stands there must be what each of them scores alone.
+            examples: Scenes, each of which must have the same figure there as alone.
         """
         alone = cls(evaluator, measure, Level.ALONE)
         expected = alone.judge(examples)
@@ -122,7 +124,7 @@ class Judge:
                 return judge
         return alone
 
-    def judge(self, scenes: Sequence[Scene]) -> FloatArray:
+    def judge(self, scenes: Sequence[SanityScene]) -> FloatArray:
         """(K,) dissimilarities of K scenes; NaN where undefined."""
 
         def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
@@ -131,7 +133,7 @@ class Judge:
         judged: FloatArray = self._judged(scenes, scored)[0]
         return judged
 
-    def judge_grid(self, scenes: Sequence[Scene], parameter: str) -> FloatArray:
+    def judge_grid(self, scenes: Sequence[SanityScene], parameter: str) -> FloatArray:
         """(V, K) dissimilarities of K scenes at the V values of a parameter's usable grid."""
         values = usable_grid(self.evaluator, parameter)
 
@@ -142,13 +144,13 @@ class Judge:
 
     def _judged(
         self,
-        scenes: Sequence[Scene],
+        scenes: Sequence[SanityScene],
         scored: Callable[[Annotations, Annotations], list[Scores]],
     ) -> FloatArray:
-        """(V, K) dissimilarities out of what V scorings of all scenes together give."""
+        """(V, K) dissimilarities out of V scorings of all scenes together."""
         if self.level is Level.ALONE:
             values = [
-                [_whole(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
+                [_overall(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
                 for scene in scenes
             ]
             judged: FloatArray = self._dissimilarities(values).T
@@ -165,17 +167,17 @@ class Judge:
         one_minus = self.measure.dissimilarity is Dissimilarity.ONE_MINUS
         return 1.0 - table if one_minus else table
 
-    def _fitted(self, scene: Scene) -> Scene:
+    def _fitted(self, scene: SanityScene) -> SanityScene:
         needs = self.evaluator.needs
         return fitted(scene[0], needs.truth_arities), fitted(scene[1], needs.detection_arities)
 
 
 def domain_names(count: int) -> list[str]:
-    """Names of the domains that stand for so many scenes."""
+    """Names of the domains of so many scenes."""
     return [f"scene-{index:06d}" for index in range(count)]
 
 
-def join_scenes(scenes: Sequence[Scene]) -> Scene:
+def join_scenes(scenes: Sequence[SanityScene]) -> SanityScene:
     """All scenes as one, each in a domain of its own."""
     names = domain_names(len(scenes))
     truth, detections = (
@@ -209,7 +211,7 @@ def _in_domain(annotations: Annotations, domain: str) -> Annotations:
     return replace(annotations, sequences=keys)
 
 
-def _whole(scores: Scores, measure: str) -> Number:
+def _overall(scores: Scores, measure: str) -> Number:
     """A score over everything."""
     for domain, class_, sequence, value in _entries(scores, measure):
         if domain is None and class_ is None and sequence is None:

@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+BASES = ("iou", "giou")
+"""Base similarities of boxes that the paper compares."""
+
 OPTIMUM, M_PARTIAL, M_FULL = "optimum", "m_partial", "m_full"
 
 Setting = float | str | None
-"""A value of the swept parameter, what is made of all values, or None where there is none."""
+"""A value of the swept parameter, name of an aggregate over values, or None where none is swept."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class PaperCriterion:
         evaluator: Name of the evaluator.
         measure: The measure that is the score.
         parameters: Parameters that differ from the default.
-        swept: Parameter that stands for the paper's threshold; None where there is none.
+        swept: Parameter for the paper's threshold; None where there is none.
         by_cutoff: Whether that parameter is a cut-off c of distances, which belongs to the
             threshold 1 - c (IoU) or 1 - 2 c (GIoU).
     """

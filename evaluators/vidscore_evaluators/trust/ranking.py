@@ -1,4 +1,12 @@
-"""How far the ranking of a set of systems can be relied on: everything about it in one place."""
+"""How far the ranking of a set of systems can be relied on, by one evaluator after another.
+
+`examine` asks whether the order would change with another threshold (`sweeps`, here), with other
+sequences, or with slightly different annotations (`vidscore_evaluators.trust.resampling`).
+
+Source: the paper, sections 3.1 and 6 and appendix 2. A sweep goes through the grid of every
+parameter that declares one, with the other parameters unchanged, and through the minimum confidence
+of a detection where systems have confidences.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +16,158 @@ from typing import Any
 
 import numpy as np
 
+from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.jobs import sweep
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Number
-from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.trust.bootstrap import COVERAGE, DRAWS, Bootstrap, bootstrap
-from vidscore_evaluators.trust.criterion_test import MOST_SEED
-from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect
-from vidscore_evaluators.trust.ranking_sweep import Sweep, sweeps
-from vidscore_evaluators.trust.rankings import kendall_distances
-from vidscore_evaluators.trust.systems import Contest, bare_report, rank_reports
+from vidscore_evaluators.runtime import Progress, map_in_order
+from vidscore_evaluators.trust.criterion import MOST_SEED
+from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    DRAWS,
+    TRIALS,
+    Bootstrap,
+    NoiseEffect,
+    bootstrap,
+    noise_effect,
+)
+from vidscore_evaluators.trust.systems import (
+    Contest,
+    Indicators,
+    Request,
+    bare_report,
+    indicators,
+    kendall_distances,
+    rank_reports,
+    ranks_of_keys,
+)
+
+CONFIDENCE = "least confidence"
+"""Name of the sweep over confidences; no parameter can have a space in its name."""
+
+CONFIDENCES = tuple(step / 20 for step in range(20))
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Ranks of K systems at V values of a parameter.
+
+    Attributes:
+        parameter: The parameter.
+        values: (V,) its values.
+        ranks: (V, K) ranks, 1 for the best.
+        scores: For each measure that ranks, V rows of K scores.
+    """
+
+    parameter: str
+    values: tuple[float, ...]
+    ranks: IntArray
+    scores: Mapping[str, list[list[Number]]]
+
+    def indicators(self, seed: int) -> Indicators:
+        """How much ranks depend on the parameter (appendix 2)."""
+        return indicators(self.ranks.astype(np.float64), seed)
+
+
+def sweeps(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Sweep, ...]:
+    """Rank systems at every value of every grid.
+
+    Args:
+        evaluator: The evaluator, with the parameters that stay.
+        contest: The systems.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (grids of single systems done, those in all).
+
+    Returns:
+        A sweep for each parameter that declares a grid, and one over confidences.
+    """
+    grids = {name: usable_grid(evaluator, name) for name in swept_parameters(evaluator)}
+    if evaluator.needs.confidences and _have_confidences(contest):
+        grids[CONFIDENCE] = CONFIDENCES
+    request = Request.of(evaluator)
+    jobs = [
+        _SweepJob(request, parameter, values, contest.truth, detections)
+        for parameter, values in grids.items()
+        for detections in contest.systems.values()
+    ]
+    columns = iter(map_in_order(_judge, jobs, workers=workers, progress=progress))
+    return tuple(
+        _sweep(parameter, values, [next(columns) for _ in contest.systems])
+        for parameter, values in grids.items()
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _SweepJob:
+    """One system, to be judged at every value of a grid."""
+
+    request: Request
+    parameter: str
+    values: tuple[float, ...]
+    truth: Annotations
+    detections: Annotations
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A system at one value: its rank key, and the measures behind it."""
+
+    rank_key: RankKey
+    scores: Mapping[str, Number]
+
+
+def _judge(job: _SweepJob) -> list[_Judged]:
+    evaluator = job.request.create()
+    if job.parameter == CONFIDENCE:
+        scored = [
+            evaluator.scores(evaluator.tally(job.truth, _surer(job.detections, value)))
+            for value in job.values
+        ]
+    else:
+        found = sweep(evaluator, job.parameter, job.truth, job.detections, job.values)
+        scored = list(found.values())
+    reports = [bare_report(evaluator, scores) for scores in scored]
+    return [
+        _Judged(
+            evaluator.rank_key(report),
+            {measure: report.value(measure) for measure in evaluator.ranking},
+        )
+        for report in reports
+    ]
+
+
+def _surer(detections: Annotations, least: float) -> Annotations:
+    return detections.take_objects(detections.confidences >= least)
+
+
+def _have_confidences(contest: Contest) -> bool:
+    return any(bool((side.confidences != 1.0).any()) for side in contest.systems.values())
+
+
+def _sweep(parameter: str, values: tuple[float, ...], columns: list[list[_Judged]]) -> Sweep:
+    """Rank systems at each value."""
+    rows = list(zip(*columns, strict=True))
+    return Sweep(
+        parameter,
+        values,
+        np.array([ranks_of_keys([judged.rank_key for judged in row]) for row in rows]),
+        {
+            measure: [[judged.scores[measure] for judged in row] for row in rows]
+            for measure in columns[0][0].scores
+        },
+    )
+
+
+# --- all questions ---------------------------------------------------------------------------
 
 MOST_DRAWS = 100_000
 MOST_TRIALS = 10_000
@@ -27,14 +176,14 @@ MOST_NOISE_PX = 1000.0
 
 @dataclass(frozen=True)
 class Questions:
-    """What is asked of a ranking; values from outside are checked by `parse_parameters`.
+    """What to examine; `parse_parameters` checks values from outside.
 
     Attributes:
         draws: Draws of sequences; 0 for no bootstrap.
         coverage: Share of the draws that an interval holds.
         noise_px: Bound of the noise of annotations; 0 for none.
         trials: Trials with noise.
-        seed: Seed of all chance.
+        seed: Seed of all random draws.
     """
 
     draws: int = parameter(
@@ -47,21 +196,20 @@ class Questions:
         0.0, "Bound of the noise; 0: none.", unit="px", minimum=0.0, maximum=MOST_NOISE_PX
     )
     trials: int = parameter(TRIALS, "Trials with noise.", minimum=1, maximum=MOST_TRIALS)
-    seed: int = parameter(1, "Seed of all chance.", minimum=0, maximum=MOST_SEED)
+    seed: int = parameter(1, "Seed of all random draws.", minimum=0, maximum=MOST_SEED)
 
 
 @dataclass(frozen=True, eq=False)
 class RankingTrust:
-    """What one evaluator says of K systems, and how far it can be relied on.
+    """The ranking of K systems by one evaluator, and how far it can be relied on.
 
     Attributes:
         evaluator: The evaluator.
         ranks: (K,) ranks, 1 for the best.
         scores: K scores for each measure that ranks.
         sweeps: Ranks over the grids of its parameters.
-        bootstrap: What other sequences would say; None where that was not asked, or there is one
-            sequence alone.
-        noise: What other annotations would say; None where that was not asked.
+        bootstrap: Ranks by other sequences; None where not asked for, or with one sequence.
+        noise: Ranks by other annotations; None where not asked for.
     """
 
     evaluator: Evaluator[Any]
@@ -80,13 +228,13 @@ def examine(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> RankingTrust:
-    """Ask everything of the ranking by one evaluator.
+    """Examine the ranking by one evaluator.
 
     Args:
         evaluator: The evaluator.
         contest: The systems.
-        questions: What is asked.
-        workers: Processes to use; no answer depends on it.
+        questions: What to examine.
+        workers: Processes to use; the outcome does not depend on it.
         progress: Called with (pieces of work done, pieces in all), for one question after another.
     """
     reports = [

@@ -1,4 +1,13 @@
-"""Systems that are ranked: their detections beside one truth, and their order by any scores."""
+"""Systems that are ranked: their detections for one truth, their ranks, and distances of rankings.
+
+For distances and indicators, scores are dissimilarities: the less the better, NaN where undefined,
+which ranks last.
+
+Source of the indicators: the paper, appendix 2. Readings of this project: systems that tie at a
+value of the parameter are put in a random order there, since a rank is otherwise no place; the
+standard deviation is that of the population (divided by m); values are taken as evenly
+spaced, so that sensitivity is in ranks a step.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.alignment import resolve
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
-from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
@@ -18,7 +26,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, Scores
 from vidscore_evaluators.scoring import check_sides
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_evaluators.trust.criterion_test import BASES
+from vidscore_evaluators.trust.paper import BASES
 from vidscore_evaluators.validation import unit_confidence_faults
 
 
@@ -51,7 +59,7 @@ class Contest:
         return cls(resolve(specification, truth), systems, specification)
 
     def check(self, evaluators: Sequence[Evaluator[Any]]) -> None:
-        """Check everything before anything is scored.
+        """Check all inputs before scoring.
 
         Raises:
             InputError: If there are fewer than two systems, or an input breaks a rule.
@@ -74,7 +82,7 @@ def check_system(
     detections: Annotations,
     specification: BenchmarkSpec,
 ) -> None:
-    """Refuse a system that no evaluator should see, or whose confidences cannot be swept.
+    """Refuse a system that breaks a rule of an evaluator, or whose confidences cannot be swept.
 
     Raises:
         GeometryError: If an evaluator cannot use the coordinates of a side.
@@ -89,7 +97,7 @@ def check_system(
 
 @dataclass(frozen=True)
 class Request:
-    """An evaluator that can be made anew in any process.
+    """An evaluator as data, to be created in any process.
 
     Attributes:
         evaluator: Its name.
@@ -103,12 +111,12 @@ class Request:
 
     @classmethod
     def of(cls, evaluator: Evaluator[Any]) -> Request:
-        """Describe an evaluator."""
+        """The request for an evaluator."""
         values = parameter_values(evaluator.parameters)
         return cls(evaluator.name, values, evaluator.specification)
 
     def create(self) -> Evaluator[Any]:
-        """Make it."""
+        """Create it."""
         return create_evaluator(self.evaluator, self.parameters, self.specification)
 
 
@@ -132,7 +140,7 @@ def title_of(evaluator: str, parameters: Mapping[str, Any]) -> str:
 
 
 def bare_report(evaluator: Evaluator[Any], scores: Scores) -> Report:
-    """A report of nothing but scores: all that an order of systems needs."""
+    """A report of scores alone, which is all that ranking needs."""
     values = parameter_values(evaluator.parameters)
     return Report(evaluator.name, evaluator.version, values, "", "", scores)
 
@@ -153,3 +161,118 @@ def only_sequence(side: Annotations, key: SequenceKey) -> Annotations:
     rows = [row for row, own in enumerate(side.sequences) if own == key]
     taken = side.take_frames(np.isin(side.frame_sequences, rows))
     return replace(taken, sequences=(key,), frame_sequences=np.zeros_like(taken.frame_sequences))
+
+
+# --- ranks with ties, and distances of rankings ----------------------------------------------
+
+
+def ranks_with_random_ties(dissimilarities: FloatArray, random: np.random.Generator) -> IntArray:
+    """Rank of each system, 1 to K, each once: equal ones are put in a random order.
+
+    Args:
+        dissimilarities: (..., K) dissimilarities of K systems.
+        random: Breaks ties, anew for each of (...).
+    """
+    values = _undefined_last(dissimilarities)
+    order = np.lexsort((random.random(values.shape), values), axis=-1)
+    placed = np.empty(values.shape, dtype=np.int64)
+    everyone = np.broadcast_to(np.arange(1, values.shape[-1] + 1), values.shape)
+    np.put_along_axis(placed, order, everyone, axis=-1)
+    return placed
+
+
+def ranking_errors(dissimilarities: FloatArray) -> FloatArray:
+    """Normalised Kendall tau-b error of systems that are given from the truly best to the worst.
+
+    With n0 pairs of systems, Q of them in the wrong order and T of them tied,
+    e = (1 - (n0 - T - 2 Q) / sqrt(n0 (n0 - T))) / 2: 0 where all are in the right order, 1 where
+    all are in the wrong one, and 0.5 where all are tied. (The paper's Kendall tau distance,
+    section 3.2; that it is tau-b is this project's reading.)
+
+    Args:
+        dissimilarities: (..., K) dissimilarities of at least two systems.
+
+    Returns:
+        (...) errors in [0, 1].
+    """
+    values = _undefined_last(dissimilarities)
+    better, worse = np.triu_indices(values.shape[-1], 1)
+    wrong = (values[..., worse] < values[..., better]).sum(axis=-1)
+    tied = (values[..., worse] == values[..., better]).sum(axis=-1)
+    untied = len(better) - tied
+    # Where all are tied the numerator is 0 as well.
+    scale = np.sqrt(len(better) * np.maximum(untied, 1.0))
+    errors: FloatArray = (1.0 - (untied - 2 * wrong) / scale) / 2.0
+    return errors
+
+
+def kendall_distances(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Normalised Kendall distance of two rankings of the same systems, by tau-b: (1 - tau) / 2.
+
+    Where one of the two puts all systems on one rank, tau is taken as 0 and the distance is 0.5;
+    where both do, they agree, and it is 0.
+
+    Args:
+        first: (..., K) dissimilarities by one criterion.
+        second: (..., K) dissimilarities by another.
+
+    Returns:
+        (...) distances in [0, 1].
+    """
+    signs = [_pair_signs(values) for values in (first, second)]
+    agreement = (signs[0] * signs[1]).sum(axis=-1)
+    untied = [np.abs(sign).sum(axis=-1) for sign in signs]
+    scale = np.sqrt(np.maximum(untied[0] * untied[1], 1.0))
+    both_tied = (untied[0] == 0) & (untied[1] == 0)
+    distances: FloatArray = np.where(both_tied, 0.0, (1.0 - agreement / scale) / 2.0)
+    return distances
+
+
+def _pair_signs(dissimilarities: FloatArray) -> IntArray:
+    """(..., pairs) 1 where the second of two systems is worse, -1 where it is better, 0 if tied."""
+    values = _undefined_last(dissimilarities)
+    first, second = np.triu_indices(values.shape[-1], 1)
+    one, other = values[..., first], values[..., second]
+    return (one < other).astype(np.int64) - (one > other)
+
+
+def _undefined_last(dissimilarities: FloatArray) -> FloatArray:
+    values: FloatArray = np.where(np.isnan(dissimilarities), np.inf, dissimilarities)
+    return values
+
+
+# --- indicators of how much a ranking depends on a parameter ---------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """Means over systems, each of shape (...).
+
+    Attributes:
+        switches: R_S: how many other ranks a system has over the values of the parameter.
+        distortion: R_std: standard deviation of a system's ranks.
+        sensitivity: R_Sen: mean absolute change of a system's rank from a value to the next.
+    """
+
+    switches: FloatArray
+    distortion: FloatArray
+    sensitivity: FloatArray
+
+
+def indicators(dissimilarities: FloatArray, seed: int) -> Indicators:
+    """The three indicators of appendix 2.
+
+    Args:
+        dissimilarities: (..., V, K) dissimilarities of K systems at V values of a parameter.
+        seed: Seed of the order of ties.
+    """
+    ranks = ranks_with_random_ties(dissimilarities, np.random.default_rng(seed))
+    ordered = np.sort(ranks, axis=-2)
+    switches = (np.diff(ordered, axis=-2) != 0).sum(axis=-2)
+    steps = np.abs(np.diff(ranks, axis=-2))
+    sensitivity = steps.sum(axis=-2) / max(1, steps.shape[-2])
+    return Indicators(
+        switches=switches.mean(axis=-1),
+        distortion=ranks.std(axis=-2).mean(axis=-1),
+        sensitivity=sensitivity.mean(axis=-1),
+    )

@@ -1,13 +1,25 @@
-"""Outcomes of sanity tests as rows for programs, and as tables laid out like the paper's."""
+"""Outcomes as tables and pictures: sanity tests as the paper lays them out, and rankings.
+
+Pictures show rank against threshold, one colour a system (as the paper's Figs. 1 and 12); they are
+SVG written by hand, since a few lines and labels need no library.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+from xml.sax.saxutils import escape
 
-from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.trust.criterion_test import BASES, Outcome
+import numpy as np
+
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.report import Number
+from vidscore_evaluators.trust.criterion import Outcome
 from vidscore_evaluators.trust.paper import (
+    BASES,
     M_FULL,
     M_PARTIAL,
     OPTIMUM,
@@ -16,9 +28,10 @@ from vidscore_evaluators.trust.paper import (
     paper_error,
     paper_indicators,
 )
+from vidscore_evaluators.trust.systems import title_of
 
 HUNDREDTHS = 100.0
-"""Ranking errors are told in units of 1e-2, as in the paper."""
+"""Ranking errors are given in units of 1e-2, as in the paper."""
 
 INDICATORS = {"R_S": "rank switches", "R_std": "distortion", "R_Sen": "sensitivity"}
 
@@ -31,15 +44,16 @@ _SETTING_NAMES: Mapping[Setting, str] = {
     M_FULL: "M-full",
 }
 
-Row = dict[str, float | str | None]
+FigureRow = dict[str, float | str | None]
+"""Criterion, base, setting or indicator, and figures here and in the paper."""
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts.
+    """A table of strings.
 
     Attributes:
-        title: What it shows.
+        title: Its caption.
         headings: Headings of the columns.
         leading: How many of the columns, the first ones, are names and not figures.
         lines: Cells of each line.
@@ -51,7 +65,7 @@ class TextTable:
     lines: list[tuple[str, ...]] = field(default_factory=list)
 
 
-def error_rows(test: str, outcomes: Sequence[Outcome]) -> list[Row]:
+def error_rows(test: str, outcomes: Sequence[Outcome]) -> list[FigureRow]:
     """Ranking errors in units of 1e-2, each beside the paper's where it has one."""
     return [
         {
@@ -69,9 +83,9 @@ def error_rows(test: str, outcomes: Sequence[Outcome]) -> list[Row]:
     ]
 
 
-def indicator_rows(test: str, outcomes: Sequence[Outcome], seed: int) -> list[Row]:
+def indicator_rows(test: str, outcomes: Sequence[Outcome], seed: int) -> list[FigureRow]:
     """Indicators of appendix 2, each beside the paper's where it has one."""
-    rows: list[Row] = []
+    rows: list[FigureRow] = []
     for outcome in outcomes:
         found = outcome.indicators(seed)
         if found is None:
@@ -92,11 +106,11 @@ def indicator_rows(test: str, outcomes: Sequence[Outcome], seed: int) -> list[Ro
     return rows
 
 
-def error_tables(title: str, rows: Sequence[Row]) -> list[TextTable]:
-    """Ranking errors laid out as in Tables 2, 3 and 7; what has no base stands in a table below.
+def error_tables(title: str, rows: Sequence[FigureRow]) -> list[TextTable]:
+    """Ranking errors laid out as in Tables 2, 3 and 7; those without a base go into a second table.
 
     Args:
-        title: What the test is called.
+        title: Title of the test.
         rows: Rows of `error_rows`.
     """
     heading = f"{title}: normalised Kendall tau ranking error (in units of 1e-2)"
@@ -105,11 +119,11 @@ def error_tables(title: str, rows: Sequence[Row]) -> list[TextTable]:
     return [table for table in tables if table.lines]
 
 
-def indicator_table(title: str, rows: Sequence[Row]) -> TextTable:
+def indicator_table(title: str, rows: Sequence[FigureRow]) -> TextTable:
     """Indicators laid out as in Tables 4 and 6: a line for each, a column a criterion.
 
     Args:
-        title: What the test is called.
+        title: Title of the test.
         rows: Rows of `indicator_rows`.
     """
     columns = list(dict.fromkeys((row["criterion"], row["base"]) for row in rows))
@@ -133,7 +147,7 @@ def format_figures(mean: object, deviation: object) -> str:
     return f"{mean:#.3g}" + (f" ({deviation:#.3g})" if isinstance(deviation, float) else "")
 
 
-def _by_base(title: str, rows: Sequence[Row]) -> TextTable:
+def _by_base(title: str, rows: Sequence[FigureRow]) -> TextTable:
     present = {(row["base"], row["setting"]) for row in rows}
     columns = [
         (base, setting)
@@ -149,7 +163,9 @@ def _by_base(title: str, rows: Sequence[Row]) -> TextTable:
     return table
 
 
-def _two_lines(names: tuple[str, ...], cells: Sequence[Row | None]) -> Iterator[tuple[str, ...]]:
+def _two_lines(
+    names: tuple[str, ...], cells: Sequence[FigureRow | None]
+) -> Iterator[tuple[str, ...]]:
     """Figures of this project and, if there are some, those of the paper below."""
     here = [format_figures(row["mean"], row["std"]) if row else "" for row in cells]
     paper = [format_figures(row["paper_mean"], row["paper_std"]) if row else "" for row in cells]
@@ -158,7 +174,7 @@ def _two_lines(names: tuple[str, ...], cells: Sequence[Row | None]) -> Iterator[
         yield (*names, "paper", *paper)
 
 
-def _by_setting(title: str, rows: Sequence[Row]) -> TextTable:
+def _by_setting(title: str, rows: Sequence[FigureRow]) -> TextTable:
     table = TextTable(title, ("criterion", "base", "setting", "error"), 3)
     for row in rows:
         setting = row["setting"]
@@ -177,11 +193,237 @@ def _base_name(base: object) -> str:
     return _BASE_NAMES.get(str(base), "") if base else ""
 
 
-def _of_paper(figures: Figures | None) -> Row:
+def _of_paper(figures: Figures | None) -> FigureRow:
     mean, deviation = figures or (None, None)
     return {"paper_mean": mean, "paper_std": deviation}
 
 
-def _mean_and_deviation(values: FloatArray) -> Row:
+def _mean_and_deviation(values: FloatArray) -> FigureRow:
     several = len(values) > 1
     return {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if several else None}
+
+
+# --- rankings --------------------------------------------------------------------------------
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+Part = Mapping[str, Any]
+"""A part of the document that `ranking_document` makes."""
+
+
+def ranking_tables(document: Part) -> list[TextTable]:
+    """Everything as tables: for each evaluator, then how far their rankings are apart."""
+    systems: Sequence[str] = document["systems"]
+    rankings: Sequence[Part] = document["rankings"]
+    tables = [table for one in rankings for table in _tables(systems, one)]
+    if len(rankings) > 1:
+        tables.append(_distance_table(rankings, document["kendall_distances"]))
+    return tables
+
+
+def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:
+    """(name of a file, SVG) of the ranks over each parameter, for each evaluator."""
+    systems: Sequence[str] = document["systems"]
+    for one in document["rankings"]:
+        title = _title(one)
+        for sweep in one["sweeps"]:
+            parameter = sweep["parameter"]
+            ranks = np.array([sweep["ranks"][system] for system in systems], dtype=np.int64).T
+            name = re.sub(r"[^a-z0-9_]+", "-", f"{title} {parameter}".lower())
+            heading = f"{title}: rank by {parameter}"
+            yield f"{name}.svg", rank_picture(heading, parameter, sweep["values"], ranks, systems)
+
+
+def _title(one: Part) -> str:
+    return title_of(one["evaluator"], one["parameters"])
+
+
+def _tables(systems: Sequence[str], one: Part) -> Iterator[TextTable]:
+    yield _rank_table(systems, one)
+    if one["bootstrap"] is not None:
+        title = f"{_title(one)}: share of the draws in which the row ranks above the column"
+        yield _square(title, systems, one["bootstrap"]["above"])
+    for sweep in one["sweeps"]:
+        yield _sweep_table(systems, one, sweep)
+    if one["noise"] is not None:
+        yield _noise_table(systems, one, one["noise"])
+
+
+def _rank_table(systems: Sequence[str], one: Part) -> TextTable:
+    """Ranks and scores, best first; systems that share a letter cannot be told apart."""
+    drawn: Part | None = one["bootstrap"]
+    headings = ["system", "rank"]
+    for measure in one["scores"]:
+        headings += [measure] if drawn is None else [measure, f"{drawn['coverage']:.0%} interval"]
+    table = TextTable(
+        f"{_title(one)}: ranking",
+        (*headings, *(["alike"] if drawn else [])),
+        leading=1,
+    )
+    intervals = _intervals(drawn)
+    for system in sorted(systems, key=lambda name: one["ranks"][name]):
+        cells = [system, str(one["ranks"][system])]
+        for measure, values in one["scores"].items():
+            cells.append(_number(values[system]))
+            if drawn is not None:
+                cells.append(_interval(intervals[system, measure]))
+        table.lines.append((*cells, *([_letters(drawn, system)] if drawn else [])))
+    return table
+
+
+def _intervals(drawn: Part | None) -> dict[tuple[str, str], Part]:
+    """Intervals of the scores over everything, by system and measure."""
+    found: Sequence[Part] = [] if drawn is None else drawn["intervals"]
+    return {
+        (interval["system"], interval["measure"]): interval
+        for interval in found
+        if interval["domain"] is None and interval["class"] is None
+    }
+
+
+def _sweep_table(systems: Sequence[str], one: Part, sweep: Part) -> TextTable:
+    """Rank of each system at each value, and the indicators."""
+    shown = ", ".join(f"{name} = {value:.3g}" for name, value in sweep["indicators"].items())
+    table = TextTable(
+        f"{_title(one)}: rank at each {sweep['parameter']} ({shown})",
+        ("system", *(f"{value:g}" for value in sweep["values"])),
+        leading=1,
+    )
+    for system in systems:
+        table.lines.append((system, *map(str, sweep["ranks"][system])))
+    return table
+
+
+def _noise_table(systems: Sequence[str], one: Part, noise: Part) -> TextTable:
+    title = (
+        f"{_title(one)}: annotations off by up to {noise['bound_px']:g} px; the order changes in "
+        f"{noise['changed']:.0%} of {noise['trials']} trials (mean Kendall distance "
+        f"{noise['kendall_distance']:.3g}); share in which the row ranks above the column"
+    )
+    return _square(title, systems, noise["above"])
+
+
+def _distance_table(rankings: Sequence[Part], distances: Sequence[Sequence[float]]) -> TextTable:
+    title = "Normalised Kendall distance between the rankings (0: the same, 1: reversed)"
+    return _square(title, [_title(one) for one in rankings], distances)
+
+
+def _square(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) -> TextTable:
+    """A table of every name with every other."""
+    table = TextTable(title, ("", *names), leading=1)
+    for row, (name, values) in enumerate(zip(names, cells, strict=True)):
+        shown = ("" if column == row else f"{value:.3f}" for column, value in enumerate(values))
+        table.lines.append((name, *shown))
+    return table
+
+
+def _letters(drawn: Part, system: str) -> str:
+    """Letters of the groups that a system is in: those that share one cannot be told apart."""
+    return "".join(
+        _LETTERS[index % len(_LETTERS)]
+        for index, group in enumerate(drawn["groups"])
+        if system in group
+    )
+
+
+def _number(value: Number) -> str:
+    return "undefined" if value is None else f"{value:.4f}"
+
+
+def _interval(interval: Part) -> str:
+    low, high = interval["low"], interval["high"]
+    return "undefined" if low is None or high is None else f"{low:.4f} to {high:.4f}"
+
+
+# --- pictures --------------------------------------------------------------------------------
+
+WIDTH, ROW_HEIGHT = 640, 28
+LEFT, RIGHT, TOP, BOTTOM = 52, 168, 40, 52
+LEAST_TICK_GAP = 36
+"""Pixels between the labels of two values."""
+
+
+def rank_picture(
+    title: str, parameter: str, values: Sequence[float], ranks: IntArray, systems: Sequence[str]
+) -> str:
+    """An SVG picture of ranks over values of a parameter.
+
+    Args:
+        title: Its caption.
+        parameter: Name of the parameter.
+        values: V values, ascending.
+        ranks: (V, K) ranks, 1 for the best.
+        systems: Names of the K systems.
+    """
+    height = TOP + ROW_HEIGHT * max(1, len(systems) - 1) + BOTTOM
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}">',
+        '<g font-family="sans-serif" font-size="12">',
+        f"<title>{escape(title)}</title>",
+        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        _text(LEFT, 20, title, weight="bold"),
+        _text(LEFT, height - 10, parameter),
+        *_grid(values, len(systems)),
+        *_curves(values, ranks, systems),
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def colour_of(index: int, count: int) -> str:
+    """Colour of a system: evenly spaced hues, light and dark in turn so that neighbours differ."""
+    return f"hsl({360 * index / max(1, count):.0f} 70% {(38, 55)[index % 2]}%)"
+
+
+def _grid(values: Sequence[float], system_count: int) -> Iterator[str]:
+    """A line and a number for each rank, and the values below as far as they have room."""
+    for rank in range(1, system_count + 1):
+        y = _y(rank)
+        yield f'<path d="M{LEFT} {y:g}H{WIDTH - RIGHT}" stroke="#ddd"/>'
+        yield _text(LEFT - 12, y + 4, str(rank), anchor="end")
+    gap = (WIDTH - LEFT - RIGHT) / max(1, len(values) - 1)
+    step = max(1, math.ceil(LEAST_TICK_GAP / gap))
+    for index in range(0, len(values), step):
+        x, y = _x(index, len(values)), _y(system_count) + 20
+        yield _text(x, y, f"{values[index]:g}", anchor="middle")
+
+
+def _curves(values: Sequence[float], ranks: IntArray, systems: Sequence[str]) -> Iterator[str]:
+    last = ranks[-1].tolist()
+    places = _label_places(last)
+    for index, name in enumerate(systems):
+        colour = colour_of(index, len(systems))
+        points = " ".join(
+            f"{_x(column, len(values)):.1f},{_y(rank):g}"
+            for column, rank in enumerate(ranks[:, index].tolist())
+        )
+        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>'
+        yield _text(WIDTH - RIGHT + 10, _y(places[index]) + 4, name, colour=colour)
+
+
+def _label_places(ranks: Sequence[int]) -> list[int]:
+    """Rows of the names: at the last rank, those of a tie below each other."""
+    order = sorted(range(len(ranks)), key=lambda index: (ranks[index], index))
+    places = [0] * len(ranks)
+    for place, index in enumerate(order, 1):
+        places[index] = place
+    return places
+
+
+def _x(column: int, count: int) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * (column / (count - 1) if count > 1 else 0.5)
+
+
+def _y(rank: float) -> float:
+    return TOP + ROW_HEIGHT * (rank - 1)
+
+
+def _text(
+    x: float, y: float, text: str, *, anchor: str = "start", colour: str = "#222", weight: str = ""
+) -> str:
+    extra = f' font-weight="{weight}"' if weight else ""
+    return (
+        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{colour}"{extra}>'
+        f"{escape(text)}</text>"
+    )

@@ -22,7 +22,7 @@ from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.analyses import Analysis, CriterionAnalysis, RankingAnalysis
-from vidscore_evaluators.trust.criterion_test import chosen_candidates
+from vidscore_evaluators.trust.criterion import chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest

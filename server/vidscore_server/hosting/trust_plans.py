@@ -20,9 +20,9 @@ from vidscore_evaluators.errors import (
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import EvaluatorSpec
-from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
+from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import with_both_bases
 from vidscore_server.hosting.definition import Definition
 from vidscore_server.settings import Settings

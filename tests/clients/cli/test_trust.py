@@ -11,7 +11,7 @@ import pytest
 from tests.clients.cli.helpers import run
 
 from vidscore_cli.commands.trust import TESTS
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 
 FIELDS = {"criterion", "base", "setting", "mean", "std", "paper_mean", "paper_std"}
 

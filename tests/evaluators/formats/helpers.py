@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.source import Source
 
@@ -26,6 +27,15 @@ def truth_of(path: Path, **options: object) -> Source:
 
 def detections_of(path: Path, **options: object) -> Source:
     return read_source(path, Side.DETECTIONS, **options)  # type: ignore[arg-type]
+
+
+def validate_file(path: Path, *, side: Side = Side.TRUTH, **options: object) -> list[Fault]:
+    """Every fault of a file or folder; none where it can be read."""
+    try:
+        read_source(path, side, **options)  # type: ignore[arg-type]
+    except InputError as error:
+        return list(error.faults)
+    return []
 
 
 def objects_of(side: Annotations) -> list[Row]:

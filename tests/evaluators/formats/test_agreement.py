@@ -14,7 +14,7 @@ from pycocotools.cocoeval import COCOeval
 from tests.evaluators.formats.helpers import detections_of, truth_of
 
 from vidscore_evaluators.annotations import SequenceKey, Side
-from vidscore_evaluators.formats.conversion import convert
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations

@@ -5,19 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.evaluators.formats.helpers import validate_file
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats import (
-    detect_format,
-    fault_list,
-    find_format,
-    read_pair,
-    read_source,
-    validate_file,
-)
-from vidscore_evaluators.formats.fault_list import FaultList
-from vidscore_evaluators.formats.neovision2_csv import HEADER
+from vidscore_evaluators.formats import detect_format, find_format, read_pair, read_source, source
+from vidscore_evaluators.formats.neovision2 import HEADER
+from vidscore_evaluators.formats.source import FaultList
 
 POINTS = "sequence,frame,x,y\n1,1,2,3\n"
 JSON = '[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[2, 3]]}]'
@@ -167,13 +161,13 @@ def test_an_evaluators_fault_is_placed_in_the_file(tmp_path: Path) -> None:
 
 
 def test_more_faults_than_can_be_listed_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fault_list, "MAXIMUM_FAULTS", 3)
+    monkeypatch.setattr(source, "MAXIMUM_FAULTS", 3)
     first, second = FaultList(), FaultList()
     for line in range(5):
         first.add(Fault("a", "b", line=line))
     second.add(Fault("c", "d", line=9))
     second.absorb(first)
-    assert len(second) == 6
+    assert second.total == 6
     assert [fault.found for fault in second.listed()] == ["a", "a", "c", "3 more faults"]
 
 
@@ -208,6 +202,6 @@ def test_a_folder_that_may_not_be_listed_is_an_error_and_no_traceback(
 def test_a_column_of_broken_fields_is_listed_up_to_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fault_list, "MAXIMUM_FAULTS", 2)
+    monkeypatch.setattr(source, "MAXIMUM_FAULTS", 2)
     path = write(tmp_path / "a.csv", "sequence,frame,x,y\n" + "a,-1,1,1\n" * 5)
     assert [fault.found for fault in validate_file(path)] == ["-1", "-1", "3 more faults"]

@@ -5,10 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.evaluators.formats.helpers import column, detections_of, objects_of, truth_of, write
+from tests.evaluators.formats.helpers import (
+    column,
+    detections_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
 
 from vidscore_evaluators.annotations import ObjectFlag, Side
-from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+from vidscore_evaluators.formats import detect_format, read_pair
 
 TRUTH = """\
 0 -1 DontCare -1 -1 -10.000000 219.5 188.25 245 218 -1000 -1000 -1000 -10 -1 -1 -1

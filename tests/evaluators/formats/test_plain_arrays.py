@@ -10,7 +10,7 @@ import pytest
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats.generic_csv import read as read_csv
+from vidscore_evaluators.formats.generic import read as read_csv
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import ReadLimits
 
@@ -66,8 +66,8 @@ def test_arrays_of_different_lengths_are_refused() -> None:
         ("x", [[1.0], [2.0]], "an array of 2 dimensions"),
         ("frame", [0.5, 1.0], "a number with a fraction"),
         ("frame", np.array([0, 2**63], dtype=np.uint64), "more than 63 bits"),
-        ("sequence", [1.5, 2.5], "no text and no whole number"),
-        ("sequence", ["a\n", "b"], "the text 'a\\n'"),
+        ("sequence", [1.5, 2.5], "neither a string nor an integer"),
+        ("sequence", ["a\n", "b"], "the string 'a\\n'"),
         ("sequence", [("a",), "b"], ""),
     ],
 )
@@ -79,7 +79,7 @@ def test_a_column_of_the_wrong_kind_says_what_it_holds(name: str, values: Any, w
 
 def test_broken_rows_are_named_by_their_index() -> None:
     assert found(frame=[0, -1], x=[1.0, 2e9]) == [
-        f"truth, entry 1, column frame: found -1, expected a whole number from 0 to {2**53 - 1}",
+        f"truth, entry 1, column frame: found -1, expected an integer from 0 to {2**53 - 1}",
         "truth, entry 1, column x: found 2000000000.0, expected a number from -1e+09 to 1e+09",
     ]
 

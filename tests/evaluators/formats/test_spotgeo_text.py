@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.formats.spotgeo_text import KEYS, read_flat_columns
+from vidscore_evaluators.formats.spotgeo import KEYS, parse_usual_text
 
 Entry = dict[str, Any]
 
@@ -40,7 +40,7 @@ def rows_of(document: list[Entry]) -> list[Any]:
 
 
 def read_rows(text: bytes) -> list[Any] | None:
-    found = read_flat_columns(text)
+    found = parse_usual_text(text)
     if found is None:
         return None
     rows, start = [], 0
@@ -97,7 +97,7 @@ def test_a_text_with_a_byte_changed_is_read_as_the_parser_reads_it_or_not_at_all
     ],
 )
 def test_a_text_of_another_kind_is_left_to_the_parser(text: str) -> None:
-    assert read_flat_columns(text.encode()) is None
+    assert parse_usual_text(text.encode()) is None
 
 
 def _hold_to_parser(text: bytes) -> None:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.evaluators.formats.helpers import detections_of, frames_of, objects_of, truth_of, write
+from tests.evaluators.formats.helpers import (
+    detections_of,
+    frames_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
 
-from vidscore_evaluators.formats import detect_format, read_pair, validate_file
+from vidscore_evaluators.formats import detect_format, read_pair
 from vidscore_evaluators.scoring import read
 
 SIZE = (640, 480)

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from vidscore_evaluators.trust.criterion_test import Plan, paper_candidates, run_criterion_test
-from vidscore_evaluators.trust.tables import Row, error_rows
+from vidscore_evaluators.trust.criterion import Plan, paper_candidates, run_criterion_test
+from vidscore_evaluators.trust.tables import FigureRow, error_rows
 
 TEST = "multiclass-detection"
 PAPER_FAMILIES = 100
@@ -20,7 +20,9 @@ TOLERATED_ERRORS = 3.5
 """Standard errors; of sixteen rows, one in a hundred runs has one that is further off."""
 
 
-def rows_of(names: set[str], plan: Plan, workers: int = 1) -> dict[tuple[object, object], Row]:
+def rows_of(
+    names: set[str], plan: Plan, workers: int = 1
+) -> dict[tuple[object, object], FigureRow]:
     """The row of each criterion and base that the paper is held to."""
     outcomes = run_criterion_test(TEST, paper_candidates(TEST, names), plan, workers=workers)
     return {
@@ -30,7 +32,7 @@ def rows_of(names: set[str], plan: Plan, workers: int = 1) -> dict[tuple[object,
     }
 
 
-def check(rows: dict[tuple[object, object], Row], families: int) -> list[str]:
+def check(rows: dict[tuple[object, object], FigureRow], families: int) -> list[str]:
     """Rows that are further from the paper than chance explains."""
     wrong = []
     for key, row in rows.items():

@@ -16,13 +16,17 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations, shuffled
-from vidscore_evaluators.trust.noise import jittered, noise_effect
-from vidscore_evaluators.trust.pictures import colour_of, rank_picture
-from vidscore_evaluators.trust.ranking import Questions, distances_between, examine
-from vidscore_evaluators.trust.ranking_document import ranking_document
-from vidscore_evaluators.trust.ranking_sweep import CONFIDENCE, sweeps
-from vidscore_evaluators.trust.ranking_tables import ranking_tables
+from vidscore_evaluators.trust.analyses import ranking_document
+from vidscore_evaluators.trust.ranking import (
+    CONFIDENCE,
+    Questions,
+    distances_between,
+    examine,
+    sweeps,
+)
+from vidscore_evaluators.trust.resampling import jittered, noise_effect
 from vidscore_evaluators.trust.systems import Contest, rank_reports, title_of, with_both_bases
+from vidscore_evaluators.trust.tables import colour_of, rank_picture, ranking_tables
 
 SQUARE = Thing((0.0, 0.0, 10.0, 10.0))
 VIDEO = ("", "video")

@@ -8,7 +8,7 @@ import pytest
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.trust.sanity.catalogue import SANITY_TESTS
+from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.sanity.families import (
     SET_COUNT,
     SOUND_SETS,

@@ -30,7 +30,7 @@ from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.trust.analyses import CriterionAnalysis, RankingAnalysis
-from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
+from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest

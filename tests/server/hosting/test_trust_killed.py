@@ -17,7 +17,7 @@ from vidscore.v1 import trust_service_pb2 as pb
 from vidscore.v1.trust_service_pb2_grpc import TrustServiceStub
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.analyses import CriterionAnalysis
-from vidscore_evaluators.trust.criterion_test import Plan, chosen_candidates
+from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 
 TEST = "multiclass-detection"
 PLAN = Plan(strata=20, realisations=1, seed=4)

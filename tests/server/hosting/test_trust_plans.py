@@ -9,7 +9,7 @@ import pytest
 
 from vidscore_evaluators.errors import LimitError
 from vidscore_evaluators.specification import EvaluatorSpec
-from vidscore_evaluators.trust.criterion_test import Plan
+from vidscore_evaluators.trust.criterion import Plan
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_server.hosting.trust_plans import (
     CRITERION,

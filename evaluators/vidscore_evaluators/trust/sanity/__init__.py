@@ -7,3 +7,57 @@ it anew.
 Source: the paper, sections 3.2, 5 and appendix 4. Where the text leaves a choice open, the module
 of a test lists this project's readings.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vidscore_evaluators.evaluator import Task
+from vidscore_evaluators.trust.sanity import detection, tracking
+from vidscore_evaluators.trust.sanity.families import Generator
+
+
+@dataclass(frozen=True)
+class SanityTest:
+    """A sanity test.
+
+    Attributes:
+        title: One line for headings.
+        task: Task of the tested systems.
+        draw_family: Draws a family.
+        random: Whether families differ; a test that is not random has a single one.
+        families_at_once: Families that are scored together, bounded for the sake of memory.
+    """
+
+    title: str
+    task: Task
+    draw_family: Generator
+    random: bool = True
+    families_at_once: int = 5
+
+
+SANITY_TESTS: Mapping[str, SanityTest] = MappingProxyType(
+    {
+        "multiclass-detection": SanityTest(
+            "Multi-class multi-object detection",
+            Task.DETECTION,
+            detection.draw_multiclass,
+        ),
+        "singleclass-detection": SanityTest(
+            "Single-class multi-object detection",
+            Task.DETECTION,
+            detection.draw_singleclass,
+        ),
+        "tracking": SanityTest(
+            "Multi-object tracking", Task.TRACKING, tracking.draw_family, families_at_once=1
+        ),
+        "figure-3": SanityTest(
+            "Scenes of Fig. 3", Task.DETECTION, detection.draw_figure_3, random=False
+        ),
+        "figure-11": SanityTest(
+            "Scenarios of Fig. 11", Task.DETECTION, detection.draw_figure_11, random=False
+        ),
+    }
+)

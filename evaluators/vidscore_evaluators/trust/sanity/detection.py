@@ -1,4 +1,4 @@
-"""The sanity tests of multi-object detection: what the single-class and multi-class one share.
+"""The sanity tests of multi-object detection: multi-class, single-class, and of Figs. 3 and 11.
 
 Source: the paper, section 5.1 and appendix 4.1. Readings of this project, where the text leaves a
 choice; with these the multi-class rows of the paper's tables come out:
@@ -17,6 +17,13 @@ choice; with these the multi-class rows of the paper's tables come out:
    state-dependent false, highest labels first. A misclassified object takes one of the other
    classes at random and keeps its confidence.
 8. Random falses have a uniform class, and a uniform confidence in (0, 1).
+
+The single-class rows of the paper's tables do not come out of the text, whichever reading is taken.
+
+In the scenes of Fig. 3, A finds three objects with an IoU of 0.75 each, B one with an IoU of 0.3,
+and C is B with a spurious detection. In scenario k of Fig. 11, 2^k squares of 10 px are each found
+2^(-k/2) px too far to the left; scenario 10 is the best. Reading of this project: the boxes of
+Fig. 3 are squares of 10 px, and detections share their left edge and height.
 """
 
 from __future__ import annotations
@@ -33,6 +40,7 @@ from vidscore_evaluators.trust.sanity.families import (
     Draw,
     Family,
     Objects,
+    SanityScene,
     as_annotations,
     ascending_poisson,
     dislocations,
@@ -160,3 +168,78 @@ class _Painter:
         if self.class_count == 1:
             return drawn
         return replace(drawn, confidences=1.0 - self.random.random(count))
+
+
+def draw_multiclass(draw: Draw) -> Family:
+    """Draw a family of one frame with five classes and with confidences."""
+    return detection_family(draw, len(CLASS_NAMES))
+
+
+def draw_singleclass(draw: Draw) -> Family:
+    """Draw a family of one frame with one class, everything certain."""
+    return detection_family(draw, 1)
+
+
+# --- scenes whose distances are known: the paper's Figs. 3 and 11 ----------------------------
+
+SIDE_PX = 10.0
+SPACING_PX = 40.0
+SCENARIOS = range(1, 11)
+
+
+def draw_figure_3(draw: Draw) -> Family:
+    """Scenes A, B and C of Fig. 3; there is nothing to draw."""
+    del draw
+    three, one = _squares(3), _squares(1)
+    spurious = one + SPACING_PX * np.array([[1.0, 0.0, 1.0, 0.0]])
+    return Family(
+        (
+            _scene(three, _narrowed(three, 0.75)),
+            _scene(one, _narrowed(one, 0.3)),
+            _scene(one, np.vstack([_narrowed(one, 0.3), spurious])),
+        )
+    )
+
+
+def draw_figure_11(draw: Draw) -> Family:
+    """Scenarios 10 to 1 of Fig. 11; there is nothing to draw."""
+    del draw
+    return Family(tuple(_scenario(number) for number in reversed(SCENARIOS)))
+
+
+def _scenario(number: int) -> SanityScene:
+    squares = _squares(2**number)
+    shift = np.array([[1.0, 0.0, 1.0, 0.0]]) * 2.0 ** (-number / 2)
+    return _scene(squares, squares - shift)
+
+
+def _squares(count: int) -> FloatArray:
+    """(count, 4) squares in a row."""
+    left = SPACING_PX * np.arange(count, dtype=np.float64)
+    bottom = np.zeros(count)
+    return np.column_stack([left, bottom, left + SIDE_PX, bottom + SIDE_PX])
+
+
+def _narrowed(boxes: FloatArray, share: float) -> FloatArray:
+    """The same boxes with a share of their width, which is then their IoU."""
+    narrowed = boxes.copy()
+    narrowed[:, 2] = boxes[:, 0] + share * SIDE_PX
+    return narrowed
+
+
+def _scene(truth: FloatArray, predictions: FloatArray) -> SanityScene:
+    one, other = (
+        as_annotations(
+            Objects(
+                centres=(boxes[:, :2] + boxes[:, 2:]) / 2,
+                sizes=boxes[:, 2:] - boxes[:, :2],
+                classes=np.zeros(len(boxes), dtype=np.int64),
+                confidences=np.ones(len(boxes)),
+            ),
+            np.zeros(len(boxes), dtype=np.int64),
+            1,
+            CLASS_NAMES[:1],
+        )
+        for boxes in (truth, predictions)
+    )
+    return one, other

@@ -58,7 +58,7 @@ class Draw:
         return least + min(int(share * (most - least + 1)), most - least)
 
 
-Scene = tuple[Annotations, Annotations]
+SanityScene = tuple[Annotations, Annotations]
 """A reference and a prediction set over the same frames."""
 
 
@@ -70,7 +70,7 @@ class Family:
         scenes: References with their prediction sets, from the truly best to the truly worst.
     """
 
-    scenes: tuple[Scene, ...]
+    scenes: tuple[SanityScene, ...]
 
     @classmethod
     def of(cls, truth: Annotations, predictions: Iterable[Annotations]) -> Family:
@@ -153,7 +153,7 @@ def disturbed_sizes(sizes: FloatArray, random: np.random.Generator) -> FloatArra
 
 
 def round_half_up(number: float) -> int:
-    """The nearest whole number, not below 0."""
+    """The nearest integer, not below 0."""
     return max(0, int(np.floor(number + 0.5)))
 
 
@@ -180,7 +180,7 @@ def as_annotations(
         track_ids: (N,) tracks; none if left out.
     """
     order = np.argsort(frames, kind="stable")
-    whole = np.zeros(len(objects), dtype=np.int64)
+    untracked = np.full(len(objects), NO_TRACK, dtype=np.int64)
     sequences = (SequenceKey("", "scene"),)
     every_frame = np.arange(frame_count, dtype=np.int64)
     listed = frame_list(sequences, np.zeros_like(every_frame), every_frame + FIRST_FRAME, BOX)
@@ -194,6 +194,6 @@ def as_annotations(
         coordinates=objects.boxes()[order],
         label_indices=objects.classes[order],
         confidences=objects.confidences[order],
-        track_ids=(whole + NO_TRACK if track_ids is None else track_ids)[order],
+        track_ids=untracked if track_ids is None else track_ids[order],
         flags=np.zeros(len(objects), dtype=np.uint8),
     )

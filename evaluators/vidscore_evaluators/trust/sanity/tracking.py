@@ -4,7 +4,7 @@ Source: the paper, section 5.2 and appendix 4.2. The text leaves much open, and 
 the paper's tables do not come out whichever reading is taken. Those of this project:
 
 1. The number of tracks is uniform on 5..30 and stratified. Lengths, and the first frame among
-   those that a length allows, are uniform whole numbers.
+   those that a length allows, are uniform integers.
 2. The height falls in a straight line from 40 px at y = -200 to 20 px at y = 200; later it
    falls by 20 px for every 400 px that the track moves in y, and is never below 20 px.
 3. Each object has a direction of dislocation of its own in each frame.

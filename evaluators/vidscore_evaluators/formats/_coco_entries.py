@@ -1,0 +1,343 @@
+"""Entries of COCO's arrays as columns, with a rule for each key.
+
+The common case goes through whole columns; only where something is wrong are entries checked one
+by one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, cast
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, NO_TRACK
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.formats._json import is_integer, show_value, type_name
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats.source import FaultList
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The rule of a key.
+
+    Attributes:
+        expected: What its values are, for error messages.
+        holds: Whether one value keeps the rule.
+        column: Makes a column of values; a ValueError says that some value breaks the rule.
+        default: Value of a missing key; None where the key is required.
+        unique: Whether no value may come twice.
+    """
+
+    expected: str
+    holds: Callable[[object], bool]
+    column: Callable[[list[Any]], Any]
+    default: Any = None
+    unique: bool = False
+
+
+Rules = Mapping[str, Rule]
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """N well-formed entries.
+
+    Attributes:
+        columns: A column for each key.
+        positions: (N,) index of each in its array.
+    """
+
+    columns: Mapping[str, Any]
+    positions: IntArray
+
+    def __len__(self) -> int:
+        """Number of entries N."""
+        return len(self.positions)
+
+    def integers(self, key: str) -> IntArray:
+        """(N,) integers; -1 for all where the array has no such key."""
+        missing = np.full(len(self), NO_TRACK, dtype=np.int64)
+        column: IntArray = self.columns.get(key, missing)
+        return column
+
+    def ids(self, key: str) -> AnyArray:
+        """(N,) integers, or objects where some are strings."""
+        column: AnyArray = self.columns[key]
+        return column
+
+    def numbers(self, key: str) -> FloatArray:
+        """(N,) numbers; NaN where a key is left out."""
+        column: FloatArray = self.columns[key]
+        return column
+
+    def strings(self, key: str) -> list[str]:
+        """N strings."""
+        column: list[str] = self.columns[key]
+        return column
+
+    def boxes(self) -> FloatArray:
+        """(N, 4) boxes as x, y, width, height."""
+        column: FloatArray = self.columns["bbox"]
+        return column
+
+    def take(self, rows: BoolArray) -> Entries:
+        """Keep some entries, given as a mask; there must be no strings among their columns."""
+        return replace(
+            self,
+            columns={key: column[rows] for key, column in self.columns.items()},
+            positions=self.positions[rows],
+        )
+
+
+def read_entries(
+    entries: list[Any], rules: Rules, source: str, array: str, faults: FaultList
+) -> Entries:
+    """Read an array.
+
+    Args:
+        entries: Its entries.
+        rules: The rule of each key; other keys are not read.
+        source: Name of the file.
+        array: Key of the array, for error messages; empty where it is the whole document.
+        faults: List to add faults to.
+
+    Returns:
+        The entries that keep the rules.
+    """
+    positions = np.arange(len(entries), dtype=np.int64)
+    try:
+        return Entries(_columns(entries, rules), positions)
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        good = _explain(entries, rules, source, array, faults)
+        kept = [entries[index] for index in good]
+        return Entries(_columns(kept, rules), np.array(good, dtype=np.int64))
+
+
+def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
+    columns = {}
+    present = set(chain.from_iterable(entries))
+    for key, rule in rules.items():
+        default = rule.default
+        values = _values(entries, key, default) if key in present else [default] * len(entries)
+        column = rule.column(values)
+        if rule.unique:
+            given = [value for value in values if value != default]
+            _require(len(set(given)) == len(given))
+        columns[key] = column
+    return columns
+
+
+def _values(entries: list[Any], key: str, default: Any) -> list[Any]:
+    """Values of a key that some entries have; all must have it where there is no default."""
+    if default is None:
+        return list(map(itemgetter(key), entries))
+    return [entry.get(key, default) for entry in entries]
+
+
+def _explain(
+    entries: Sequence[Any], rules: Rules, source: str, array: str, faults: FaultList
+) -> list[int]:
+    """Add every fault; return the indices of the entries without one."""
+    seen: dict[str, set[Any]] = {key: set() for key, rule in rules.items() if rule.unique}
+    good = []
+    for index, entry in enumerate(entries):
+        problems = list(_problems(entry, rules, seen))
+        for key, found, expected in problems:
+            field = ".".join(filter(None, (array, key))) or None
+            faults.add(Fault(found, expected, source=source, entry=index, field=field))
+        if not problems:
+            good.append(index)
+    return good
+
+
+def _problems(
+    entry: object, rules: Rules, seen: Mapping[str, set[Any]]
+) -> Iterator[tuple[str, str, str]]:
+    if not isinstance(entry, dict):
+        required = ", ".join(key for key, rule in rules.items() if rule.default is None)
+        yield "", type_name(entry), f"an object with {required}"
+        return
+    for key, rule in rules.items():
+        if key not in entry:
+            if rule.default is None:
+                yield key, "nothing", rule.expected
+        elif not rule.holds(entry[key]):
+            yield key, _shown(entry[key]), rule.expected
+        elif rule.unique:
+            if entry[key] in seen[key]:
+                yield key, f"{show_value(entry[key])} again", "each once"
+            seen[key].add(entry[key])
+
+
+def _shown(value: object) -> str:
+    """A value in full where it may be meant as a box."""
+    if isinstance(value, list) and len(value) <= BOX:
+        return "[" + ", ".join(map(show_value, value)) + "]"
+    return show_value(value)
+
+
+# --- rules -----------------------------------------------------------------------------------
+
+
+def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rule:
+    least = 0 if default is None else min(0, default)
+
+    def column(values: list[Any]) -> IntArray:
+        _require(set(map(type, values)) <= {int})
+        array = np.array(values, dtype=np.int64)
+        _require((array >= least) & (array <= greatest))
+        return array
+
+    return Rule(
+        f"an integer from {least} to {greatest}",
+        lambda value: is_integer(value, least, greatest),
+        column,
+        default,
+        unique,
+    )
+
+
+def _id(*, unique: bool = False) -> Rule:
+    """An integer, or a string as some trainers write it."""
+    number, string = _integer(MAXIMUM_FRAME_NUMBER), _string()
+
+    def holds(value: object) -> bool:
+        return number.holds(value) or string.holds(value)
+
+    def column(values: list[Any]) -> AnyArray:
+        if set(map(type, values)) <= {int}:
+            return cast("AnyArray", number.column(values))
+        _require(all(map(holds, values)))
+        return np.array(values, dtype=object)
+
+    return Rule(f"{number.expected}, or a string", holds, column, unique=unique)
+
+
+def _anything() -> Rule:
+    """Strings; any other value counts as none."""
+
+    def column(values: list[Any]) -> list[str]:
+        return [value if isinstance(value, str) else "" for value in values]
+
+    return Rule("anything", lambda _: True, column, "")
+
+
+def _size() -> Rule:
+    """Sizes in pixels; any other value counts as none, which is 0."""
+
+    def column(values: list[Any]) -> IntArray:
+        sizes = [value if type(value) is int and value > 0 else 0 for value in values]
+        return np.array([min(size, int(MAXIMUM_COORDINATE_PX)) for size in sizes], dtype=np.int64)
+
+    return Rule("anything", lambda _: True, column, 0)
+
+
+def _number(least: float, greatest: float, default: float | None = None) -> Rule:
+    def holds(value: object) -> bool:
+        return type(value) in (int, float) and least <= value <= greatest  # type: ignore[operator]
+
+    def column(values: list[Any]) -> FloatArray:
+        _require(set(map(type, values)) <= {int, float})
+        array = np.array(values, dtype=np.float64)
+        _require(np.isnan(array) | ((array >= least) & (array <= greatest)))
+        return array
+
+    return Rule(f"a number from {least:g} to {greatest:g}", holds, column, default)
+
+
+def _finite(default: float | None = None) -> Rule:
+    greatest = sys.float_info.max
+    return replace(_number(-greatest, greatest, default), expected="a finite number")
+
+
+def _string(default: str | None = None, *, unique: bool = False) -> Rule:
+    def holds(value: object) -> bool:
+        return isinstance(value, str) and (
+            value == default or (bool(value) and parse_string(value) == value)
+        )
+
+    def column(values: list[Any]) -> list[Any]:
+        _require(all(map(holds, values)))
+        return values
+
+    return Rule(EXPECTED_STRING + ", not empty", holds, column, default, unique)
+
+
+def _box() -> Rule:
+    def holds(value: object) -> bool:
+        return (
+            isinstance(value, list)
+            and len(value) == BOX
+            and all(type(number) in (int, float) for number in value)
+            and all(abs(number) <= MAXIMUM_COORDINATE_PX for number in value)
+            and min(value[2:]) >= 0
+        )
+
+    def column(values: list[Any]) -> FloatArray:
+        _require(set(map(type, values)) <= {list})
+        _require(set(map(len, values)) <= {BOX})
+        numbers = list(chain.from_iterable(values))
+        _require(set(map(type, numbers)) <= {int, float})
+        array = np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, BOX)
+        _require(np.abs(array) <= MAXIMUM_COORDINATE_PX)
+        _require(array[:, 2:] >= 0.0)
+        return array
+
+    return Rule("[x, y, width, height] in pixels, sizes not negative", holds, column)
+
+
+def _require(holds: AnyArray | bool) -> None:
+    if not np.all(holds):
+        raise ValueError
+
+
+_ID = _integer(MAXIMUM_FRAME_NUMBER)
+_OPTIONAL_ID = _integer(MAXIMUM_FRAME_NUMBER, NO_TRACK)
+_UNIQUE_ID = _integer(MAXIMUM_FRAME_NUMBER, unique=True)
+_FLAG = _integer(1, 0)
+_OBJECT: Rules = {
+    "image_id": _id(),
+    "category_id": _ID,
+    "bbox": _box(),
+    "track_id": _OPTIONAL_ID,
+    "instance_id": _OPTIONAL_ID,
+}
+VIDEO_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string("", unique=True)})
+IMAGE_RULES: Rules = MappingProxyType(
+    {
+        "id": _id(unique=True),
+        "file_name": _anything(),
+        "width": _size(),
+        "height": _size(),
+        "video_id": _OPTIONAL_ID,
+        "frame_id": _OPTIONAL_ID,
+        "frame_index": _OPTIONAL_ID,
+    }
+)
+CATEGORY_RULES: Rules = MappingProxyType({"id": _UNIQUE_ID, "name": _string(unique=True)})
+ANNOTATION_RULES: Rules = MappingProxyType(
+    {
+        **_OBJECT,
+        "iscrowd": _FLAG,
+        "ignore": _FLAG,
+        "area": _number(0.0, 4 * MAXIMUM_COORDINATE_PX**2, float("nan")),
+        "score": _finite(1.0),
+    }
+)
+RESULT_RULES: Rules = MappingProxyType({**_OBJECT, "score": _finite()})
+NAMED_RESULT_RULES: Rules = MappingProxyType(
+    {
+        "file_name": _string(),
+        **{key: rule for key, rule in RESULT_RULES.items() if key != "image_id"},
+    }
+)
+"""Rules of results that name the file of their image in place of its id."""

@@ -1,0 +1,143 @@
+"""Images of COCO files: their ids (numbers, strings or names of files), frames and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
+from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._coco_entries import Entries
+from vidscore_evaluators.formats._json import show_value
+from vidscore_evaluators.formats.source import IMAGES, FaultList, Numbering
+from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
+
+Frame = tuple[SequenceKey, int]
+
+
+def each_once(places: Sequence[Frame | None]) -> list[Frame | None]:
+    """The frames, with None for a repeated one: two names of one image."""
+    first: dict[Frame | None, int] = {}
+    return [
+        place if first.setdefault(place, row) == row else None for row, place in enumerate(places)
+    ]
+
+
+def image_numbers(names: Sequence[str]) -> list[int]:
+    """A number for each of distinct ids: its digits where all are digits, else its rank from 1."""
+    if all(name.isascii() and name.isdecimal() for name in names):
+        numbers = [int(name) for name in names]
+        if len(set(numbers)) == len(names) and max(numbers, default=0) <= MAXIMUM_FRAME_NUMBER:
+            return numbers
+    ranks = {name: rank for rank, name in enumerate(sorted(names), start=1)}
+    return [ranks[name] for name in names]
+
+
+def frames_by_name(numbering: Numbering) -> dict[str, Frame]:
+    """The frame of each image of the truth by its id, and its file's path, name and stem.
+
+    A path is sure; of the others, a name of two images is left out.
+    """
+    named: dict[str, set[Frame]] = {}
+    paths: dict[str, set[Frame]] = {}
+    files = numbering.files or [""] * len(numbering.frames)
+    for (own, frame), file in zip(numbering.frames.items(), files, strict=True):
+        base = file.rpartition("/")[2]
+        for name in (str(own), base, base.rpartition(".")[0]):
+            named.setdefault(name, set()).add(frame)
+        paths.setdefault(file, set()).add(frame)
+    found = {**named, **paths}
+    return {name: next(iter(frames)) for name, frames in found.items() if name and len(frames) == 1}
+
+
+def as_ids(ids: AnyArray | list[str]) -> AnyArray:
+    """Integers, or strings where some are strings."""
+    array = np.asarray(ids)
+    return array if array.dtype == np.int64 else array.astype(np.str_)
+
+
+def largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
+    """Greatest width and height of the images, by sequence; only where all sizes are known."""
+    sequences = [sequence for sequence, _ in frames]
+    names = list(dict.fromkeys(sequences))
+    position = {name: index for index, name in enumerate(names)}
+    rows = np.array([position[name] for name in sequences], dtype=np.int64)
+    sizes = np.stack([images.integers("width"), images.integers("height")], axis=1)
+    greatest = np.zeros((len(names), 2), dtype=np.int64)
+    np.maximum.at(greatest, rows, sizes)
+    unknown = set(rows[(sizes <= 0).any(axis=1)].tolist())
+    return {
+        name: (int(width), int(height))
+        for index, (name, (width, height)) in enumerate(zip(names, greatest, strict=True))
+        if index not in unknown
+    }
+
+
+def frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:
+    """Sequence and number of each image."""
+    names = dict(zip(videos.integers("id").tolist(), videos.strings("name"), strict=True))
+    faults = [
+        Fault(str(number), "the id of a video", source=name, entry=entry, field="images.video_id")
+        for number, entry in zip(
+            images.integers("video_id").tolist(), images.positions.tolist(), strict=True
+        )
+        if number != NO_TRACK and names and number not in names
+    ]
+    frames, ids = [], as_ids(images.ids("id"))
+    numbers = np.where(
+        images.integers("frame_id") != NO_TRACK,
+        images.integers("frame_id"),
+        images.integers("frame_index"),
+    )
+    for own, video, number in zip(
+        image_numbers(ids.tolist()) if ids.dtype.kind == "U" else ids.tolist(),
+        images.integers("video_id").tolist(),
+        numbers.tolist(),
+        strict=True,
+    ):
+        if NO_TRACK in (video, number):
+            frames.append((SequenceKey("", IMAGES), own))
+        else:
+            frames.append((SequenceKey("", names.get(video) or str(video)), number))
+    first: dict[Frame, int] = {}
+    for entry, frame in zip(images.positions.tolist(), frames, strict=True):
+        if first.setdefault(frame, entry) != entry:
+            found = f"frame {frame[1]} of sequence {frame[0].sequence} again"
+            faults.append(Fault(found, "each frame once", source=name, entry=entry, field="images"))
+    if faults:
+        raise InputError(faults)
+    return frames
+
+
+def rows_of(numbers: AnyArray, ids: AnyArray) -> IntArray:
+    """(N,) row of each number or string among distinct ids, -1 where it is none of them."""
+    if object in (numbers.dtype, ids.dtype):
+        row_of = {own: row for row, own in enumerate(ids.tolist())}
+        return np.array([row_of.get(own, -1) for own in numbers.tolist()], dtype=np.int64)
+    if len(ids) == 0:
+        return np.full(len(numbers), -1, dtype=np.int64)
+    order = np.argsort(ids, kind="stable")
+    place = np.minimum(np.searchsorted(ids[order], numbers), len(ids) - 1)
+    rows: IntArray = np.where(ids[order][place] == numbers, order[place], -1)
+    return rows
+
+
+def known_entries(
+    entries: Entries, key: str, rows: IntArray, expected: str, name: str, faults: FaultList
+) -> BoolArray:
+    """(N,) whether each entry refers to a row; a fault for each that does not."""
+    for index in np.flatnonzero(rows < 0).tolist():
+        faults.add(
+            Fault(
+                show_value(entries.ids(key).tolist()[index]),
+                expected,
+                source=name,
+                entry=int(entries.positions[index]),
+                field=f"annotations.{key}",
+            )
+        )
+    known: BoolArray = rows >= 0
+    return known

@@ -1,0 +1,310 @@
+"""What a file format is: how it is recognised, read, held to a truth, and written.
+
+A format writes one side as a few files, whose content is a pure function of the annotations. What
+it cannot hold, by its `Capacity`, is dropped beforehand (`vidscore_evaluators.formats.convert`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._files import InputPath
+from vidscore_evaluators.formats.source import (
+    IMAGES,
+    Files,
+    PairReading,
+    Reading,
+    ReadOptions,
+    Source,
+)
+from vidscore_evaluators.names import is_formula
+
+NO_FLAG = ObjectFlag(0)
+EVERY_FLAG = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
+
+_NO_FORMULA = "a name that no spreadsheet takes for a formula, as one that begins with =, +, - or @"
+
+UNNAMED = "object"
+"""Class of objects without a class, in files whose objects must have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What one side of a format can hold.
+
+    Attributes:
+        arities: Coordinates an object may have.
+        domains: Whether sequences have domains.
+        empty_frames: Whether a frame without objects can be listed.
+        dont_care_frames: Whether a frame can be marked.
+        classes: Whether objects have classes.
+        confidences: Whether objects have confidences.
+        tracks: Whether objects have track ids.
+        flags: Flags that objects can have.
+        columns: Named columns; None for any.
+    """
+
+    arities: tuple[int, ...] = (BOX,)
+    domains: bool = False
+    empty_frames: bool = True
+    dont_care_frames: bool = False
+    classes: bool = True
+    confidences: bool = True
+    tracks: bool = False
+    flags: ObjectFlag = NO_FLAG
+    columns: frozenset[str] | None = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Facts for writing that annotations do not hold.
+
+    Attributes:
+        truth: Annotations by which images and classes are numbered; None for those written.
+        image_size: Width and height of every image in pixels; None where unknown.
+    """
+
+    truth: Annotations | None = None
+    image_size: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """How a format is written.
+
+    Attributes:
+        folder: Whether it is a folder of files rather than one file.
+        capacity: What each side can hold.
+        write: The content of the files, for annotations within the capacity.
+        remarks: Other changes to such annotations, in sentences.
+    """
+
+    folder: bool
+    capacity: Mapping[Side, Capacity]
+    write: Callable[[Annotations, Side, WriteOptions], Files]
+    remarks: Callable[[Annotations, Side], tuple[str, ...]] = lambda _annotations, _side: ()
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format.
+
+    Attributes:
+        name: Its name on the command line.
+        title: One line for lists.
+        read: Reads one side. Raises InputError where nothing can be read.
+        writer: How it is written.
+        pair: Checks detections against truth, given the known sequences; anything readable passes
+            if left out.
+        matches: Whether a path is of this format, by its content; given its first bytes, which
+            are empty for a folder. Not asked where there is a `head`.
+        head: Pattern of the first bytes of a file, where that is enough to recognise it.
+        first_frame: Number of the first frame of a video, where the format defines it.
+        first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
+            format defines it.
+    """
+
+    name: str
+    title: str
+    read: Callable[[InputPath, Side, ReadOptions], Reading]
+    writer: Writer
+    pair: Callable[[Source, Source, frozenset[SequenceKey]], PairReading] = (
+        lambda _truth, detections, _known: PairReading(detections)
+    )
+    matches: Callable[[InputPath, bytes], bool] = lambda _path, _head: False
+    head: re.Pattern[bytes] | None = None
+    first_frame: int | None = None
+    first_pixel: int | None = None
+
+
+# --- what writers share ----------------------------------------------------------------------
+
+
+def in_order(annotations: Annotations) -> Annotations:
+    """The same with frames in ascending order of domain, sequence and number."""
+    ranks = {key: rank for rank, key in enumerate(sorted(set(annotations.sequences)))}
+    rank = np.array([ranks[key] for key in annotations.sequences], dtype=np.int64)
+    order = np.lexsort((annotations.frame_numbers, rank[annotations.frame_sequences]))
+    return annotations.take_frames(order)
+
+
+def file_name(name: str, what: str) -> str:
+    """A name that is safe as the name of a file.
+
+    Raises:
+        InputError: If it is not.
+    """
+    if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|\0\n\r\t'):
+        expected = "a name that a file can have"
+        raise InputError([Fault(repr(name), expected, field=what)])
+    return name
+
+
+def refuse_formulas(annotations: Annotations) -> None:
+    """Refuse names that a spreadsheet would run, since they cannot be written unchanged and safe.
+
+    Raises:
+        InputError: With every such name.
+    """
+    names = [
+        *(("domain", key.domain) for key in annotations.sequences),
+        *(("sequence", key.sequence) for key in annotations.sequences),
+        *(("class", label) for label in annotations.labels),
+        *(("column", name) for name in annotations.columns),
+    ]
+    faults = dict.fromkeys(
+        Fault(repr(name)[:80], _NO_FORMULA, field=field, advice="write a JSON format in its place")
+        for field, name in names
+        if is_formula(name)
+    )
+    if faults:
+        raise InputError(list(faults))
+
+
+def shortest_number(value: float) -> int | float:
+    """A number; integers are written without a point."""
+    return int(value) if float(value).is_integer() else value
+
+
+def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """A CSV file."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def object_rows(annotations: Annotations, separator: str, *columns: AnyArray) -> list[str]:
+    """The row of each object: frame, track, and columns."""
+    frames = annotations.frame_numbers[annotations.object_frames]
+    fields = [_digits(column) for column in (frames, annotations.track_ids, *columns)]
+    return [separator.join(row) + "\n" for row in zip(*fields, strict=True)]
+
+
+def _digits(column: AnyArray) -> list[str]:
+    """Numbers in full, integers without a point."""
+    if column.dtype.kind == "b":
+        column = column.astype(np.int64)
+    return [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in column.tolist()
+    ]
+
+
+def sequence_texts(
+    annotations: Annotations, rows: Sequence[str]
+) -> Iterator[tuple[str, AnyArray, bytes]]:
+    """Name, frame numbers and content of the file of each sequence that has frames."""
+    sequences = annotations.frame_sequences
+    starts = annotations.frame_starts
+    for index in np.unique(sequences).tolist():
+        frames = np.flatnonzero(sequences == index)
+        # Frames are in order, so that those of a sequence are neighbours.
+        text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]])
+        name = file_name(annotations.sequences[index].sequence, "sequence")
+        yield name, annotations.frame_numbers[frames], text.encode()
+
+
+def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) -> None:
+    """Refuse values that a format cannot hold, each once.
+
+    Raises:
+        InputError: If any is wrong.
+    """
+    found = dict.fromkeys(str(value) for value in values[wrong].tolist())
+    if found:
+        raise InputError([Fault(text or "nothing", expected, field=field) for text in found])
+
+
+@dataclass(frozen=True, eq=False)
+class ImageNumbers:
+    """Numbers of the frames and classes of a truth, the same on both sides of a benchmark.
+
+    Attributes:
+        sequences: Sequences of the truth, sorted, numbered from 1.
+        frames: Number of each image by sequence and frame: its frame number where all are images
+            of no video, else its place, from 1.
+        classes: Different labels of the truth, sorted.
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    frames: Mapping[tuple[SequenceKey, int], int]
+    classes: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each class, since files have none without: objects without one get one."""
+        tried = chain([UNNAMED], (f"{UNNAMED} {number}" for number in count(2)))
+        unnamed = next(name for name in tried if name not in self.classes)
+        return tuple(label or unnamed for label in self.classes)
+
+    @classmethod
+    def of(cls, annotations: Annotations, options: WriteOptions) -> ImageNumbers:
+        """The numbers of the truth; without one, of the written annotations."""
+        truth = in_order(annotations if options.truth is None else options.truth)
+        used = np.unique(truth.frame_sequences).tolist()
+        sequences = tuple(sorted(truth.sequences[index] for index in used))
+        keys = frame_keys(truth)
+        single = sequences == (SequenceKey("", IMAGES),)
+        places = [number for _, number in keys] if single else range(1, len(keys) + 1)
+        labels = {truth.labels[index] for index in np.unique(truth.label_indices).tolist()}
+        return cls(sequences, dict(zip(keys, places, strict=True)), tuple(sorted(labels)))
+
+    def of_frames(self, annotations: Annotations) -> IntArray:
+        """(F,) number of each frame's image.
+
+        Raises:
+            InputError: If a frame is none of the truth's.
+        """
+        keys = frame_keys(annotations)
+        unknown = [key for key in keys if key not in self.frames]
+        if unknown:
+            raise InputError(
+                [
+                    Fault(f"frame {number} of sequence {key.sequence}", "a frame of the truth")
+                    for key, number in unknown
+                ]
+            )
+        return np.array([self.frames[key] for key in keys], dtype=np.int64)
+
+    def of_labels(self, annotations: Annotations) -> IntArray:
+        """(labels,) place of each label of a table among the classes; -1 for one not in use.
+
+        Raises:
+            InputError: If a label in use is none of the truth's.
+        """
+        place = {label: index for index, label in enumerate(self.classes)}
+        used = np.unique(annotations.label_indices).tolist()
+        unknown = [annotations.labels[index] for index in used]
+        unknown = [label for label in unknown if label not in place]
+        if unknown:
+            raise InputError([Fault(repr(label), "a class of the truth") for label in unknown])
+        return np.array([place.get(label, -1) for label in annotations.labels], dtype=np.int64)
+
+
+def unnamed_remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+    """Remark that objects without a class get one."""
+    del side
+    used = {annotations.labels[index] for index in np.unique(annotations.label_indices).tolist()}
+    return ("objects without a class became a class of their own",) if "" in used else ()
+
+
+def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
+    """Sequence and number of each frame."""
+    return [
+        (annotations.sequences[sequence], number)
+        for sequence, number in zip(
+            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
+        )
+    ]

@@ -1,0 +1,174 @@
+"""Annotations from rows in any order: the rows of a frame become its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FlagArray,
+    FloatArray,
+    IntArray,
+    run_starts,
+    starts_from_counts,
+)
+from vidscore_evaluators.formats._table import RowTable, StringColumn
+from vidscore_evaluators.formats.source import SourcePositions
+
+
+@dataclass(frozen=True, eq=False)
+class RowColumns:
+    """Columns of N rows, in any order; a row lists its frame and may hold an object.
+
+    Attributes:
+        sequences: Table of sequences.
+        sequence_of_row: (N,) index into `sequences`.
+        frame_numbers: (N,) frame of each row.
+        frame_flags: (N,) bits of `FrameFlag`; a frame has those of all its rows.
+        holds_object: (N,) whether the row holds an object; without one, later columns are not used.
+        coordinates: (N, arity) coordinates.
+        labels: (N,) class labels.
+        confidences: (N,) confidences.
+        track_ids: (N,) track identities.
+        flags: (N,) bits of `ObjectFlag`.
+        columns: Further (N,) columns.
+    """
+
+    sequences: tuple[SequenceKey, ...]
+    sequence_of_row: IntArray
+    frame_numbers: IntArray
+    frame_flags: FlagArray
+    holds_object: BoolArray
+    coordinates: FloatArray
+    labels: StringColumn
+    confidences: FloatArray
+    track_ids: IntArray
+    flags: FlagArray
+    columns: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePositions]:
+    """Build annotations whose frames are in ascending order of sequence and number.
+
+    Args:
+        rows: The rows.
+        table: Where they are in the files.
+
+    Returns:
+        The annotations, and the position of each frame: that of its first row.
+    """
+    order = _order(rows)
+    sequences, numbers = rows.sequence_of_row[order], rows.frame_numbers[order]
+    first = run_starts(sequences, numbers)
+    holds = rows.holds_object[order]
+    objects = _objects(order, holds)
+    labels = rows.labels.take(objects).compact()
+    annotations = Annotations(
+        sequences=rows.sequences,
+        labels=labels.values,
+        frame_sequences=sequences[first],
+        frame_numbers=numbers[first],
+        frame_flags=_any_flags(rows.frame_flags[order], first),
+        frame_starts=_object_starts(holds, first),
+        coordinates=rows.coordinates[objects],
+        label_indices=labels.codes,
+        confidences=rows.confidences[objects],
+        track_ids=rows.track_ids[objects],
+        flags=rows.flags[objects],
+        columns={name: column[objects] for name, column in rows.columns.items()},
+    )
+    places = first if isinstance(order, slice) else order[first]
+    return annotations, SourcePositions(
+        sources=table.sources,
+        source_of_frame=table.source_of_row[places],
+        positions=table.positions[places],
+        position_name=table.position_name,
+    )
+
+
+def with_listed_frames(
+    rows: RowColumns,
+    table: RowTable,
+    frames: tuple[IntArray, IntArray],
+    places: tuple[IntArray, IntArray],
+) -> tuple[RowColumns, RowTable]:
+    """Put K frames before the rows, as rows without an object, so that they are listed.
+
+    Args:
+        rows: The rows.
+        table: Where they are in the files.
+        frames: (K,) indices of the frames' sequences, and (K,) numbers of the frames.
+        places: (K,) indices of their files, and (K,) positions in these.
+    """
+    count = len(frames[0])
+    if count == 0:
+        return rows, table
+
+    def padded(column: AnyArray) -> AnyArray:
+        return np.concatenate([np.zeros((count, *column.shape[1:]), dtype=column.dtype), column])
+
+    listed = replace(
+        rows,
+        sequence_of_row=np.concatenate([frames[0], rows.sequence_of_row]),
+        frame_numbers=np.concatenate([frames[1], rows.frame_numbers]),
+        frame_flags=padded(rows.frame_flags),
+        holds_object=padded(rows.holds_object),
+        coordinates=padded(rows.coordinates),
+        labels=StringColumn(padded(rows.labels.codes), rows.labels.values),
+        confidences=padded(rows.confidences),
+        track_ids=padded(rows.track_ids),
+        flags=padded(rows.flags),
+        columns={name: padded(column) for name, column in rows.columns.items()},
+    )
+    return listed, replace(
+        table,
+        source_of_row=np.concatenate([places[0], table.source_of_row]),
+        positions=np.concatenate([places[1], table.positions]),
+    )
+
+
+def index_frames(
+    frames: Collection[tuple[SequenceKey, int]],
+) -> tuple[tuple[SequenceKey, ...], IntArray, IntArray]:
+    """The sorted sequences of K frames, (K,) each frame's index among them, and (K,) numbers."""
+    sequences = tuple(sorted({key for key, _ in frames}))
+    rank = {key: index for index, key in enumerate(sequences)}
+    of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
+    return sequences, of_frame, np.array([number for _, number in frames], dtype=np.int64)
+
+
+def _order(rows: RowColumns) -> IntArray | slice:
+    """Row indices by sequence and frame; rows of one frame stay in their order.
+
+    Rows that are in order already are a slice, by which no column is copied.
+    """
+    sequences, numbers = rows.sequence_of_row, rows.frame_numbers
+    same = sequences[1:] == sequences[:-1]
+    rising = np.where(same, numbers[1:] >= numbers[:-1], sequences[1:] > sequences[:-1])
+    if rising.all():
+        return slice(None)
+    return np.lexsort((numbers, sequences))
+
+
+def _objects(order: IntArray | slice, holds: BoolArray) -> IntArray | slice:
+    """Those of the ordered rows that hold an object."""
+    if isinstance(order, slice):
+        return order if holds.all() else np.flatnonzero(holds)
+    return order[holds]
+
+
+def _any_flags(flags: FlagArray, first: IntArray) -> FlagArray:
+    if len(first) == 0:
+        return flags[:0]
+    return np.bitwise_or.reduceat(flags, first)
+
+
+def _object_starts(holds: BoolArray, first: IntArray) -> IntArray:
+    before = starts_from_counts(holds)
+    starts: IntArray = before[np.append(first, len(holds))]
+    return starts

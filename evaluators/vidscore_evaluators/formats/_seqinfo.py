@@ -1,0 +1,77 @@
+"""``seqinfo.ini`` of MOTChallenge: length and image size of a sequence, and frames without rows."""
+
+from __future__ import annotations
+
+import configparser
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.arrays import IntArray, starts_from_counts
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._files import InputPath, is_file, read_bytes
+from vidscore_evaluators.formats._format import WriteOptions
+from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._table import parse_integer
+from vidscore_evaluators.formats.source import ReadLimits, show_text
+from vidscore_evaluators.specification import MAXIMUM_FRAMES
+
+
+class SequenceInfo(NamedTuple):
+    """The contents of a seqinfo.ini: frames, and width and height of the images where given."""
+
+    length: int
+    image_size: tuple[int, int] | None
+
+
+def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | None:
+    """The contents of the seqinfo.ini beside a truth, if there is one.
+
+    Raises:
+        InputError: If it has no valid length.
+    """
+    path = file.parent.parent / "seqinfo.ini"
+    if file.name != "gt.txt" or not is_file(path):
+        return None
+    parser = configparser.ConfigParser(interpolation=None)
+    expected = f"seqLength = an integer from 1 to {MAXIMUM_FRAMES} under [Sequence]"
+    try:
+        parser.read_string(read_bytes(path, "a seqinfo.ini", limits).decode("utf-8-sig"))
+        text = parser.get("Sequence", "seqLength")
+    except (configparser.Error, UnicodeDecodeError):
+        raise InputError([Fault("nothing of the kind", expected, source=str(path))]) from None
+    length = parse_integer(text)
+    if length is None or not 1 <= length <= MAXIMUM_FRAMES:
+        raise InputError([Fault(show_text(text), expected, source=str(path), field="seqLength")])
+    names = ("imWidth", "imHeight")
+    width, height = (parse_integer(parser.get("Sequence", name, fallback="")) for name in names)
+    return SequenceInfo(length, (width, height) if width and height else None)
+
+
+def write_sequence_info(name: str, length: int, options: WriteOptions) -> bytes:
+    """The content of a seqinfo.ini."""
+    lines = ["[Sequence]", f"name={name}", f"seqLength={length}"]
+    if options.image_size is not None:
+        lines += [f"imWidth={options.image_size[0]}", f"imHeight={options.image_size[1]}"]
+    return "\n".join([*lines, ""]).encode()
+
+
+def frames_without_rows(
+    rows: RowColumns, lengths: Mapping[SequenceKey, int]
+) -> tuple[IntArray, IntArray]:
+    """Frames of sequences of known length that no row lists.
+
+    Returns:
+        (K,) indices of their sequences, and (K,) their numbers.
+    """
+    counts = np.array([lengths.get(key, 0) for key in rows.sequences], dtype=np.int64)
+    starts = starts_from_counts(counts)
+    is_missing = np.ones(int(starts[-1]), dtype=np.bool_)
+    is_listed = counts[rows.sequence_of_row] > 0
+    of_rows = starts[rows.sequence_of_row] + rows.frame_numbers - 1
+    is_missing[of_rows[is_listed]] = False
+    missing = np.flatnonzero(is_missing)
+    sequences = np.repeat(np.arange(len(counts)), counts)[missing]
+    return sequences, missing - starts[sequences] + 1

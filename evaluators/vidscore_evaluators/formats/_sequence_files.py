@@ -1,0 +1,266 @@
+"""Formats with a file for each sequence, or for each frame: their files, their rows, both sides.
+
+Rows of such files have no header, and those of many small files become one table.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from vidscore_evaluators.annotations import SequenceKey, concatenate
+from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._csv import (
+    CsvFile,
+    CsvRows,
+    line_count,
+    normalised_rows,
+    read_columns,
+)
+from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
+from vidscore_evaluators.formats._table import (
+    EXPECTED_STRING,
+    Kind,
+    RowChecks,
+    RowTable,
+    parse_string,
+)
+from vidscore_evaluators.formats.source import (
+    FaultList,
+    PairReading,
+    Reading,
+    ReadLimits,
+    Source,
+    join_positions,
+    listed_names,
+    sequence_name,
+)
+from vidscore_evaluators.report import ReportWarning
+
+SequenceFiles = Mapping[SequenceKey, InputPath]
+"""The file of each sequence, in order."""
+
+
+def check_files(
+    files: SequenceFiles,
+    root: InputPath,
+    layout: str,
+    limits: ReadLimits,
+    advice: str | None = None,
+) -> None:
+    """Refuse a folder with no files, too many, or names that no sequence can have.
+
+    Args:
+        files: The files.
+        root: The folder.
+        layout: What should be in it.
+        limits: How many there may be.
+        advice: What to do where there are none.
+
+    Raises:
+        InputError: With every fault.
+    """
+    faults = [
+        Fault(repr(path.name), EXPECTED_STRING, source=str(path.parent))
+        for key, path in files.items()
+        if any(parse_string(name) != name for name in key)
+    ]
+    if len(files) > limits.maximum_files:
+        expected = f"at most maximum_files = {limits.maximum_files}"
+        faults.append(Fault(f"{len(files)} files", expected, source=str(root)))
+    if not files:
+        faults.append(Fault("nothing of the kind", layout, source=str(root), advice=advice))
+    if faults:
+        raise InputError(faults)
+
+
+def join_sources(parts: Sequence[Source], name: str) -> Source:
+    """Join what was read from single files of one format.
+
+    Args:
+        parts: At least one source, each with sequences of its own, positions and no warnings.
+        name: Name of the source.
+    """
+    return replace(
+        parts[0],
+        annotations=concatenate([part.annotations for part in parts]),
+        name=name,
+        positions=join_positions([part.positions for part in parts if part.positions is not None]),
+    )
+
+
+def pair_sequences(
+    truth: Source,
+    detections: Source,
+    known: frozenset[SequenceKey],
+    file_of: Callable[[SequenceKey], str],
+) -> PairReading:
+    """Compare the files of detections with the sequences of the truth.
+
+    Args:
+        truth: The truth.
+        detections: The detections.
+        known: Sequences that detections may belong to.
+        file_of: Name of the file of a sequence of detections, for error messages.
+    """
+    faults = FaultList()
+    table = detections.annotations.sequences
+    unknown = frozenset(table) - known
+    for key in sorted(unknown):
+        expected = "a sequence of the truth or of the manifest"
+        faults.add(Fault(f"sequence {sequence_name(key)}", expected, source=file_of(key)))
+    missing = sorted({*truth.annotations.sequences} - {*table})
+    if missing:
+        names = listed_names([sequence_name(key) for key in missing])
+        message = f"sequences without a detection file count as without detections: {names}"
+        warning = ReportWarning("missing_detection_file", message, len(missing))
+        detections = replace(detections, warnings=(*detections.warnings, warning))
+    if unknown:
+        strange = np.array([key in unknown for key in table], dtype=np.bool_)
+        dropped = strange[detections.annotations.frame_sequences]
+        detections = detections.without_frames(dropped, unknown)
+    return PairReading(detections, faults, len(unknown))
+
+
+def pair_text_files(
+    truth: Source, detections: Source, known: frozenset[SequenceKey]
+) -> PairReading:
+    """The same for text files; a single file goes with a single sequence of any name."""
+    only = truth.annotations.sequences
+    found = detections.annotations
+    alone = detections.positions is not None and detections.positions.sources == (detections.name,)
+    if alone and len(only) == 1 and len(found.sequences) == 1:
+        renamed = replace(found, sequences=only)
+        return PairReading(replace(detections, annotations=renamed), FaultList())
+    return pair_sequences(
+        truth, detections, known, lambda key: str(Path(detections.name, f"{key.sequence}.txt"))
+    )
+
+
+def to_reading(
+    rows: CsvRows,
+    checks: RowChecks,
+    to_columns: Callable[[RowTable], tuple[RowColumns, RowTable]],
+    name: str,
+    format_name: str,
+) -> Reading:
+    """Turn the good rows of files into a source.
+
+    Args:
+        rows: The rows.
+        checks: Checks of their table.
+        to_columns: Makes columns of the good rows, and a table with the place of each.
+        name: Name of the source.
+        format_name: Name of the format.
+    """
+    rows.faults.absorb(checks.faults)
+    annotations, positions = group_rows(*to_columns(rows.table.without(checks.faulty)))
+    skipped = rows.skipped + int(checks.faulty.sum())
+    return Reading(Source(annotations, name, format_name, positions), rows.faults, skipped)
+
+
+def read_blank_separated(
+    files: Iterable[InputPath],
+    expected: str,
+    limits: ReadLimits,
+    columns: Sequence[str],
+    kinds: Mapping[str, Kind],
+) -> CsvRows:
+    """Read files whose rows have blanks between the columns.
+
+    Args:
+        files: The files.
+        expected: What each should be, for error messages.
+        limits: How large each may be.
+        columns: Names of the columns; the last one may be missing.
+        kinds: Kinds of the columns that are read.
+
+    Raises:
+        InputError: If a file cannot be read at all; with every fault.
+    """
+    faults = FaultList()
+    names, texts = [], []
+    for path in files:
+        try:
+            data = read_bytes(path, expected, limits)
+            texts.append(normalised_rows(data, str(path), blanks=True))
+            names.append(str(path))
+        except InputError as error:
+            faults.extend(error.faults)
+    if faults:
+        raise InputError(faults.listed())
+    first = next(filter(None, (first_row(text)[1] for text in texts)), b"")
+    if first.count(b",") + 1 != len(columns):
+        columns = columns[:-1]
+    return read_plain_files(names, texts, columns, [kinds.get(name) for name in columns])
+
+
+def read_plain_files(
+    names: Sequence[str],
+    texts: Sequence[bytes],
+    header: Sequence[str],
+    kinds: Sequence[Kind | None],
+) -> CsvRows:
+    """Read the rows of files as one table.
+
+    Args:
+        names: Names of the files.
+        texts: Their rows, as `vidscore_evaluators.formats._csv.normalised_rows` returns them.
+        header: Names of the columns.
+        kinds: Kind of each column; None for one that is not read.
+
+    Returns:
+        The rows; each row and fault has its own file and line.
+    """
+    quoted = FaultList()
+    plain = [_without_quotes(name, text, quoted) for name, text in zip(names, texts, strict=True)]
+    lines = np.array([line_count(text) for text in plain], dtype=np.int64)
+    first = np.cumsum(lines) - lines + 1
+    rows = read_columns(CsvFile("", tuple(header), b"".join(plain), 0, first_line=1), kinds)
+
+    def place(fault: Fault) -> Fault:
+        file = _file_of(np.array([fault.line or 1]), first)[0]
+        return replace(fault, source=names[file], line=int((fault.line or 1) - first[file] + 1))
+
+    faults = rows.faults.relocated(place)
+    faults.absorb(quoted)
+    owners = _file_of(rows.table.positions, first)
+    table = replace(
+        rows.table,
+        sources=tuple(names),
+        source_of_row=owners,
+        positions=rows.table.positions - first[owners] + 1,
+    )
+    return CsvRows(table, faults, rows.skipped + quoted.total)
+
+
+def first_row(text: bytes) -> tuple[int, bytes]:
+    """Line and content of the first row; the content is empty where there is no row."""
+    for number, line in enumerate(io.BytesIO(text), start=1):
+        if line.strip(b" \t,\n"):
+            return number, line.rstrip(b"\n")
+    return 1, b""
+
+
+def _file_of(lines: IntArray, first: IntArray) -> IntArray:
+    # Files without lines start where the next one does, and own no line.
+    owners: IntArray = np.searchsorted(first, lines, side="right") - 1
+    return owners
+
+
+def _without_quotes(name: str, text: bytes, faults: FaultList) -> bytes:
+    """Blank lines with quotation marks: an unpaired one would swallow the lines after it."""
+    if b'"' not in text:
+        return text
+    lines = text.split(b"\n")
+    for index, line in enumerate(lines):
+        if b'"' in line:
+            faults.add(Fault("a quotation mark", "none in a row", source=name, line=index + 1))
+            lines[index] = b""
+    return b"\n".join(lines)

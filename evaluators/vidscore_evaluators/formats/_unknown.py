@@ -1,0 +1,240 @@
+"""Paths of no known format: the format that they come nearest to, or what they are instead.
+
+The reader of the nearest format then reports what is wrong, with its place.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats import coco, generic, kitti, mot, neovision2, spotgeo, yolo
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    is_folder,
+    read_head,
+    text_files,
+    visible_entries,
+)
+from vidscore_evaluators.formats._table import parse_integer, parse_number
+from vidscore_evaluators.formats.source import listed_names, show_text
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A file of another kind.
+
+    Attributes:
+        found: Its kind, in words.
+        advice: What to do.
+    """
+
+    found: str
+    advice: str
+
+
+DATA = "a file or folder of annotations"
+
+_NEIGHBOURS = 100
+"""Entries of a folder that are examined to say which of them may have been meant."""
+
+_PACKED = "unpack it, or pack it as zip or gzip"
+_ANNOTATIONS = "give the annotations, not the images"
+_SIGNATURES = MappingProxyType(
+    {
+        b"\xff\xd8\xff": Unknown("a JPEG image", _ANNOTATIONS),
+        b"\x89PNG": Unknown("a PNG image", _ANNOTATIONS),
+        b"GIF8": Unknown("a GIF image", _ANNOTATIONS),
+        b"BM": Unknown("a bitmap image", _ANNOTATIONS),
+        b"II*\0": Unknown("a TIFF image", _ANNOTATIONS),
+        b"%PDF": Unknown("a PDF document", "give CSV, JSON or text"),
+        b"PAR1": Unknown("a Parquet file", "write it as CSV"),
+        b"\x93NUMPY": Unknown("a numpy array", "pass arrays to the library, or write CSV"),
+        b"\x89HDF": Unknown("an HDF5 file", "write it as CSV"),
+        b"SQLite format 3": Unknown("an SQLite database", "write it as CSV"),
+        b"BZh": Unknown("a file packed with bzip2", _PACKED),
+        b"\xfd7zXZ": Unknown("a file packed with xz", _PACKED),
+        b"\x28\xb5\x2f\xfd": Unknown("a file packed with zstd", _PACKED),
+        b"7z\xbc\xaf": Unknown("a 7z archive", _PACKED),
+        b"Rar!": Unknown("a RAR archive", _PACKED),
+        b"PK\x03\x04": Unknown("a zip within an archive", "unpack the inner one first"),
+        b"\x1f\x8b": Unknown("a gzip file within an archive", "unpack the inner one first"),
+        codecs.BOM_UTF16_LE: Unknown("text in UTF-16", "save it as UTF-8"),
+        codecs.BOM_UTF16_BE: Unknown("text in UTF-16", "save it as UTF-8"),
+        b"<": Unknown("an XML document", "write it as COCO JSON or generic CSV"),
+    }
+)
+"""Other kinds of files, by their first bytes."""
+
+EMPTY = Unknown("an empty file", "if nothing was detected, say so with --input-format")
+POLYGONS = Unknown(
+    "rows of polygons, as YOLO has them for segmentation",
+    "write boxes: class, centre, width and height",
+)
+KITTI_OBJECTS = Unknown(
+    "rows of KITTI's object detection, which name no frame",
+    "rows of kitti-tracking begin with frame and track id",
+)
+ONE_YOLO_FILE = Unknown("one file of YOLO text", "give the folder that holds a file for each image")
+
+TOML = Unknown("a TOML document", "give a manifest with --manifest")
+
+_TOML_TABLE = re.compile(r"\[+[ \t]*[A-Za-z_][\w.-]*[ \t]*\]+")
+_TAR = b"ustar"
+_TAR_AT = 257
+_COLUMN_NAME = re.compile(r'[ \t]*"?[^\W\d][\w./-]{0,40}( [\w./()-]{1,40})?"?[ \t]*')
+_NO_NUMBERS = ("", "nan", "inf", "-inf", "+inf")
+_MOT_COLUMNS = range(6, 13)
+
+
+def is_empty_array(head: bytes) -> bool:
+    """Whether a JSON file is an array of nothing."""
+    return head.removeprefix(codecs.BOM_UTF8).split() in ([b"[]"], [b"[", b"]"])
+
+
+def nearest_format(
+    path: InputPath,
+    formats: Sequence[str],
+    recognise: Callable[[InputPath], str | None],
+) -> str:
+    """Name of the format that a path of none comes nearest to.
+
+    Args:
+        path: File or folder.
+        formats: Names of all formats.
+        recognise: Gives the name of the format of another path, None where it has none.
+
+    Raises:
+        InputError: If no format is near; it says what is there instead.
+    """
+    if is_folder(path):
+        return _nearest_of_folder(path, formats, recognise)
+    head = read_head(path, DATA)
+    guess = guess_file(head)
+    if neovision2.looks_like_header(head):
+        guess = Unknown("one CSV file of Neovision2", f"give the folder {path.parent.parent}")
+    if guess == yolo.NAME:
+        guess = ONE_YOLO_FILE
+    if isinstance(guess, Unknown):
+        raise _error(guess, path, formats)
+    return guess
+
+
+def _nearest_of_folder(
+    path: InputPath,
+    formats: Sequence[str],
+    recognise: Callable[[InputPath], str | None],
+) -> str:
+    entries = visible_entries(path)
+    heads = ((file, read_head(file, DATA)) for file in text_files(path))
+    text, head = next(((file, head) for file, head in heads if head.strip()), (None, b""))
+    guess = None if text is None else guess_file(head)
+    if isinstance(guess, str) and guess in (mot.NAME, kitti.NAME, yolo.NAME):
+        return guess
+    if not entries:
+        raise InputError([Fault("an empty folder", "", source=str(path))])
+    meant = _meant(path, entries[:_NEIGHBOURS], recognise)
+    if meant is None and text is not None and guess in (POLYGONS, KITTI_OBJECTS):
+        raise _error(guess, text, formats)
+    advice = meant or "give the file or folder of annotations itself"
+    found = "a folder of no known format"
+    raise InputError([Fault(found, "", source=str(path), advice=advice)])
+
+
+def _meant(
+    path: InputPath,
+    entries: Sequence[InputPath],
+    recognise: Callable[[InputPath], str | None],
+) -> str | None:
+    """The file or folder that may have been meant by a folder of no format."""
+    found = []
+    for entry in entries:
+        try:
+            found.append((entry, recognise(entry)))
+        except InputError:  # unreadable, and not what was asked for
+            continue
+    known = [(entry, name) for entry, name in found if name is not None]
+    if len(known) == 1:
+        entry, name = known[0]
+        return f"did you mean {entry}, which looks like {name}?"
+    if known:
+        return f"did you mean one of {listed_names([str(entry) for entry, _ in known])}?"
+    tables = (entry for entry in entries if entry.suffix.lower() == ".csv")
+    if any(
+        not is_folder(table) and neovision2.looks_like_header(read_head(table, DATA))
+        for table in tables
+    ):
+        return f"it is one domain of Neovision2: give the folder {path.absolute().parent}"
+    return None
+
+
+def _error(unknown: Unknown, path: InputPath, formats: Sequence[str]) -> InputError:
+    advice = unknown.advice or "the formats are " + ", ".join(formats)
+    return InputError([Fault(unknown.found, "", source=str(path), advice=advice)])
+
+
+def guess_file(head: bytes) -> str | Unknown:
+    """Name of the format that a file of none comes nearest to, or its kind.
+
+    Args:
+        head: Its first bytes.
+    """
+    known = next((kind for mark, kind in _SIGNATURES.items() if head.startswith(mark)), None)
+    if known is not None:
+        return known
+    if head[_TAR_AT:].startswith(_TAR):
+        return Unknown("a tar archive", _PACKED)
+    if b"\0" in head:
+        return Unknown("a file that is no text", "give CSV, JSON or text")
+    lines = head.decode("utf-8-sig", errors="replace").splitlines()
+    line = next((line for line in lines if line.strip()), "")
+    if not line:
+        return EMPTY
+    if line.lstrip().startswith("{"):
+        return coco.NAME
+    if line.startswith("["):
+        return TOML if _TOML_TABLE.match(line) else spotgeo.NAME
+    return _guess_rows(line)
+
+
+def _guess_rows(line: str) -> str | Unknown:
+    values, words = line.split(","), line.split()
+    if len(values) > 1 and all(map(_like_number, values)):
+        is_mot = len(values) in _MOT_COLUMNS and parse_integer(values[0]) is not None
+        return mot.NAME if is_mot else generic.NAME
+    if len(words) > 1 and "," not in line and ";" not in line:
+        found = _guess_words(words)
+        if found is not None:
+            return found
+    names = next(csv.reader([re.sub("[;\t]", ",", line)]), [])
+    if len(names) > 1 and all(map(_COLUMN_NAME.fullmatch, names)):
+        return generic.NAME
+    if len(names) > 2 and any(parse_number(name) is not None for name in names):
+        return generic.NAME  # without a header
+    return Unknown(f"text that is no data, beginning with {show_text(line.strip())}", "")
+
+
+def _guess_words(words: list[str]) -> str | Unknown | None:
+    """The same for values between blanks; None where these are no values."""
+    if len(words) in (15, 16) and not _like_number(words[0]):
+        return KITTI_OBJECTS if all(map(_like_number, words[1:])) else None
+    if len(words) in (17, 18) and not _like_number(words[2]):
+        return kitti.NAME if all(map(_like_number, (*words[:2], *words[3:]))) else None
+    if not all(map(_like_number, words)):
+        return None
+    numbers = [parse_number(word) for word in words[1:]]
+    parts = all(number is not None and 0.0 <= number <= 1.0 for number in numbers)
+    if parts and len(words) >= 7 and len(words) % 2 == 1:
+        return POLYGONS
+    if len(words) in _MOT_COLUMNS and not parts and len(words) > 6:
+        return mot.NAME
+    return yolo.NAME if 4 <= len(words) <= len(yolo.COLUMNS) + 1 else None
+
+
+def _like_number(field: str) -> bool:
+    return parse_number(field) is not None or field.strip().casefold() in _NO_NUMBERS

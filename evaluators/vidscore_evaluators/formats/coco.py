@@ -1,0 +1,425 @@
+"""COCO JSON: images, categories and annotations in one object; results as an array.
+
+Source: cocodataset.org, data format and results format, for object detection. The truth is an
+object with ``images``, ``categories`` and ``annotations``; results are an array of
+``{"image_id", "category_id", "bbox", "score"}``, or an object like the truth whose annotations
+have a ``score``. Extensions for video (TAO, and data sets like it): ``videos``, and in an image
+``video_id`` with ``frame_id`` or ``frame_index``; in an annotation ``track_id`` or ``instance_id``.
+The project's readings:
+
+1. ``bbox`` is ``[x, y, width, height]``: a box goes from x to x + width, with nothing added. The
+   first pixel's edge is at 0.
+2. An image of a video is the frame that it says. Any other is a frame of the sequence `IMAGES`
+   whose number is the image's id.
+3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
+   is kept as a column. Segmentations are not read: without ``area`` a box's own area counts.
+4. Numbers of images and categories in results are those of the truth. Images may also be named by
+   strings or by their files; see `vidscore_evaluators.formats._coco_images`.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import orjson
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._coco_entries import (
+    ANNOTATION_RULES,
+    CATEGORY_RULES,
+    IMAGE_RULES,
+    NAMED_RESULT_RULES,
+    RESULT_RULES,
+    VIDEO_RULES,
+    Entries,
+    read_entries,
+)
+from vidscore_evaluators.formats._coco_images import (
+    Frame,
+    as_ids,
+    each_once,
+    frames_by_name,
+    frames_of,
+    image_numbers,
+    known_entries,
+    largest_sizes,
+    rows_of,
+)
+from vidscore_evaluators.formats._files import InputPath, read_bytes
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    ImageNumbers,
+    WriteOptions,
+    Writer,
+    unnamed_remarks,
+)
+from vidscore_evaluators.formats._json import (
+    no_garbage_collection,
+    parse_json,
+    show_value,
+    type_name,
+)
+from vidscore_evaluators.formats._row_frames import (
+    RowColumns,
+    group_rows,
+    index_frames,
+    with_listed_frames,
+)
+from vidscore_evaluators.formats._table import RowTable, StringColumn
+from vidscore_evaluators.formats.source import (
+    IMAGES,
+    SWAPPED,
+    FaultList,
+    Files,
+    Numbering,
+    PairReading,
+    Reading,
+    ReadLimits,
+    Source,
+)
+
+NAME = "coco-json"
+_EXPECTED = "a JSON file in the form of COCO"
+_ARRAYS = ("videos", "images", "categories", "annotations")
+_KEYS = "|".join((*_ARRAYS, "info", "licenses", "type"))
+_HEAD = re.compile(
+    rb'(?s)(?:\xef\xbb\xbf)?\s*(?:\{.*"(?:%s)"' % _KEYS.encode()
+    + rb'|\[.*(?:"image_id"|"file_name".*"bbox"|"bbox".*"file_name"))'
+)
+"""An object with a key of COCO, or an array of results."""
+_OBJECT = "an object with images, categories and annotations"
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file.
+
+    Raises:
+        InputError: If there is no such file, it is no JSON, or neither truth nor results.
+    """
+    data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
+    name = str(path)
+    with no_garbage_collection():
+        document = parse_json(data, name, _OBJECT)
+        if isinstance(document, list) and side is Side.DETECTIONS:
+            reading = _read_results(document, name)
+        elif isinstance(document, dict):
+            reading = _read_object(document, name, side)
+        else:
+            advice = SWAPPED if isinstance(document, list) else None
+            raise InputError([Fault(type_name(document), _OBJECT, source=name, advice=advice)])
+        del document
+    return reading
+
+
+def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
+    """Give results the frames and class names that their numbers have in the truth."""
+    del known
+    names = {} if detections.numbering is None else detections.numbering.image_names
+    if detections.numbering is not None and not names:
+        return PairReading(detections)
+    if truth.numbering is None or truth.format != NAME:
+        return PairReading(detections, unresolved(detections))
+    faults = FaultList()
+    detections, dropped = _with_known_classes(detections, truth.numbering.labels, faults)
+    found = detections.annotations
+    images: Mapping[int | str, Frame] = truth.numbering.frames
+    if names:
+        images = dict(frames_by_name(truth.numbering).items())
+    ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
+    places = each_once([images.get(own) for own in ids])
+    strange = np.array([place is None for place in places], dtype=np.bool_)
+    expected = "the id or file of one image" if names else "the id of an image"
+    expected += " of the truth"
+    for row in np.flatnonzero(strange).tolist():
+        fault = Fault(show_value(ids[row]), expected, entry=row)
+        faults.add(replace(detections.locate(fault), field="image_id"))
+    dropped += int(found.object_counts[strange].sum())
+    kept = detections.without_frames(strange)
+    moved = _in_frames(kept, [place for place in places if place is not None])
+    return PairReading(replace(moved, numbering=None), faults, dropped)
+
+
+def _with_known_classes(
+    detections: Source, names: Mapping[int, str], faults: FaultList
+) -> tuple[Source, int]:
+    """Name classes; objects of unknown ones are dropped and counted."""
+    found = detections.annotations
+    labels = [names.get(int(number)) for number in found.labels]
+    for number, label in zip(found.labels, labels, strict=True):
+        if label is None:
+            expected = "the id of a category of the truth"
+            faults.add(Fault(number, expected, source=detections.name, field="category_id"))
+    strange = np.array([label is None for label in labels], dtype=np.bool_)
+    unknown = strange[found.label_indices]
+    numbers = tuple(n for n, label in zip(found.labels, labels, strict=True) if label is not None)
+    kept = found.take_objects(~unknown).with_tables(found.sequences, numbers)
+    table = tuple(label for label in labels if label is not None)
+    return replace(detections, annotations=replace(kept, labels=table)), int(unknown.sum())
+
+
+def _in_frames(source: Source, frames: list[Frame]) -> Source:
+    """The source with its frames renamed."""
+    sequences, of_frame, numbers = index_frames(frames)
+    moved = replace(
+        source.annotations,
+        sequences=sequences,
+        frame_sequences=of_frame,
+        frame_numbers=numbers,
+    )
+    return replace(source, annotations=moved)
+
+
+def unresolved(detections: Source) -> FaultList:
+    """A fault where detections name their images and no truth can resolve the names."""
+    faults = FaultList()
+    names: Mapping[int, str] = detections.numbering.image_names if detections.numbering else {}
+    strange = [name for number, name in names.items() if name != str(number)]
+    if strange:
+        advice = "write the numbers of the images, or score against a truth in coco-json"
+        found = f"the image {strange[0]!r}, by a name"
+        expected = "the number of an image"
+        faults.add(Fault(found, expected, detections.name, field="image_id", advice=advice))
+    return faults
+
+
+# --- documents -------------------------------------------------------------------------------
+
+
+def _read_results(document: list[Any], name: str) -> Reading:
+    faults = FaultList()
+    rules, ids = RESULT_RULES, "image_id"
+    if _name_files(document):
+        rules, ids = NAMED_RESULT_RULES, "file_name"
+    entries = read_entries(document, rules, name, "", faults)
+    images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
+    numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
+    frames = [(SequenceKey("", IMAGES), number) for number in numbers]
+    labels = StringColumn.of_integers(entries.integers("category_id"))
+    none = np.zeros(0, dtype=np.int64)
+    source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
+    if images.dtype != np.int64:
+        names = dict(zip(numbers, images.tolist(), strict=True))
+        source = replace(source, numbering=Numbering(image_names=names))
+    return Reading(source, faults, len(document) - len(entries))
+
+
+def _name_files(document: list[Any]) -> bool:
+    """Whether results name files in place of ids."""
+    first = document[0] if document else None
+    return isinstance(first, dict) and "image_id" not in first and "file_name" in first
+
+
+def _read_object(document: dict[str, Any], name: str, side: Side) -> Reading:
+    lists = {key: document.get(key, []) for key in _ARRAYS}
+    wrong = [
+        Fault(type_name(value), "an array", source=name, field=key)
+        for key, value in lists.items()
+        if not isinstance(value, list)
+    ]
+    wrong += [
+        Fault("nothing", _OBJECT, source=name, field=key)
+        for key in ("images", "categories", "annotations")
+        if key not in document
+    ]
+    if wrong:
+        raise InputError(wrong)
+    faults = FaultList()
+    videos = read_entries(lists["videos"], VIDEO_RULES, name, "videos", faults)
+    images = read_entries(lists["images"], IMAGE_RULES, name, "images", faults)
+    categories = read_entries(lists["categories"], CATEGORY_RULES, name, "categories", faults)
+    if faults:
+        # Annotations refer to all of these, so nothing else could be read.
+        raise InputError(faults.listed())
+    frames = frames_of(images, videos, name)
+    rules = ANNOTATION_RULES
+    entries = read_entries(lists["annotations"], rules, name, "annotations", faults)
+    ids = images.ids("id")
+    names = dict(zip(categories.integers("id").tolist(), categories.strings("name"), strict=True))
+    rows = rows_of(entries.ids("image_id"), ids)
+    codes = rows_of(entries.integers("category_id"), categories.integers("id"))
+    good = known_entries(entries, "image_id", rows, "the id of an image", name, faults)
+    good &= known_entries(entries, "category_id", codes, "the id of a category", name, faults)
+    entries, rows, codes = entries.take(good), rows[good], codes[good]
+    labels = StringColumn(codes, tuple(names.values()))
+    source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side)
+    of_image = dict(zip(ids.tolist(), frames, strict=True))
+    numbering = Numbering(of_image, names, images.strings("file_name"))
+    skipped = len(lists["annotations"]) - len(entries)
+    sizes = largest_sizes(images, frames)
+    return Reading(replace(source, numbering=numbering, image_sizes=sizes), faults, skipped)
+
+
+def _source(
+    name: str,
+    frames: list[Frame],
+    listed: IntArray,
+    entries: Entries,
+    frame_of_entry: IntArray,
+    labels: StringColumn,
+    side: Side,
+) -> Source:
+    """Annotations from frames, of which some are listed even if empty, and entries."""
+    sequences, of_frame, numbers = index_frames(frames)
+    count, truth = len(entries), side is Side.TRUTH
+    flags = np.where(entries.integers("iscrowd") == 1, ObjectFlag.CROWD, 0)
+    flags |= np.where(entries.integers("ignore") == 1, ObjectFlag.IGNORE, 0)
+    columns = RowColumns(
+        sequences=sequences,
+        sequence_of_row=of_frame[frame_of_entry],
+        frame_numbers=numbers[frame_of_entry],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=_boxes(entries),
+        labels=labels,
+        confidences=np.ones(count) if truth else entries.numbers("score"),
+        track_ids=_tracks(entries),
+        flags=flags.astype(np.uint8) if truth else np.zeros(count, dtype=np.uint8),
+        columns={"area": entries.numbers("area")} if truth else {},
+    )
+    zeros = np.zeros(count, dtype=np.int64)
+    table = RowTable({}, {}, {}, (name,), zeros, entries.positions, "entry")
+    of_listed, places = (of_frame[listed], numbers[listed]), (np.zeros_like(listed), listed)
+    annotations, positions = group_rows(*with_listed_frames(columns, table, of_listed, places))
+    return Source(annotations, name, NAME, positions)
+
+
+def _boxes(entries: Entries) -> FloatArray:
+    boxes = entries.boxes()
+    return np.concatenate([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]], axis=1).reshape(-1, BOX)
+
+
+def _tracks(entries: Entries) -> IntArray:
+    tracks: IntArray = np.where(
+        entries.integers("track_id") != NO_TRACK,
+        entries.integers("track_id"),
+        entries.integers("instance_id"),
+    )
+    return tracks
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    images = ImageNumbers.of(annotations, options)
+    objects = _objects(annotations, images)
+    if side is Side.DETECTIONS:
+        for entry, confidence in zip(objects, annotations.confidences.tolist(), strict=True):
+            entry["score"] = confidence
+        return {"": orjson.dumps(objects, option=orjson.OPT_APPEND_NEWLINE)}
+    _add_truth(objects, annotations)
+    document = {
+        "videos": _videos(images),
+        "images": _images(annotations, images, options),
+        "categories": [
+            {"id": number, "name": name} for number, name in enumerate(images.names, start=1)
+        ],
+        "annotations": objects,
+    }
+    if not document["videos"]:
+        del document["videos"]
+    return {"": orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)}
+
+
+def _objects(annotations: Annotations, images: ImageNumbers) -> list[dict[str, Any]]:
+    image_ids = images.of_frames(annotations)[annotations.object_frames]
+    category_ids = images.of_labels(annotations)[annotations.label_indices] + 1
+    entries = [
+        {"image_id": image, "category_id": category, "bbox": box}
+        for image, category, box in zip(
+            image_ids.tolist(), category_ids.tolist(), _sizes(annotations).tolist(), strict=True
+        )
+    ]
+    for entry, track in zip(entries, annotations.track_ids.tolist(), strict=True):
+        if track != NO_TRACK:
+            entry["track_id"] = track
+    return entries
+
+
+def _sizes(annotations: Annotations) -> FloatArray:
+    """(N, 4) boxes as x, y, width, height."""
+    boxes = annotations.coordinates
+    return np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1)
+
+
+def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
+    """Add what only a truth has to its entries."""
+    sizes = _sizes(annotations)
+    areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
+    areas = np.where(np.isnan(areas), sizes[:, 2] * sizes[:, 3], areas)
+    crowds = (annotations.flags & ObjectFlag.CROWD) != 0
+    ignored = (annotations.flags & ObjectFlag.IGNORE) != 0
+    rows = zip(objects, areas.tolist(), crowds.tolist(), ignored.tolist(), strict=True)
+    for number, (entry, area, crowd, ignore) in enumerate(rows, start=1):
+        entry["id"] = number
+        entry["area"] = area
+        entry["iscrowd"] = int(crowd)
+        if ignore:
+            entry["ignore"] = 1
+
+
+def _videos(images: ImageNumbers) -> list[dict[str, Any]]:
+    return [
+        {"id": number, "name": key.sequence}
+        for number, key in enumerate(images.sequences, start=1)
+        if key != SequenceKey("", IMAGES)
+    ]
+
+
+def _images(
+    annotations: Annotations, images: ImageNumbers, options: WriteOptions
+) -> list[dict[str, Any]]:
+    """An entry for each frame of the truth."""
+    video = {key: number for number, key in enumerate(images.sequences, start=1)}
+    entries: list[dict[str, Any]] = []
+    ids = images.of_frames(annotations).tolist()
+    for row, number in enumerate(ids):
+        key = annotations.sequences[annotations.frame_sequences[row]]
+        entry = {"id": number}
+        if key != SequenceKey("", IMAGES):
+            entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
+        if options.image_size is not None:
+            entry |= {"width": options.image_size[0], "height": options.image_size[1]}
+        entries.append(entry)
+    return entries
+
+
+_WRITER = Writer(
+    folder=False,
+    capacity={
+        Side.TRUTH: Capacity(
+            tracks=True,
+            confidences=False,
+            flags=ObjectFlag.IGNORE | ObjectFlag.CROWD,
+            columns=frozenset({"area"}),
+        ),
+        Side.DETECTIONS: Capacity(tracks=True, empty_frames=False),
+    },
+    write=_write,
+    remarks=unnamed_remarks,
+)
+
+FORMAT = Format(
+    name=NAME,
+    title="COCO JSON: images, categories and annotations, or an array of results",
+    read=read,
+    writer=_WRITER,
+    pair=pair,
+    head=_HEAD,
+    first_pixel=0,
+)

@@ -1,0 +1,242 @@
+"""Convert one side into the files of another format, and say what that changes and drops.
+
+What is not scored never becomes scored by a conversion: an object whose flags a format cannot hold
+is left out as a whole, and so is a don't-care frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    ARITIES,
+    BOX,
+    NO_TRACK,
+    POINT,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
+from vidscore_evaluators.errors import Fault, GeometryError, InputError
+from vidscore_evaluators.formats import FORMATS, find_format
+from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, in_order
+from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
+from vidscore_evaluators.formats.source import Files, Source, show_text
+from vidscore_evaluators.geometry import bounding_boxes
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """One side, converted.
+
+    Attributes:
+        files: Content by relative path.
+        folder: Whether the format is a folder of files.
+        remarks: What was changed and dropped, in sentences.
+    """
+
+    files: Files
+    folder: bool
+    remarks: tuple[str, ...]
+
+
+def convert(
+    source: Source,
+    format_name: str,
+    side: Side,
+    *,
+    truth: Source | None = None,
+    image_size: tuple[int, int] | None = None,
+) -> Conversion:
+    """Convert one side.
+
+    Frame numbers and coordinates move by the difference of the formats' first frame and first
+    pixel, where both formats say what these are.
+
+    Args:
+        source: The side, read.
+        format_name: Name of the format to write.
+        side: Which side it is.
+        truth: Truth whose numbers of images and classes detections refer to.
+        image_size: Width and height of every image in pixels, for formats that need it.
+
+    Raises:
+        InputError: If there is no such format, or it cannot hold the shape, a name or a number.
+    """
+    target = find_format(format_name)
+    moved, remarks = _moved(source, target)
+    fitted, losses = fit(moved, target.writer.capacity[side])
+    _check_names(fitted, source.name)
+    options = WriteOptions(_numbering_truth(truth, target), image_size)
+    remarks = (*remarks, *losses, *target.writer.remarks(fitted, side))
+    try:
+        files = target.writer.write(fitted, side, options)
+    except InputError as error:
+        named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
+        raise type(error)(named) from None
+    return Conversion(files, target.writer.folder, remarks)
+
+
+def _check_names(annotations: Annotations, source: str) -> None:
+    """Refuse names that would break their rows, as names from arrays or streams may."""
+    used = np.unique(annotations.label_indices).tolist()
+    names = {
+        "class": [annotations.labels[index] for index in used],
+        "sequence": [name for key in annotations.sequences for name in key],
+    }
+    faults = [
+        Fault(show_text(name), EXPECTED_STRING, source=source, field=field)
+        for field, values in names.items()
+        for name in dict.fromkeys(values)
+        if parse_string(name) != name
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _numbering_truth(truth: Source | None, target: Format) -> Annotations | None:
+    """The truth as it would be written."""
+    if truth is None:
+        return None
+    moved, _ = _moved(truth, target)
+    fitted, _ = fit(moved, target.writer.capacity[Side.TRUTH])
+    return fitted
+
+
+def _moved(source: Source, target: Format) -> tuple[Annotations, tuple[str, ...]]:
+    """Number frames and pixels as the target does."""
+    annotations, remarks = source.annotations, []
+    origin = None if source.format is None else FORMATS[source.format]
+    frames = _difference(origin.first_frame if origin else None, target.first_frame)
+    if frames and annotations.frame_count:
+        numbers = annotations.frame_numbers + frames
+        if numbers.min() < 0:
+            expected = f"frames from {-frames} on, as {source.format} counts them"
+            raise InputError([Fault(f"frame {numbers.min() - frames}", expected)])
+        annotations = replace(annotations, frame_numbers=numbers)
+        remarks.append(f"frame numbers changed by {frames:+d}")
+    pixels = _difference(origin.first_pixel if origin else None, target.first_pixel)
+    if pixels and annotations.object_count:
+        annotations = replace(annotations, coordinates=annotations.coordinates + pixels)
+        remarks.append(f"coordinates changed by {pixels:+d}, for where the first pixel is")
+    return annotations, tuple(remarks)
+
+
+def _difference(here: int | None, there: int | None) -> int:
+    return 0 if here is None or there is None else there - here
+
+
+# --- capacity --------------------------------------------------------------------------------
+
+
+@dataclass
+class _Fitting:
+    """Annotations that are being fitted to a capacity, and the losses so far."""
+
+    annotations: Annotations
+    losses: list[str] = field(default_factory=list)
+
+    def lose(self, count: int, one: str, many: str, what: str) -> None:
+        """Note that many were lost, if any."""
+        if count:
+            self.losses.append(f"{count} {one if count == 1 else many} {what}")
+
+
+def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tuple[str, ...]]:
+    """Drop what a format cannot hold.
+
+    Args:
+        annotations: Anything.
+        capacity: What the format can hold.
+
+    Returns:
+        What is left, in ascending order of sequences and frames, and a sentence for each kind of
+        loss.
+
+    Raises:
+        GeometryError: If the format cannot hold the shape at all.
+    """
+    fitting = _Fitting(annotations)
+    _fit_shapes(fitting, capacity)
+    _fit_frames(fitting, capacity)
+    _fit_flags(fitting, capacity)
+    _fit_columns(fitting, capacity)
+    if not capacity.domains:
+        _join_domains(fitting)
+    if not capacity.empty_frames:
+        kept = fitting.annotations
+        empty = kept.object_counts == 0
+        fitting.lose(int(empty.sum()), "frame", "frames", "without objects not listed")
+        fitting.annotations = kept.take_frames(~empty)
+    return in_order(fitting.annotations), tuple(fitting.losses)
+
+
+def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
+    side = fitting.annotations
+    if side.arity in capacity.arities:
+        return
+    if side.arity == POINT or BOX not in capacity.arities:
+        expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
+        raise GeometryError([Fault(ARITIES[side.arity], expected)])
+    boxes = bounding_boxes(side.coordinates)
+    corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
+    changed = int((np.sort(corners, axis=1) != np.sort(side.coordinates, axis=1)).any(axis=1).sum())
+    fitting.lose(changed, "object", "objects", "with four corners became the box around them")
+    fitting.annotations = replace(side, coordinates=boxes)
+
+
+def _fit_frames(fitting: _Fitting, capacity: Capacity) -> None:
+    side = fitting.annotations
+    marked = (side.frame_flags & FrameFlag.DONT_CARE) != 0
+    if not capacity.dont_care_frames and marked.any():
+        fitting.lose(int(marked.sum()), "don't-care frame", "don't-care frames", "left out")
+        fitting.annotations = side.take_frames(~marked)
+
+
+def _fit_flags(fitting: _Fitting, capacity: Capacity) -> None:
+    for flag in ObjectFlag:
+        side = fitting.annotations
+        marked = (side.flags & flag) != 0
+        if not capacity.flags & flag and marked.any():
+            name = str(flag.name).lower()
+            fitting.lose(int(marked.sum()), "object", "objects", f"flagged {name} left out")
+            fitting.annotations = side.take_objects(~marked)
+
+
+def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:
+    side, count = fitting.annotations, fitting.annotations.object_count
+    if not capacity.classes and len(set(side.label_indices.tolist())) > 1:
+        used = np.unique(side.label_indices)
+        fitting.losses.append(f"{len(used)} classes became one")
+    if not capacity.confidences:
+        unsure = int((side.confidences != 1.0).sum())
+        fitting.lose(unsure, "confidence", "confidences", "not written")
+        fitting.annotations = side = replace(side, confidences=np.ones(count))
+    if not capacity.tracks:
+        tracked = int((side.track_ids != NO_TRACK).sum())
+        fitting.lose(tracked, "track id", "track ids", "not written")
+        fitting.annotations = side = replace(side, track_ids=np.full(count, NO_TRACK))
+    kept = capacity.columns
+    if kept is not None:
+        for name in sorted(set(side.columns) - kept):
+            known = int((~np.isnan(side.columns[name])).sum())
+            fitting.lose(known, "value", "values", f"of the column {name} not written")
+        columns = {name: column for name, column in side.columns.items() if name in kept}
+        fitting.annotations = replace(side, columns=columns)
+
+
+def _join_domains(fitting: _Fitting) -> None:
+    """Make domains part of the names of their sequences."""
+    side = fitting.annotations
+    joined = tuple(SequenceKey("", "-".join(filter(None, key))) for key in side.sequences)
+    if joined == side.sequences:
+        return
+    if len(set(joined)) < len(joined):
+        expected = "names that differ when domain and sequence are joined by -"
+        raise InputError([Fault("sequences of one name", expected)])
+    fitting.losses.append("domains became part of the names of sequences")
+    fitting.annotations = replace(side, sequences=joined)

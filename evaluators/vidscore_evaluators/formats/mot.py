@@ -1,0 +1,442 @@
+"""MOTChallenge text: a row an object, a file a sequence, frames and pixels counted from 1.
+
+Source: motchallenge.net, instructions; A. Milan et al., "MOT16: A Benchmark for Multi-Object
+Tracking", section 3.3 and Table 3. A row is ``frame,id,left,top,width,height,conf`` and up to three
+columns more. The truth is ``<root>/<sequence>/gt/gt.txt`` or one such file, detections
+are ``<root>/<sequence>.txt``, ``<root>/<sequence>/det/det.txt`` or one such file. The
+project's readings:
+
+1. A box goes from ``left`` to ``left + width``, with nothing added. The first pixel's edge is at 1,
+   and coordinates are used as they are given.
+2. In the truth ``conf`` = 0 marks an ignored object. Nine columns end with class and visibility
+   (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian. Ten with a class in
+   the eighth are another data set's, and refused.
+3. Classes go by the names that trackeval gives their numbers. Persons on vehicles, static persons,
+   distractors and reflections are flagged as distractors.
+4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence from 0 to 1, or
+   -1 for none, which counts as 1. Further columns are not read.
+5. ``seqinfo.ini`` beside ``gt`` says how many frames there are: all of them are evaluated. Without
+   it, a frame of the truth without a row is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+import numpy as np
+
+from vidscore_evaluators.annotations import (
+    BOX,
+    NO_TRACK,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
+from vidscore_evaluators.arrays import AnyArray, FloatArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    first_line,
+    is_file,
+    is_folder,
+    read_bytes,
+    read_head,
+    text_files,
+    visible_entries,
+)
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    object_rows,
+    refuse_values,
+    sequence_texts,
+)
+from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
+from vidscore_evaluators.formats._seqinfo import (
+    SequenceInfo,
+    frames_without_rows,
+    read_sequence_info,
+    write_sequence_info,
+)
+from vidscore_evaluators.formats._sequence_files import (
+    SequenceFiles,
+    check_files,
+    first_row,
+    pair_text_files,
+    read_plain_files,
+    to_reading,
+)
+from vidscore_evaluators.formats._table import (
+    EMPTY,
+    Kind,
+    RowChecks,
+    RowTable,
+    StringColumn,
+    concatenate_tables,
+    parse_integer,
+    parse_number,
+)
+from vidscore_evaluators.formats.source import (
+    SWAPPED,
+    FaultList,
+    Files,
+    Reading,
+    ReadLimits,
+)
+from vidscore_evaluators.runtime import map_threads
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+
+NAME = "motchallenge"
+COLUMNS = ("frame", "id", "left", "top", "width", "height", "conf", "class", "visibility", "z")
+FEWEST_COLUMNS, COLUMNS_WITH_CLASS, MOST_COLUMNS = 7, 9, 10
+CLASSES = (
+    "pedestrian",
+    "person_on_vehicle",
+    "car",
+    "bicycle",
+    "motorbike",
+    "non_mot_vehicle",
+    "static_person",
+    "distractor",
+    "occluder",
+    "occluder_on_ground",
+    "occluder_full",
+    "reflection",
+    "crowd",
+)
+"""Names of the classes by number from 1, as trackeval has them (MOT16, Table 3; MOT20)."""
+
+DISTRACTORS = frozenset(("person_on_vehicle", "static_person", "distractor", "reflection"))
+"""Classes that systems may confuse with pedestrians."""
+
+_LAYOUT: Mapping[Side, str] = MappingProxyType(
+    {
+        Side.TRUTH: "a file of MOTChallenge rows, or a folder of <sequence>/gt/gt.txt",
+        Side.DETECTIONS: (
+            "a file of MOTChallenge rows, or a folder of <sequence>.txt or <sequence>/det/det.txt"
+        ),
+    }
+)
+_FILE = "a text file of MOTChallenge rows"
+_PARTS = ("gt/gt.txt", "det/det.txt")
+_UNKNOWN = -1
+
+
+def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
+    """Read a file or a folder.
+
+    Raises:
+        InputError: If there is nothing of the kind, or a file of it cannot be read at all.
+    """
+    files = _find_files(path, side)
+    # Detections without a file may well be a folder of the truth, and the other way round.
+    swapped = SWAPPED if not files and matches(path, b"") else None
+    check_files(files, path, _LAYOUT[side], limits, swapped)
+    broken, faults = FaultList(), FaultList()
+    parts: list[CsvRows] = []
+    infos: dict[SequenceKey, SequenceInfo] = {}
+    reads = map_threads(lambda file: _read_file(file, side, limits), files.values())
+    for (key, file), read_file in zip(files.items(), reads, strict=True):
+        try:
+            parts.append(read_file())
+            info = read_sequence_info(file, limits) if side is Side.TRUTH else None
+            if info is not None:
+                infos[key] = info
+        except InputError as error:
+            broken.extend(error.faults)
+    for part in parts:
+        faults.absorb(part.faults)
+    if broken:
+        broken.absorb(faults)
+        raise InputError(broken.listed())
+    lengths = {key: info.length for key, info in infos.items()}
+    sizes = {key: info.image_size for key, info in infos.items() if info.image_size}
+    table = concatenate_tables([part.table for part in parts])
+    checks = _check_rows(table, side, tuple(files), lengths)
+
+    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
+        rows = _row_columns(table, tuple(files), side)
+        missing = frames_without_rows(rows, lengths)
+        # A frame without a row is at the first line of its file.
+        return with_listed_frames(rows, table, missing, (missing[0], np.ones_like(missing[0])))
+
+    joined = CsvRows(table, faults, sum(part.skipped for part in parts))
+    reading = to_reading(joined, checks, to_columns, str(path), NAME)
+    return replace(reading, source=replace(reading.source, image_sizes=sizes))
+
+
+def matches(path: InputPath, head: bytes) -> bool:
+    """Whether a file's first row is one of this format, or a folder holds such files."""
+    if not is_folder(path):
+        return _looks_like_rows(head)
+    if any(_holds_parts(folder) for folder in (path, *_folders(path))):
+        return True
+    first = next(iter(text_files(path)), None)
+    return first is not None and _looks_like_rows(read_head(first, _FILE))
+
+
+def _looks_like_rows(head: bytes) -> bool:
+    """Whether the first line is seven to ten numbers between commas, the first two integers."""
+    fields = first_line(head).split(",")
+    return (
+        FEWEST_COLUMNS <= len(fields) <= MOST_COLUMNS
+        and all(parse_integer(field) is not None for field in fields[:2])
+        and all(parse_number(field) is not None for field in fields[2:])
+    )
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def _find_files(path: InputPath, side: Side) -> SequenceFiles:
+    if not is_folder(path):
+        return {SequenceKey("", _sequence_of(path)): path}
+    part = _PARTS[0] if side is Side.TRUTH else _PARTS[1]
+    for file in (path / part, path / PurePosixPath(part).name):
+        if is_file(file):
+            return {SequenceKey("", _sequence_of(file)): file}
+    flat = {SequenceKey("", file.stem): file for file in text_files(path)}
+    nested = {
+        SequenceKey("", folder.name): folder / part
+        for folder in _folders(path)
+        if is_file(folder / part)
+    }
+    return nested or flat if side is Side.TRUTH else flat or nested
+
+
+def _sequence_of(file: InputPath) -> str:
+    """Name of the sequence of a single file: its folder's where its own says nothing."""
+    if file.name not in ("gt.txt", "det.txt"):
+        return file.stem
+    folder = file.absolute().parent
+    return folder.parent.name if folder.name in ("gt", "det") else folder.name
+
+
+def _folders(path: InputPath) -> list[InputPath]:
+    return [entry for entry in visible_entries(path) if is_folder(entry)]
+
+
+def _holds_parts(folder: InputPath) -> bool:
+    return any(is_file(folder / part) for part in _PARTS)
+
+
+def _read_file(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
+    text = normalised_rows(read_bytes(path, _FILE, limits), str(path))
+    line, row = first_row(text)
+    count = row.count(b",") + 1 if row else FEWEST_COLUMNS
+    problem = _row_problem(row, count) or _class_problem(text, row, count)
+    if problem is not None:
+        raise InputError([replace(problem, source=str(path), line=line)])
+    classed = side is Side.TRUTH and count == COLUMNS_WITH_CLASS
+    kinds: list[Kind | None] = [Kind.INTEGER, Kind.INTEGER, *[Kind.NUMBER] * 5]
+    kinds += [Kind.INTEGER, Kind.NUMBER] if classed else [None] * (count - FEWEST_COLUMNS)
+    rows = read_plain_files([str(path)], [text], COLUMNS[:count], kinds)
+    if classed:
+        return rows
+    # Not read, or missing: the benchmark itself writes -1 for none.
+    length = len(rows.table)
+    table = replace(
+        rows.table,
+        integers={**rows.table.integers, "class": np.full(length, -1, dtype=np.int64)},
+        numbers={**rows.table.numbers, "visibility": np.full(length, np.nan)},
+    )
+    return replace(rows, table=table)
+
+
+def _row_problem(row: bytes, count: int) -> Fault | None:
+    """Why no row can be read after such a first row; None where rows can."""
+    if count == 1 and len(row.split()) > 1:
+        return Fault("values separated by blanks", "values separated by commas")
+    if row.endswith(b","):
+        return Fault("a comma after the last value", "a row that ends with a value")
+    if row and not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
+        return Fault(f"{count} columns", f"{FEWEST_COLUMNS} to {MOST_COLUMNS} columns")
+    return None
+
+
+def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
+    """Refuse ten columns with a class in the eighth, which MOTChallenge has for a position."""
+    if count != MOST_COLUMNS:
+        return None
+    eighth = parse_integer(row.split(b",")[FEWEST_COLUMNS].decode(errors="replace"))
+    if eighth is None or eighth < 0:
+        return None  # -1, as nearly all files have it, or a position in metres
+    kinds = [None] * FEWEST_COLUMNS + [Kind.NUMBER] + [None] * (MOST_COLUMNS - FEWEST_COLUMNS - 1)
+    column = read_plain_files([""], [text], COLUMNS, kinds).table.numbers["class"]
+    if not ((column >= 0) & (column == np.floor(column))).all() or not column.any():
+        return None
+    return Fault(
+        f"a class ({eighth}) in the eighth of ten columns, as VisDrone's rows have it",
+        "-1 or a position, as MOTChallenge's have it",
+        advice="write the classes into generic-csv; here all would count as pedestrians",
+    )
+
+
+# --- rows ------------------------------------------------------------------------------------
+
+
+def _check_rows(
+    table: RowTable,
+    side: Side,
+    sequences: tuple[SequenceKey, ...],
+    lengths: Mapping[SequenceKey, int],
+) -> RowChecks:
+    checks = RowChecks(table)
+    frames, numbers = table.integers["frame"], table.numbers
+    last = np.array([lengths.get(key, MAXIMUM_FRAME_NUMBER) for key in sequences], dtype=np.int64)
+    last = last[table.source_of_row]
+    beyond = (frames >= 1) & (frames > last) & (frames <= MAXIMUM_FRAME_NUMBER)
+    checks.refuse(beyond, "frame", frames, "a frame within the seqLength of seqinfo.ini")
+    checks.require_frames("frame", least=1)
+    checks.require_tracks("id")
+    checks.require_coordinates(("left", "top"))
+    expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
+    for name in ("width", "height"):
+        size = numbers[name]
+        fits = (size >= 0.0) & (size <= MAXIMUM_COORDINATE_PX)
+        checks.refuse(~fits, name, size, expected)
+    if side is Side.DETECTIONS:
+        checks.require_finite("conf")
+        return checks
+    confidences = numbers["conf"]
+    checks.refuse(np.isnan(confidences), "conf", confidences, "0 (ignored) or another number")
+    classes = table.integers["class"]
+    known = ((classes >= 1) & (classes <= len(CLASSES))) | (classes == -1)
+    checks.refuse(~known, "class", classes, f"the number of a class, 1 to {len(CLASSES)}")
+    return checks
+
+
+def _boxes(table: RowTable) -> FloatArray:
+    """(N, 4) upright boxes."""
+    left, top, width, height = (table.numbers[name] for name in COLUMNS[2:6])
+    boxes = np.empty((len(table), 4))
+    boxes[:, 0], boxes[:, 1] = left, top
+    np.add(left, width, out=boxes[:, 2])
+    np.add(top, height, out=boxes[:, 3])
+    return boxes
+
+
+def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
+    count, numbers = len(table), table.numbers
+    flags = np.zeros(count, dtype=np.uint8)
+    labels = StringColumn(np.zeros(count, dtype=np.int64), CLASSES)
+    confidences = _confidences(numbers["conf"])
+    columns = {}
+    if side is Side.TRUTH:
+        codes = np.where(table.integers["class"] == -1, 0, table.integers["class"] - 1)
+        labels = StringColumn(codes, CLASSES)
+        distracts = np.array([name in DISTRACTORS for name in CLASSES])[codes]
+        flags = np.where(numbers["conf"] == 0.0, ObjectFlag.IGNORE, 0).astype(np.uint8)
+        flags |= np.where(distracts, ObjectFlag.DISTRACTOR, 0).astype(np.uint8)
+        confidences = np.ones(count)
+        columns = {"visibility": numbers["visibility"]}
+    return RowColumns(
+        sequences=sequences,
+        # A table holds its files in the order in which they were read, which is the sequences'.
+        sequence_of_row=table.source_of_row,
+        frame_numbers=table.integers["frame"],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=_boxes(table),
+        labels=labels,
+        confidences=confidences,
+        track_ids=np.where(table.integers["id"] == EMPTY, NO_TRACK, table.integers["id"]),
+        flags=flags,
+        columns=columns,
+    )
+
+
+def _confidences(given: FloatArray) -> FloatArray:
+    """Confidences; -1 means none where all others lie from 0 to 1, and is a score elsewhere."""
+    none = given == -1.0
+    if np.all(none | ((given >= 0.0) & (given <= 1.0))):
+        return np.where(none, 1.0, given)
+    return given
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+
+def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
+    """Rows in ``<sequence>/gt/gt.txt`` beside a seqinfo.ini, or in ``<sequence>.txt``."""
+    refuse_values(annotations.frame_numbers < 1, annotations.frame_numbers, "frame", "1 or more")
+    x1, y1, x2, y2 = annotations.coordinates.T
+    box = [x1, y1, x2 - x1, y2 - y1]
+    if side is Side.DETECTIONS:
+        none = np.full(annotations.object_count, _UNKNOWN)
+        rows = object_rows(annotations, ",", *box, annotations.confidences, none, none, none)
+        return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+    considered = (annotations.flags & ObjectFlag.IGNORE) == 0
+    visibility = annotations.columns.get("visibility", np.ones(annotations.object_count))
+    visibility = np.where(np.isnan(visibility), 1.0, visibility)
+    rows = object_rows(annotations, ",", *box, considered, _class_numbers(annotations), visibility)
+    files = {}
+    for name, frames, text in sequence_texts(annotations, rows):
+        files[f"{name}/gt/gt.txt"] = text
+        files[f"{name}/seqinfo.ini"] = write_sequence_info(name, int(frames.max()), options)
+    return files
+
+
+def _class_numbers(annotations: Annotations) -> AnyArray:
+    """(N,) number of each object's class.
+
+    Raises:
+        InputError: If a class has no number.
+    """
+    place = {name: number for number, name in enumerate(CLASSES, start=1)}
+    used = np.unique(annotations.label_indices).tolist()
+    table = np.array([place.get(label, 0) for label in annotations.labels], dtype=np.int64)
+    unknown = [annotations.labels[index] for index in used if table[index] == 0]
+    if unknown:
+        expected = "a class of MOTChallenge: " + ", ".join(CLASSES)
+        raise InputError([Fault(repr(label), expected, field="class") for label in unknown])
+    distracts = np.array([label in DISTRACTORS for label in annotations.labels], dtype=np.bool_)
+    flagged = (annotations.flags & ObjectFlag.DISTRACTOR) != 0
+    numbers = table[annotations.label_indices]
+    # The format fixes which classes distract; other flagged objects become "distractor".
+    return np.where(flagged & ~distracts[annotations.label_indices], place["distractor"], numbers)
+
+
+def _gaps(annotations: Annotations, side: Side) -> tuple[str, ...]:
+    """Remark how many frames a seqinfo.ini adds."""
+    if side is Side.DETECTIONS or annotations.frame_count == 0:
+        return ()
+    last = np.zeros(len(annotations.sequences), dtype=np.int64)
+    np.maximum.at(last, annotations.frame_sequences, annotations.frame_numbers)
+    gaps = int(last.sum()) - annotations.frame_count
+    return (f"{gaps} frames that were not listed are, as a sequence has no gaps",) if gaps else ()
+
+
+_WRITER = Writer(
+    folder=True,
+    capacity={
+        Side.TRUTH: Capacity(
+            arities=(BOX,),
+            confidences=False,
+            tracks=True,
+            flags=ObjectFlag.IGNORE | ObjectFlag.DISTRACTOR,
+            columns=frozenset({"visibility"}),
+        ),
+        Side.DETECTIONS: Capacity(empty_frames=False, classes=False, tracks=True),
+    },
+    write=_write,
+    remarks=_gaps,
+)
+
+FORMAT = Format(
+    name=NAME,
+    title="MOTChallenge text: frame,id,left,top,width,height,conf in rows, a file a sequence",
+    read=read,
+    writer=_WRITER,
+    pair=pair_text_files,
+    matches=matches,
+    first_frame=1,
+    first_pixel=1,
+)

@@ -1,0 +1,410 @@
+"""Would the order of systems change with other sequences, or with slightly different annotations?
+
+The bootstrap answers for sequences. They are drawn with replacement, as many as there are in each
+domain, and every system is scored on the same draw, out of the tallies of single sequences, which
+add. Source of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
+
+Readings of this project: a sequence that is drawn twice counts as two sequences; intervals are
+those between percentiles; a draw in which a score is undefined has no part in its interval; where
+two systems tie in a draw, each is above the other in half of it.
+
+Noise answers for annotations. The truth is what annotators have marked, not what is there (the
+paper, section 3.3). Every coordinate of every real object is moved by a uniform number within a
+stated bound, many times, and systems are ranked anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, SequenceKey
+from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.report import Number, Scores
+from vidscore_evaluators.runtime import Progress, map_in_order
+from vidscore_evaluators.tally import Table, Tally, merge_tallies
+from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
+from vidscore_evaluators.trust.systems import (
+    Contest,
+    Request,
+    bare_report,
+    kendall_distances,
+    only_sequence,
+    rank_reports,
+)
+
+DRAWS = 1000
+COVERAGE = 0.95
+DRAWS_PER_JOB = 50
+
+_SEQUENCE = "sequence"
+"""Name of the key column of sequences, in the tables of all evaluators."""
+
+Key = tuple[str | None, str | None, str]
+"""Domain, class and measure of a score."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A score, and where it lies in most draws.
+
+    Attributes:
+        value: The score of all sequences.
+        low: Lower end; None where the score is undefined in every draw.
+        high: Upper end.
+    """
+
+    value: Number
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Bootstrap:
+    """Ranks and scores of K systems over draws of other sequences.
+
+    Attributes:
+        intervals: For each system, an interval for each score.
+        above: (K, K) share of the draws in which a system ranks above another; ties are half.
+        groups: Systems that cannot be told apart, as rows of `above` in the order of their ranks:
+            in none of their pairs is either above the other in as many draws as `coverage` asks
+            for. A system may be in several groups.
+        draws: Number of draws.
+        coverage: Share of the draws that an interval holds.
+    """
+
+    intervals: tuple[Mapping[Key, Interval], ...]
+    above: FloatArray
+    groups: tuple[tuple[int, ...], ...]
+    draws: int
+    coverage: float
+
+
+def bootstrap(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    *,
+    draws: int = DRAWS,
+    coverage: float = COVERAGE,
+    seed: int = 1,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Bootstrap:
+    """Score systems on draws of their sequences.
+
+    Args:
+        evaluator: The evaluator.
+        contest: The systems; their truth has at least two sequences.
+        draws: Number of draws.
+        coverage: Share of the draws that an interval holds.
+        seed: Seed of the draws.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (pieces of work done, pieces in all).
+
+    Raises:
+        InputError: If there is a single sequence.
+    """
+    sequences = contest.sequences
+    if len(sequences) < 2:
+        raise InputError([Fault(f"{len(sequences)} sequence", "two or more for a bootstrap")])
+    times = draw_sequences(sequences, draws, seed)
+    request = Request.of(evaluator)
+    jobs: list[_DrawsJob] = []
+    for detections in contest.systems.values():
+        tallies = tuple(
+            tally_to_bytes(
+                evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
+            )
+            for key in sequences
+        )
+        jobs.extend(
+            _DrawsJob(request, tallies, times[first : first + DRAWS_PER_JOB])
+            for first in range(0, draws, DRAWS_PER_JOB)
+        )
+    scored = map_in_order(_score_draws, jobs, workers=workers, progress=progress)
+    size = -(-draws // DRAWS_PER_JOB)
+    by_system = [
+        [one for piece in scored[first : first + size] for one in piece]
+        for first in range(0, len(scored), size)
+    ]
+    overall = [
+        _scores(evaluator.scores(evaluator.tally(contest.truth, detections)))
+        for detections in contest.systems.values()
+    ]
+    above = _shares_above([[draw.rank_key for draw in system] for system in by_system])
+    intervals = tuple(
+        _intervals(values, [draw.values for draw in system], coverage)
+        for values, system in zip(overall, by_system, strict=True)
+    )
+    return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
+
+
+def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
+    """(draws, S) how often each sequence is drawn: as many in all as there are, in each domain.
+
+    Args:
+        sequences: S sequences, those of a domain together.
+        draws: Number of draws.
+        seed: Seed.
+    """
+    random = np.random.default_rng(seed)
+    sizes = [len(list(group)) for _, group in groupby(sequences, lambda key: key.domain)]
+    return np.hstack([random.multinomial(size, [1 / size] * size, draws) for size in sizes])
+
+
+def copy_of(tally: Tally, number: int) -> Tally:
+    """The tally of a sequence as that of another one with the same content, without input summary.
+
+    Args:
+        tally: Tally of a single sequence.
+        number: Which copy; its number becomes part of the name of the sequence.
+    """
+    tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
+    return replace(tally, tables=tables, input_summary={})
+
+
+def _renamed(table: Table, number: int) -> Table:
+    if _SEQUENCE not in table.schema.texts or table.row_count == 0:
+        return table
+    name = f"{table.texts(_SEQUENCE)[0]} #{number}"
+    words = tuple(sorted({*table.vocabulary, name}))
+    position = {word: index for index, word in enumerate(words)}
+    codes = np.array([position[word] for word in table.vocabulary])[table.text_codes]
+    codes[:, table.schema.texts.index(_SEQUENCE)] = position[name]
+    return replace(table, vocabulary=words, text_codes=codes)
+
+
+def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], ...]:
+    """Greatest runs of systems, in rank order, no two of which can be told apart.
+
+    Args:
+        above: (K, K) share of the draws in which a system ranks above another.
+        coverage: Share from which two systems are told apart.
+    """
+    order = np.argsort(-above.sum(axis=1), kind="stable").tolist()
+    runs: list[tuple[int, ...]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and all(
+            max(above[one, order[last + 1]], above[order[last + 1], one]) < coverage
+            for one in order[first : last + 1]
+        ):
+            last += 1
+        run = tuple(order[first : last + 1])
+        if not runs or not set(run) <= set(runs[-1]):
+            runs.append(run)
+    return tuple(runs)
+
+
+@dataclass(frozen=True, eq=False)
+class _DrawsJob:
+    """Some draws of one system: how often each of its S tallies counts in each."""
+
+    request: Request
+    tallies: tuple[bytes, ...]
+    times: IntArray
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Scores of one draw."""
+
+    rank_key: RankKey
+    values: Mapping[Key, Number]
+
+
+def _score_draws(job: _DrawsJob) -> list[_Drawn]:
+    evaluator = job.request.create()
+    tallies = [tally_from_bytes(data) for data in job.tallies]
+    copies: dict[tuple[int, int], Tally] = {}
+    drawn = []
+    for row in job.times.tolist():
+        wanted = [(index, number) for index, times in enumerate(row) for number in range(times)]
+        for index, number in wanted:
+            if (index, number) not in copies:
+                copies[index, number] = copy_of(tallies[index], number)
+        parts = [copies[key] for key in wanted]
+        scores = _without_sequences(evaluator.scores(merge_tallies(parts)))
+        rank_key = evaluator.rank_key(bare_report(evaluator, scores))
+        drawn.append(_Drawn(rank_key, _scores(scores)))
+    return drawn
+
+
+def _without_sequences(scores: Scores) -> Scores:
+    """Scores without those of single sequences, which are many and say nothing of a draw."""
+    kept = (block for block in scores.blocks if any(key is None for key in block.sequences))
+    return Scores(tuple(kept))
+
+
+def _scores(scores: Scores) -> dict[Key, Number]:
+    """Every score but those of single sequences."""
+    return {
+        (row.domain, row.class_, row.measure): row.value
+        for block in _without_sequences(scores).blocks
+        for row in block.rows()
+        if row.sequence is None
+    }
+
+
+def _shares_above(keys: list[list[RankKey]]) -> FloatArray:
+    """(K, K) share of the draws in which the rank key of a system comes before another's."""
+    shares = np.zeros((len(keys), len(keys)))
+    for one, first in enumerate(keys):
+        for other, second in enumerate(keys):
+            halves = sum(
+                2 if mine < theirs else mine == theirs
+                for mine, theirs in zip(first, second, strict=True)
+            )
+            shares[one, other] = halves / (2 * len(first))
+    return shares
+
+
+def _intervals(
+    overall: Mapping[Key, Number], draws: Sequence[Mapping[Key, Number]], coverage: float
+) -> dict[Key, Interval]:
+    tail = 50.0 * (1.0 - coverage)
+    found = {}
+    for key, value in overall.items():
+        drawn = [draw.get(key) for draw in draws]
+        defined = np.array([one for one in drawn if one is not None], dtype=np.float64)
+        low, high = (
+            (float(end) for end in np.percentile(defined, [tail, 100.0 - tail]))
+            if len(defined)
+            else (None, None)
+        )
+        found[key] = Interval(value, low, high)
+    return found
+
+
+# --- noise -----------------------------------------------------------------------------------
+
+TRIALS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseEffect:
+    """How slightly wrong annotations change the order of K systems.
+
+    Attributes:
+        bound_px: Greatest displacement of a coordinate.
+        ranks: (K,) ranks by the given annotations.
+        trials: (T, K) ranks by annotations with noise.
+    """
+
+    bound_px: float
+    ranks: IntArray
+    trials: IntArray
+
+    @property
+    def changed(self) -> float:
+        """Share of the trials in which the order changes."""
+        return float((self.trials != self.ranks).any(axis=1).mean())
+
+    @property
+    def distance(self) -> float:
+        """Mean normalised Kendall distance from the order by the given annotations."""
+        own = np.broadcast_to(self.ranks, self.trials.shape).astype(np.float64)
+        return float(kendall_distances(own, self.trials.astype(np.float64)).mean())
+
+    @property
+    def above(self) -> FloatArray:
+        """(K, K) share of the trials in which a system ranks above another; ties are half."""
+        one, other = self.trials[:, :, np.newaxis], self.trials[:, np.newaxis, :]
+        shares: FloatArray = ((one < other) + 0.5 * (one == other)).mean(axis=0)
+        return shares
+
+
+def noise_effect(
+    evaluator: Evaluator[Any],
+    contest: Contest,
+    bound_px: float,
+    *,
+    trials: int = TRIALS,
+    seed: int = 1,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> NoiseEffect:
+    """Rank systems by annotations with noise.
+
+    Args:
+        evaluator: The evaluator.
+        contest: The systems.
+        bound_px: Greatest displacement of a coordinate.
+        trials: Number of trials.
+        seed: Seed of the noise.
+        workers: Processes to use; the outcome does not depend on it.
+        progress: Called with (trials done, trials in all).
+    """
+    systems = tuple(contest.systems.values())
+    request = Request.of(evaluator)
+    jobs = [
+        _Trial(request, contest.truth, systems, bound_px, (seed, trial)) for trial in range(trials)
+    ]
+    ranked = map_in_order(_rank_trial, jobs, workers=workers, progress=progress)
+    return NoiseEffect(bound_px, _rank(evaluator, contest.truth, systems), np.array(ranked))
+
+
+def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -> Annotations:
+    """The truth with noise of up to a bound on each coordinate of its real objects; regions stay.
+
+    The noise of an object depends on its content, never on its place among the others.
+    """
+    moves = np.empty_like(truth.coordinates)
+    moves[_order_by_content(truth)] = random.uniform(-bound_px, bound_px, moves.shape)
+    moves[(truth.flags & ObjectFlag.REGION) != 0] = 0.0
+    moved = truth.coordinates + moves
+    if truth.arity == BOX:
+        # A box that is thinner than the noise must not be turned inside out.
+        low, high = np.minimum(moved[:, :2], moved[:, 2:]), np.maximum(moved[:, :2], moved[:, 2:])
+        moved = np.hstack([low, high])
+    return replace(truth, coordinates=moved)
+
+
+def _order_by_content(truth: Annotations) -> IntArray:
+    """Rows of the objects by sequence, frame, label, track and coordinates."""
+    names = [
+        np.array(sorted(range(len(table)), key=table.__getitem__), dtype=np.int64)
+        for table in (truth.sequences, truth.labels)
+    ]
+    places = [np.argsort(order, kind="stable") for order in names]
+    frames = truth.object_frames
+    keys = (
+        *truth.coordinates.T[::-1],
+        truth.flags,
+        truth.track_ids,
+        places[1][truth.label_indices],
+        truth.frame_numbers[frames],
+        places[0][truth.frame_sequences[frames]],
+    )
+    return np.lexsort(keys)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    request: Request
+    truth: Annotations
+    systems: tuple[Annotations, ...]
+    bound_px: float
+    seed: tuple[int, int]
+
+
+def _rank_trial(trial: _Trial) -> IntArray:
+    random = np.random.default_rng(trial.seed)
+    truth = jittered(trial.truth, trial.bound_px, random)
+    return _rank(trial.request.create(), truth, trial.systems)
+
+
+def _rank(
+    evaluator: Evaluator[Any], truth: Annotations, systems: Sequence[Annotations]
+) -> IntArray:
+    reports = [
+        bare_report(evaluator, evaluator.scores(evaluator.tally(truth, detections)))
+        for detections in systems
+    ]
+    return rank_reports(evaluator, reports)

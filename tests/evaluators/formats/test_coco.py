@@ -1,0 +1,306 @@
+"""COCO JSON: hand-written truth and results, their numbers, and every fault."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.evaluators.formats.helpers import (
+    column,
+    detections_of,
+    frames_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
+
+from vidscore_evaluators.annotations import ObjectFlag, Side
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats import detect_format, read_pair
+
+TRUTH: dict[str, Any] = {
+    "info": {"description": "two images"},
+    "images": [
+        {"id": 42, "file_name": "b.jpg", "width": 640, "height": 480},
+        {"id": 7, "file_name": "a.jpg"},
+    ],
+    "categories": [{"id": 18, "name": "dog"}, {"id": 3, "name": "car", "supercategory": "vehicle"}],
+    "annotations": [
+        {"id": 1, "image_id": 42, "category_id": 18, "bbox": [10, 20, 30.5, 40], "area": 600.25,
+         "iscrowd": 0, "segmentation": [[10, 20, 40, 20, 40, 60]]},
+        {"id": 2, "image_id": 42, "category_id": 3, "bbox": [0, 0, 5, 5], "iscrowd": 1, "area": 9},
+        {"id": 3, "image_id": 42, "category_id": 3, "bbox": [1, 1, 2, 2], "ignore": 1},
+    ],
+}  # fmt: skip
+RESULTS: list[dict[str, Any]] = [
+    {"image_id": 42, "category_id": 3, "bbox": [0, 0, 5, 6], "score": 0.25},
+    {"image_id": 42, "category_id": 18, "bbox": [10, 20, 30, 40], "score": 0.75},
+]
+
+
+def saved(path: Path, document: object) -> Path:
+    return write(path, json.dumps(document))
+
+
+def changed(where: str, index: int, **entry: object) -> dict[str, Any]:
+    document = copy.deepcopy(TRUTH)
+    document[where][index] |= entry
+    return document
+
+
+def test_a_truth_is_read_as_it_says(tmp_path: Path) -> None:
+    """x, y, width and height from 0, with nothing added; images without objects are frames."""
+    source = truth_of(saved(tmp_path / "truth.json", TRUTH))
+    assert source.format == "coco-json"
+    side = source.annotations
+    assert frames_of(side) == [("images", 7), ("images", 42)]
+    assert objects_of(side) == [
+        ("images", 42, "dog", (10.0, 20.0, 40.5, 60.0), 1.0, -1, 0),
+        ("images", 42, "car", (0.0, 0.0, 5.0, 5.0), 1.0, -1, ObjectFlag.CROWD),
+        ("images", 42, "car", (1.0, 1.0, 3.0, 3.0), 1.0, -1, ObjectFlag.IGNORE),
+    ]
+    assert column(side, "area") == [600.25, 9.0, None]
+
+
+def test_images_of_videos_are_frames_of_sequences(tmp_path: Path) -> None:
+    document = copy.deepcopy(TRUTH)
+    document["videos"] = [{"id": 5, "name": "street"}]
+    document["images"] = [
+        {"id": 42, "video_id": 5, "frame_id": 3},
+        {"id": 7, "video_id": 5, "frame_index": 0},
+        {"id": 9},
+    ]
+    document["annotations"][0]["track_id"] = 11
+    document["annotations"][1]["instance_id"] = 12
+    side = truth_of(saved(tmp_path / "truth.json", document)).annotations
+    assert frames_of(side) == [("images", 9), ("street", 0), ("street", 3)]
+    assert [row[5] for row in objects_of(side)] == [11, 12, -1]
+
+
+def test_results_take_the_truths_images_and_names(tmp_path: Path) -> None:
+    document = copy.deepcopy(TRUTH)
+    document["videos"] = [{"id": 5, "name": "street"}]
+    document["images"][0] |= {"video_id": 5, "frame_id": 3}
+    truth, results = saved(tmp_path / "t.json", document), saved(tmp_path / "r.json", RESULTS)
+    pair = read_pair(truth, results)
+    assert objects_of(pair.detections.annotations) == [
+        ("street", 3, "car", (0.0, 0.0, 5.0, 6.0), 0.25, -1, 0),
+        ("street", 3, "dog", (10.0, 20.0, 40.0, 60.0), 0.75, -1, 0),
+    ]
+
+
+def test_detections_may_be_an_object_with_scores(tmp_path: Path) -> None:
+    document = changed("annotations", 0, score=0.5)
+    side = detections_of(saved(tmp_path / "d.json", document)).annotations
+    assert [(row[4], row[6]) for row in objects_of(side)] == [(0.5, 0), (1.0, 0), (1.0, 0)]
+
+
+def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> None:
+    """Both are named, and skipping leaves out just them."""
+    results = [
+        *RESULTS,
+        {"image_id": 8, "category_id": 3, "bbox": [0, 0, 1, 1], "score": 1},
+        {"image_id": 7, "category_id": 4, "bbox": [0, 0, 1, 1], "score": 1},
+    ]
+    truth, path = saved(tmp_path / "t.json", TRUTH), saved(tmp_path / "r.json", results)
+    with pytest.raises(InputError) as caught:
+        read_pair(truth, path)
+    assert [(fault.found, fault.entry, fault.field) for fault in caught.value.faults] == [
+        ("4", None, "category_id"),
+        ("8", 2, "image_id"),
+    ]
+    pair = read_pair(truth, path, on_error="skip")
+    assert pair.detections.annotations.object_count == 2
+    assert [warning.count for warning in pair.detections.warnings] == [2]
+
+
+@pytest.mark.parametrize(
+    ("document", "field", "found"),
+    [
+        (changed("annotations", 1, bbox=[1, 2, 3]), "annotations.bbox", "[1, 2, 3]"),
+        (changed("annotations", 1, bbox=[1, 2, -3, 4]), "annotations.bbox", "[1, 2, -3, 4]"),
+        (changed("annotations", 1, bbox=[1, 2, "3", 4]), "annotations.bbox", '[1, 2, "3", 4]'),
+        (changed("annotations", 1, bbox=[1, 2, True, 4]), "annotations.bbox", "[1, 2, true, 4]"),
+        (changed("annotations", 1, bbox=[0] * 5), "annotations.bbox", "an array of 5"),
+        (
+            changed("annotations", 1, bbox=[1, 2, 1e10, 4]),
+            "annotations.bbox",
+            "[1, 2, 10000000000.0, 4]",
+        ),
+        (changed("annotations", 1, iscrowd=2), "annotations.iscrowd", "2"),
+        (changed("annotations", 1, iscrowd=True), "annotations.iscrowd", "true"),
+        (changed("annotations", 1, area=-1), "annotations.area", "-1"),
+        (changed("annotations", 1, area="9"), "annotations.area", '"9"'),
+        (changed("annotations", 1, image_id="42"), "annotations.image_id", '"42"'),
+        (changed("annotations", 1, image_id=2**70), "annotations.image_id", str(float(2**70))),
+        (changed("annotations", 1, category_id=None), "annotations.category_id", "null"),
+        (changed("annotations", 1, category_id=5), "annotations.category_id", "5"),
+        (changed("annotations", 1, image_id=5), "annotations.image_id", "5"),
+        (changed("annotations", 1, score="sure"), "annotations.score", '"sure"'),
+        (changed("categories", 1, name="dog"), "categories.name", '"dog" again'),
+        (changed("categories", 1, id=18), "categories.id", "18 again"),
+        (changed("categories", 1, name=""), "categories.name", '""'),
+        (changed("images", 1, id=42), "images.id", "42 again"),
+        (changed("images", 1, id=-1), "images.id", "-1"),
+        (changed("images", 1, frame_id=0.5), "images.frame_id", "0.5"),
+    ],
+)
+def test_a_broken_entry_is_named(
+    tmp_path: Path, document: dict[str, Any], field: str, found: str
+) -> None:
+    """File, entry and key, what was found and what was expected; the rest can be read."""
+    path = saved(tmp_path / "truth.json", document)
+    (fault,) = validate_file(path)
+    assert (fault.source, fault.entry, fault.field) == (str(path), 1, field)
+    assert fault.found == found
+    if field.startswith("annotations"):
+        assert truth_of(path, on_error="skip").annotations.object_count == 2
+
+
+def test_all_faults_are_listed(tmp_path: Path) -> None:
+    document = changed("annotations", 0, bbox=[], iscrowd=7)
+    document["annotations"][2] = "nothing"
+    faults = validate_file(saved(tmp_path / "truth.json", document))
+    assert [(fault.entry, fault.field) for fault in faults] == [
+        (0, "annotations.bbox"),
+        (0, "annotations.iscrowd"),
+        (2, "annotations"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "side", "expected"),
+    [
+        ("", Side.TRUTH, "line 1: found an empty file"),
+        ('{"images": [}', Side.TRUTH, "line 1, column 13: found no JSON"),
+        ("[]", Side.TRUTH, "found an array, expected an object with images"),
+        ('"x"', Side.DETECTIONS, "found a string"),
+        ('{"images": []}', Side.TRUTH, "categories: found nothing, expected an object"),
+        ('{"images": {}, "categories": [], "annotations": []}', Side.TRUTH, "found an object"),
+    ],
+)
+def test_what_is_no_coco_file_is_refused(
+    tmp_path: Path, text: str, side: Side, expected: str
+) -> None:
+    path = write(tmp_path / "a.json", text)
+    faults = validate_file(path, side=side, format_name="coco-json")
+    assert any(expected in str(fault) for fault in faults), faults
+
+
+def test_two_images_of_one_frame_are_a_fault(tmp_path: Path) -> None:
+    document = copy.deepcopy(TRUTH)
+    document["images"] = [{"id": number, "video_id": 1, "frame_id": 0} for number in (42, 7)]
+    (fault,) = validate_file(saved(tmp_path / "truth.json", document))
+    assert (fault.found, fault.entry) == ("frame 0 of sequence 1 again", 1)
+
+
+def test_results_are_told_from_spotgeo(tmp_path: Path) -> None:
+    assert detect_format(saved(tmp_path / "r.json", RESULTS)).name == "coco-json"
+    entry = {"sequence_id": 1, "frame": 1, "num_objects": 0, "object_coords": []}
+    assert detect_format(saved(tmp_path / "s.json", [entry])).name == "spotgeo-json"
+
+
+def test_no_results_are_no_detections(tmp_path: Path) -> None:
+    truth = saved(tmp_path / "t.json", TRUTH)
+    empty = detections_of(write(tmp_path / "r.json", "[]"), format_name="coco-json")
+    assert read_pair(truth, empty).detections.annotations.frame_count == 0
+
+
+# --- images by text and file -----------------------------------------------------------------
+
+
+def named(*images: object, key: str = "image_id") -> list[dict[str, Any]]:
+    return [{key: image, "category_id": 3, "bbox": [0, 0, 5, 6], "score": 0.25} for image in images]
+
+
+def frames_found(folder: Path, truth: object, results: object) -> list[tuple[str, int]]:
+    pair = read_pair(saved(folder / "truth.json", truth), saved(folder / "results.json", results))
+    return frames_of(pair.detections.annotations)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        named("42", "7"),
+        named("cam/b.jpg", "a.jpg"),
+        named("b.jpg", "a"),
+        named(42, "a"),
+        named("b", "a.jpg", key="file_name"),
+    ],
+)
+def test_results_may_name_images_by_string_or_file(tmp_path: Path, results: object) -> None:
+    truth = changed("images", 0, file_name="cam/b.jpg")
+    assert sorted(frames_found(tmp_path, truth, results)) == [("images", 7), ("images", 42)]
+
+
+def test_images_of_videos_are_found_by_file(tmp_path: Path) -> None:
+    truth = changed("images", 0, video_id=5, frame_id=9)
+    assert frames_found(tmp_path, truth, named("b")) == [("5", 9)]
+
+
+def test_a_truth_may_have_strings_for_ids(tmp_path: Path) -> None:
+    """Its frames are numbered from 1 in the order of the ids, whatever that of the images."""
+    truth = copy.deepcopy(TRUTH)
+    truth["images"] = [{"id": "street"}, {"id": "bridge"}]
+    for entry in truth["annotations"]:
+        entry["image_id"] = "street"
+    side = truth_of(saved(tmp_path / "alone.json", truth)).annotations
+    assert frames_of(side) == [("images", 1), ("images", 2)]
+    assert {row[1] for row in objects_of(side)} == {2}
+    assert frames_found(tmp_path, truth, named("street")) == [("images", 2)]
+
+
+def test_a_name_that_no_image_or_two_images_have_is_a_fault(tmp_path: Path) -> None:
+    truth = changed("images", 1, file_name="other/b.jpg")
+    with pytest.raises(InputError) as caught:
+        frames_found(tmp_path, truth, named("c", "b", "b.jpg"))
+    path = tmp_path / "results.json"
+    assert [str(fault) for fault in caught.value.faults] == [
+        f'{path}, entry 0, image_id: found "c", expected the id or file of one image of the truth',
+        f'{path}, entry 1, image_id: found "b", expected the id or file of one image of the truth',
+    ]
+
+
+def test_two_names_of_one_image_are_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match='entry 1, image_id: found "b"'):
+        frames_found(tmp_path, TRUTH, named("42", "b"))
+
+
+def test_a_name_and_an_id_that_are_of_different_images_are_no_guess(tmp_path: Path) -> None:
+    """The text 7 is the id of one image and the file of another."""
+    truth = changed("images", 0, file_name="7.jpg")
+    with pytest.raises(InputError, match='image_id: found "7"'):
+        frames_found(tmp_path, truth, named("7"))
+
+
+def test_many_names_that_are_unknown_are_told_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        frames_found(tmp_path, TRUTH, named(*(f"x{number}" for number in range(610))))
+    assert len(caught.value.faults) == 610
+    assert str(caught.value).startswith("610 times, first at ")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_names_need_the_truth_that_has_them(tmp_path: Path) -> None:
+    points = write(tmp_path / "t.csv", "sequence,frame,x1,y1,x2,y2\nimages,7,0,0,5,6\n")
+    results = saved(tmp_path / "results.json", named("a"))
+    with pytest.raises(InputError, match="found the image 'a', by a name"):
+        read_pair(points, results)
+    digits = saved(tmp_path / "digits.json", named("7"))
+    assert frames_of(read_pair(points, digits).detections.annotations) == [("images", 7)]
+
+
+@pytest.mark.parametrize("image", ["", 1.5, None, True, ["a"], "a\nb", -1])
+def test_an_image_is_an_integer_or_a_string(tmp_path: Path, image: object) -> None:
+    (fault,) = validate_file(saved(tmp_path / "a.json", named(image, "a")), side=Side.DETECTIONS)
+    assert (fault.entry, fault.field) == (0, "image_id")
+
+
+def test_strange_file_names_of_a_truth_do_no_harm(tmp_path: Path) -> None:
+    truth = changed("images", 0, file_name=None)
+    truth["images"][1]["file_name"] = ["x"]
+    assert frames_found(tmp_path, truth, named("42", "7"))

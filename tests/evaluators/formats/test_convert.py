@@ -1,0 +1,380 @@
+"""Conversion: files are what the formats ask for and come back as they were; losses are said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import frames_of, objects_of, write
+
+from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag, Side
+from vidscore_evaluators.errors import GeometryError, InputError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats import FORMATS, read_pair, read_source
+from vidscore_evaluators.formats.convert import Conversion, convert
+from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.testing import Thing, make_annotations
+
+SIZE = (1024, 512)
+"""Powers of two, of which parts are exact."""
+STREET = ("", "street")
+
+
+def source_of(annotations: Annotations, format_name: str | None = None) -> Source:
+    return Source(annotations, "given", format_name)
+
+
+def save(conversion: Conversion, target: Path) -> Path:
+    for name, content in conversion.files.items():
+        path = target / name if conversion.folder else target
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return target
+
+
+def there_and_back(
+    annotations: Annotations, name: str, side: Side, folder: Path
+) -> tuple[Annotations, tuple[str, ...]]:
+    """Write, and read what was written."""
+    conversion = convert(source_of(annotations, name), name, side, image_size=SIZE)
+    path = save(conversion, folder / "written")
+    back = read_source(path, side, format_name=name, image_size=SIZE)
+    return back.annotations, conversion.remarks
+
+
+PERSON = Thing((1.5, 2.0, 41.5, 90.0), "pedestrian", track_id=4)
+OTHER = Thing((100.0, 20.25, 140.0, 60.5), "car", track_id=9)
+
+
+def test_every_format_is_written() -> None:
+    for known in FORMATS.values():
+        assert set(known.writer.capacity) == set(Side)
+
+
+# --- round trips -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "things"),
+    [
+        (
+            "generic-csv",
+            [
+                replace(PERSON, flags=ObjectFlag.IGNORE | ObjectFlag.CROWD, columns={"area": 7.5}),
+                replace(OTHER, label="", flags=ObjectFlag.REGION),
+            ],
+        ),
+        ("coco-json", [replace(PERSON, flags=ObjectFlag.CROWD, columns={"area": 7.5}),
+                       replace(OTHER, flags=ObjectFlag.IGNORE, columns={"area": 9.0})]),
+        ("motchallenge", [replace(PERSON, columns={"visibility": 0.5}),
+                          replace(OTHER, flags=ObjectFlag.IGNORE, columns={"visibility": 1.0})]),
+        ("kitti-tracking", [replace(PERSON, columns={"truncation": 1.0, "occlusion": 2.0}),
+                            Thing(OTHER.coordinates, "DontCare", flags=ObjectFlag.REGION)]),
+        ("yolo-text", [replace(PERSON, track_id=-1), replace(OTHER, track_id=-1)]),
+    ],
+)  # fmt: skip
+def test_a_truth_comes_back_as_it_was(tmp_path: Path, name: str, things: list[Thing]) -> None:
+    """Frames, objects, flags and columns that a format holds are all there again."""
+    truth = make_annotations({STREET: {1: things, 2: things[:1]}})
+    back, remarks = there_and_back(truth, name, Side.TRUTH, tmp_path)
+    assert remarks == ()
+    assert objects_of(back) == objects_of(truth)
+    assert frames_of(back) == frames_of(truth)
+    for column, values in truth.columns.items():
+        np.testing.assert_array_equal(back.columns[column], values)
+
+
+@pytest.mark.parametrize("name", ["generic-csv", "motchallenge", "kitti-tracking", "yolo-text"])
+def test_detections_come_back_as_they_were(tmp_path: Path, name: str) -> None:
+    one = replace(PERSON, confidence=0.3, track_id=-1)
+    found = make_annotations({STREET: {1: [one], 3: [one, one]}})
+    back, remarks = there_and_back(found, name, Side.DETECTIONS, tmp_path)
+    assert remarks == ()
+    assert objects_of(back) == objects_of(found)
+
+
+def test_neovision2_comes_back_as_it_was(tmp_path: Path) -> None:
+    things = [
+        Thing((0, 0, 9, 1, 8, 7, 1, 8), "Car", flags=ObjectFlag.IGNORE, columns={"occlusion": 1.0}),
+        Thing((0, 0, 9, 0, 9, 7, 0, 7), "DCR", flags=ObjectFlag.REGION, columns={"occlusion": 0.0}),
+    ]
+    tower = ("Tower", "001")
+    truth = make_annotations({tower: {0: things, 1: [], 5: []}}, dont_care=[(tower, 5)])
+    back, remarks = there_and_back(truth, "neovision2-csv", Side.TRUTH, tmp_path)
+    assert remarks == ()
+    assert fingerprint(back) == fingerprint(truth)
+
+
+def test_spotgeo_comes_back_as_it_was_and_has_the_truths_frames(tmp_path: Path) -> None:
+    truth = make_annotations({("", "7"): {1: [(1.5, 2)], 2: []}}, arity=POINT)
+    back, remarks = there_and_back(truth, "spotgeo-json", Side.TRUTH, tmp_path)
+    assert (remarks, objects_of(back)) == ((), objects_of(truth))
+    found = make_annotations({("", "7"): {1: [(1, 2)]}})
+    conversion = convert(source_of(found), "spotgeo-json", Side.DETECTIONS, truth=source_of(truth))
+    assert [entry["num_objects"] for entry in json.loads(conversion.files[""])] == [1, 0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_generic_csv_holds_everything_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    """Any numbers, names with commas and quotes, empty and don't-care frames."""
+    random = np.random.default_rng(seed)
+    names = ["a,b", 'say "x"', "Ünï cödé", "plain"]
+
+    def thing() -> Thing:
+        return Thing(
+            tuple(random.normal(size=4) * 10.0 ** random.integers(-8, 8)),
+            names[random.integers(4)],
+            random.random(),
+            int(random.integers(-1, 5)),
+            int(random.integers(0, 16)),
+            {"area": random.random()} if random.random() < 0.5 else {},
+        )
+
+    key = (names[random.integers(4)], names[random.integers(4)])
+    frames = {int(frame): [thing() for _ in range(random.integers(0, 3))] for frame in range(4)}
+    given_ = make_annotations({key: frames}, arity=BOX, dont_care=[(key, 2)])
+    folder = tmp_path_factory.mktemp("generic")
+    back, remarks = there_and_back(given_, "generic-csv", Side.DETECTIONS, folder)
+    assert remarks == ()
+    assert fingerprint(back) == fingerprint(given_)
+
+
+# --- what is written -------------------------------------------------------------------------
+
+
+def test_motchallenge_rows_are_what_its_tools_read() -> None:
+    """frame,id,left,top,width,height,conf,class,visibility; and a seqinfo.ini."""
+    truth = make_annotations(
+        {STREET: {1: [PERSON], 2: [replace(OTHER, flags=ObjectFlag.DISTRACTOR)]}}
+    )
+    files = convert(source_of(truth), "motchallenge", Side.TRUTH, image_size=SIZE).files
+    assert files["street/gt/gt.txt"].decode().splitlines() == [
+        "1,4,1.5,2,40,88,1,1,1",
+        "2,9,100,20.25,40,40.25,1,8,1",
+    ]
+    assert files["street/seqinfo.ini"].decode().splitlines() == [
+        "[Sequence]",
+        "name=street",
+        "seqLength=2",
+        "imWidth=1024",
+        "imHeight=512",
+    ]
+    found = make_annotations({STREET: {1: [replace(PERSON, confidence=0.25)]}})
+    files = convert(source_of(found), "motchallenge", Side.DETECTIONS).files
+    assert files == {"street.txt": b"1,4,1.5,2,40,88,0.25,-1,-1,-1\n"}
+
+
+def test_kitti_rows_are_what_its_tools_read() -> None:
+    """17 values, and a score in results."""
+    truth = make_annotations({STREET: {0: [OTHER]}})
+    row = "0 9 car -1 -1 -10 100 20.25 140 60.5 -1 -1 -1 -1000 -1000 -1000 -10"
+    files = convert(source_of(truth), "kitti-tracking", Side.TRUTH).files
+    assert files == {"street.txt": f"{row}\n".encode()}
+    files = convert(source_of(truth), "kitti-tracking", Side.DETECTIONS).files
+    assert files == {"street.txt": f"{row} 1\n".encode()}
+
+
+def test_coco_numbers_are_those_of_the_truth(tmp_path: Path) -> None:
+    """Converted alone or together, both sides of a benchmark fit each other."""
+    truth = make_annotations({STREET: {0: [PERSON], 4: [OTHER]}, ("", "alley"): {2: []}})
+    found = make_annotations({STREET: {4: [replace(OTHER, confidence=0.5)]}})
+    written = convert(source_of(truth), "coco-json", Side.TRUTH)
+    document = json.loads(written.files[""])
+    assert document["videos"] == [{"id": 1, "name": "alley"}, {"id": 2, "name": "street"}]
+    assert document["images"][2] == {"id": 3, "video_id": 2, "frame_id": 4}
+    assert document["categories"] == [{"id": 1, "name": "car"}, {"id": 2, "name": "pedestrian"}]
+    assert document["annotations"][1]["area"] == 40 * 40.25
+    results = convert(source_of(found), "coco-json", Side.DETECTIONS, truth=source_of(truth))
+    assert json.loads(results.files[""]) == [
+        {"image_id": 3, "category_id": 1, "bbox": [100, 20.25, 40, 40.25], "track_id": 9,
+         "score": 0.5}
+    ]  # fmt: skip
+    paths = save(written, tmp_path / "truth.json"), save(results, tmp_path / "results.json")
+    assert objects_of(read_pair(*paths).detections.annotations) == objects_of(found)
+
+
+def test_images_without_videos_keep_their_numbers() -> None:
+    truth = make_annotations({("", "images"): {42: [PERSON]}})
+    document = json.loads(convert(source_of(truth), "coco-json", Side.TRUTH).files[""])
+    assert document["images"] == [{"id": 42}]
+    assert "videos" not in document
+
+
+# --- conventions -----------------------------------------------------------------------------
+
+
+def test_frames_and_pixels_are_counted_as_each_format_does(tmp_path: Path) -> None:
+    """MOTChallenge's frame 1 at pixel 1 is KITTI's frame 0 at pixel 0, and back again."""
+    path = write(tmp_path / "a" / "gt" / "gt.txt", "1,3,11,21,30,40,1,1,1\n")
+    source = read_source(path, Side.TRUTH)
+    conversion = convert(source, "kitti-tracking", Side.TRUTH)
+    assert conversion.files["a.txt"].decode().split()[:10] == (
+        ["0", "3", "pedestrian", "-1", "-1", "-10", "10", "20", "40", "60"]
+    )
+    assert conversion.remarks == (
+        "frame numbers changed by -1",
+        "coordinates changed by -1, for where the first pixel is",
+        "1 value of the column visibility not written",
+    )
+    kitti = read_source(save(conversion, tmp_path / "kitti"), Side.TRUTH)
+    back = convert(kitti, "motchallenge", Side.TRUTH).files["a/gt/gt.txt"]
+    assert back == b"1,3,11,21,30,40,1,1,1\n"
+    # The generic format says neither, and takes numbers as they are.
+    generic = convert(source, "generic-csv", Side.TRUTH)
+    assert generic.remarks == ()
+    assert generic.files[""].decode().splitlines()[1].startswith(",a,1,pedestrian,11,21,41,61,")
+
+
+def test_a_frame_before_the_first_is_an_error() -> None:
+    source = source_of(make_annotations({STREET: {0: [PERSON]}}), "motchallenge")
+    with pytest.raises(InputError, match="found frame 0, expected frames from 1 on"):
+        convert(source, "kitti-tracking", Side.TRUTH)
+
+
+@pytest.mark.parametrize("name", ["coco-json", "motchallenge", "kitti-tracking", "yolo-text"])
+def test_scores_survive_a_conversion_of_both_sides(tmp_path: Path, name: str) -> None:
+    """OSPA of what was written equals that of what was given."""
+    truth = make_annotations({STREET: {1: [PERSON], 2: [PERSON, replace(PERSON, track_id=5)]}})
+    shifted = [replace(PERSON, coordinates=(5.5, 2.0, 45.5, 90.0), confidence=0.5)]
+    found = make_annotations({STREET: {1: shifted, 2: shifted}})
+    given_ = source_of(truth), source_of(found)
+    paths = []
+    for source, side in zip(given_, Side, strict=True):
+        conversion = convert(source, name, side, truth=given_[0], image_size=SIZE)
+        paths.append(save(conversion, tmp_path / side.value))
+    pair = read_pair(*paths, format_name=name, image_size=SIZE)
+    before = score("ospa", truth, found).value("ospa")
+    after = score("ospa", pair.truth.annotations, pair.detections.annotations).value("ospa")
+    assert after == pytest.approx(before, abs=1e-12)
+
+
+# --- losses ----------------------------------------------------------------------------------
+
+
+def test_losses_are_said_and_nothing_becomes_scored() -> None:
+    """YOLO: no flags, tracks, domains, columns or don't-care frames."""
+    key = ("Tower", "1")
+    truth = make_annotations(
+        {
+            key: {
+                0: [replace(PERSON, columns={"area": 3.0}), replace(OTHER, flags=ObjectFlag.CROWD)],
+                1: [replace(OTHER, flags=ObjectFlag.IGNORE)],
+                2: [OTHER],
+            }
+        },
+        dont_care=[(key, 2)],
+    )
+    conversion = convert(source_of(truth), "yolo-text", Side.TRUTH, image_size=SIZE)
+    assert conversion.remarks == (
+        "1 don't-care frame left out",
+        "1 object flagged ignore left out",
+        "1 object flagged crowd left out",
+        "1 track id not written",
+        "1 value of the column area not written",
+        "domains became part of the names of sequences",
+    )
+    assert sorted(conversion.files) == [
+        "Tower-1/000000.txt",
+        "Tower-1/000001.txt",
+        "classes.txt",
+    ]
+    assert conversion.files["classes.txt"] == b"pedestrian\n"
+
+
+def test_other_losses_are_said() -> None:
+    """Corners, empty frames, classes, and gaps that a sequence's length fills."""
+    square, tilted = (0, 0, 9, 0, 9, 9, 0, 9), (0, 0, 9, 1, 8, 9, 0, 9)
+    corners = make_annotations({STREET: {1: [Thing(square, "a"), Thing(tilted, "b")], 3: []}})
+    kitti = convert(source_of(corners), "kitti-tracking", Side.TRUTH)
+    assert kitti.remarks == (
+        "1 object with four corners became the box around them",
+        "1 frame without objects not listed",
+    )
+    found = convert(source_of(corners.take_frames(np.array([0]))), "motchallenge", Side.DETECTIONS)
+    assert "2 classes became one" in found.remarks
+    truth = make_annotations({STREET: {1: [PERSON], 4: [PERSON]}})
+    gaps = convert(source_of(truth), "motchallenge", Side.TRUTH)
+    assert gaps.remarks == ("2 frames that were not listed are, as a sequence has no gaps",)
+
+
+# --- errors ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "..", ".hidden", "a/b", "..\\x", "c:d"])
+@pytest.mark.parametrize("format_name", ["motchallenge", "kitti-tracking", "yolo-text"])
+def test_a_sequence_cannot_name_a_file_elsewhere(name: str, format_name: str) -> None:
+    truth = make_annotations({("", name): {1: [PERSON]}})
+    with pytest.raises(InputError, match="a name that a file can have"):
+        convert(source_of(truth), format_name, Side.TRUTH, image_size=SIZE)
+
+
+@pytest.mark.parametrize(
+    ("format_name", "thing", "expected"),
+    [
+        ("motchallenge", Thing(PERSON.coordinates, "dog"), "found 'dog', expected a class of"),
+        ("kitti-tracking", Thing(PERSON.coordinates, "fire truck"), "a class of one word"),
+        ("neovision2-csv", PERSON, "a name that a file can have"),
+        ("spotgeo-json", PERSON, "expected points"),
+        ("yolo-text", Thing((1.0, 2.0), "a"), "expected upright boxes"),
+        ("coco-jsn", PERSON, "did you mean coco-json"),
+    ],
+)
+def test_what_a_format_cannot_hold_at_all_is_an_error(
+    format_name: str, thing: Thing, expected: str
+) -> None:
+    truth = make_annotations({STREET: {1: [thing]}})
+    with pytest.raises(InputError, match=expected):
+        convert(source_of(truth), format_name, Side.TRUTH, image_size=SIZE)
+
+
+def test_detections_beyond_the_truth_are_an_error() -> None:
+    truth = make_annotations({STREET: {0: [PERSON]}})
+    for found in ({STREET: {1: [PERSON]}}, {STREET: {0: [OTHER]}}):
+        with pytest.raises(InputError, match="of the truth"):
+            convert(
+                source_of(make_annotations(found)),
+                "coco-json",
+                Side.DETECTIONS,
+                truth=source_of(truth),
+            )
+
+
+def test_yolo_needs_the_size_of_images() -> None:
+    with pytest.raises(InputError, match="the size of images"):
+        convert(source_of(make_annotations({STREET: {0: [PERSON]}})), "yolo-text", Side.TRUTH)
+
+
+@pytest.mark.parametrize("label", ["a\nb", "tab\there", " spaced "])
+@pytest.mark.parametrize("format_name", ["yolo-text", "generic-csv", "kitti-tracking"])
+def test_a_class_cannot_break_the_row_it_stands_in(label: str, format_name: str) -> None:
+    """Such names cannot come from files, but from arrays and streams they can."""
+    truth = make_annotations({STREET: {1: [Thing(PERSON.coordinates, label)]}})
+    with pytest.raises(InputError, match=r"class: found .*, expected a string"):
+        convert(source_of(truth), format_name, Side.TRUTH, image_size=SIZE)
+
+
+def test_objects_without_a_class_become_a_class_of_their_own() -> None:
+    things = [replace(PERSON, label=""), replace(OTHER, label="object")]
+    truth = make_annotations({STREET: {0: things}})
+    coco, yolo = (
+        convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
+        for name in ("coco-json", "yolo-text")
+    )
+    for conversion in (coco, yolo):
+        assert "objects without a class became a class of their own" in conversion.remarks
+    assert yolo.files["classes.txt"] == b"object 2\nobject\n"
+
+
+def test_points_are_no_boxes() -> None:
+    points = make_annotations({STREET: {0: [(1, 2)]}})
+    with pytest.raises(GeometryError, match=r"found points \(x, y\), expected upright boxes"):
+        convert(source_of(points), "coco-json", Side.TRUTH)

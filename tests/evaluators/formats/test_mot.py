@@ -1,0 +1,180 @@
+"""MOTChallenge text: hand-written truth and results, their layouts, and every fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.evaluators.formats.helpers import (
+    column,
+    detections_of,
+    frames_of,
+    objects_of,
+    truth_of,
+    validate_file,
+    write,
+)
+
+from vidscore_evaluators.annotations import ObjectFlag, Side
+from vidscore_evaluators.formats import detect_format, read_pair
+
+MOT17 = """\
+1,1,912,484,97,109,1,1,0.86
+2,2,1338,418,167.5,379,0,7,1
+1,3,586,447,85,263,0,3,0.5
+"""
+MOT15 = "1,1,10,20,30,40,1,-1,-1,-1\n3,1,12,20,30,40,0,-1,-1,-1\n"
+RESULTS = "1, 7, 910.5, 484, 97, 109, 0.5, -1, -1, -1\n3,8,1,2,3,4,-1,-1,-1,-1\n"
+
+
+def sequence(root: Path, name: str, text: str, info: str = "") -> Path:
+    write(root / name / "gt" / "gt.txt", text)
+    if info:
+        write(root / name / "seqinfo.ini", info)
+    return root
+
+
+def test_truth_with_classes_is_read_as_it_says(tmp_path: Path) -> None:
+    """Frames and pixels as written; conf 0 is ignored; class 7 distracts."""
+    source = truth_of(sequence(tmp_path, "MOT17-02", MOT17))
+    assert source.format == "motchallenge"
+    both = ObjectFlag.IGNORE | ObjectFlag.DISTRACTOR
+    assert objects_of(source.annotations) == [
+        ("MOT17-02", 1, "pedestrian", (912.0, 484.0, 1009.0, 593.0), 1.0, 1, 0),
+        ("MOT17-02", 1, "car", (586.0, 447.0, 671.0, 710.0), 1.0, 3, ObjectFlag.IGNORE),
+        ("MOT17-02", 2, "static_person", (1338.0, 418.0, 1505.5, 797.0), 1.0, 2, both),
+    ]
+    assert column(source.annotations, "visibility") == [0.86, 0.5, 1.0]
+
+
+def test_truth_without_classes_is_of_pedestrians(tmp_path: Path) -> None:
+    side = truth_of(write(tmp_path / "TUD" / "gt" / "gt.txt", MOT15)).annotations
+    assert [(row[:3], row[6]) for row in objects_of(side)] == [
+        (("TUD", 1, "pedestrian"), 0),
+        (("TUD", 3, "pedestrian"), ObjectFlag.IGNORE),
+    ]
+
+
+def test_seqinfo_lists_every_frame(tmp_path: Path) -> None:
+    root = sequence(tmp_path, "a", MOT15, "[Sequence]\nname=a\nseqLength=4\nimWidth=640\n")
+    assert frames_of(truth_of(root).annotations) == [("a", number) for number in (1, 2, 3, 4)]
+    sequence(tmp_path, "b", MOT15)
+    frames = frames_of(truth_of(tmp_path).annotations)
+    assert frames[4:] == [("b", 1), ("b", 3)]
+
+
+def test_results_are_pedestrians_with_confidences(tmp_path: Path) -> None:
+    """-1 is no confidence; spaces after commas are no fault."""
+    source = detections_of(write(tmp_path / "results" / "MOT17-02.txt", RESULTS).parent)
+    assert objects_of(source.annotations) == [
+        ("MOT17-02", 1, "pedestrian", (910.5, 484.0, 1007.5, 593.0), 0.5, 7, 0),
+        ("MOT17-02", 3, "pedestrian", (1.0, 2.0, 4.0, 6.0), 1.0, 8, 0),
+    ]
+
+
+def test_detections_of_a_benchmarks_own_layout(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "det" / "det.txt", "1,-1,1,2,3,4,0.25\n")
+    side = detections_of(tmp_path).annotations
+    assert objects_of(side) == [("a", 1, "pedestrian", (1.0, 2.0, 4.0, 6.0), 0.25, -1, 0)]
+
+
+def test_a_single_file_goes_with_a_single_sequence(tmp_path: Path) -> None:
+    truth = sequence(tmp_path / "truth", "street", MOT15)
+    found = write(tmp_path / "mine.txt", RESULTS)
+    pair = read_pair(truth, found)
+    assert {row[0] for row in objects_of(pair.detections.annotations)} == {"street"}
+
+
+def test_files_are_held_to_the_truths_sequences(tmp_path: Path) -> None:
+    truth = sequence(sequence(tmp_path / "truth", "a", MOT15), "b", MOT15)
+    write(tmp_path / "found" / "a.txt", RESULTS)
+    pair = read_pair(truth, tmp_path / "found")
+    assert [warning.code for warning in pair.warnings] == ["missing_detection_file"]
+    write(tmp_path / "found" / "c.txt", RESULTS)
+    pair = read_pair(truth, tmp_path / "found", on_error="skip")
+    assert {row[0] for row in objects_of(pair.detections.annotations)} == {"a"}
+
+
+def test_a_file_without_rows_has_no_detections(tmp_path: Path) -> None:
+    truth = sequence(tmp_path / "truth", "a", MOT15)
+    write(tmp_path / "found" / "a.txt", "")
+    pair = read_pair(truth, detections_of(tmp_path / "found", format_name="motchallenge"))
+    assert pair.detections.annotations.frame_count == 0
+    assert pair.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "column_", "found"),
+    [
+        ("0,1,1,1,1,1,1,1,1", "frame", "0"),
+        ("1.5,1,1,1,1,1,1,1,1", "frame", "'1.5'"),
+        ("1,-2,1,1,1,1,1,1,1", "id", "-2"),
+        ("1,1,nan,1,1,1,1,1,1", "left", "'nan'"),
+        ("1,1,1,,1,1,1,1,1", "top", "nothing"),
+        ("1,1,1,1,-1,1,1,1,1", "width", "-1.0"),
+        ("1,1,1,1,1,2e9,1,1,1", "height", "2000000000.0"),
+        ("1,1,1,1,1,1,,1,1", "conf", "nothing"),
+        ("1,1,1,1,1,1,1,14,1", "class", "14"),
+    ],
+)
+def test_a_broken_row_is_named(tmp_path: Path, row: str, column_: str, found: str) -> None:
+    """File, line and column, and the rest can be read."""
+    root = sequence(tmp_path, "a", MOT17 + row + "\n")
+    (fault,) = validate_file(root)
+    assert fault.source == str(root / "a" / "gt" / "gt.txt")
+    assert (fault.line, fault.field, fault.found) == (4, f"column {column_}", found)
+    assert truth_of(root, on_error="skip").annotations.object_count == 3
+
+
+def test_other_faults_are_named(tmp_path: Path) -> None:
+    """An infinite confidence, a quotation mark, ragged rows, and frames beyond the sequence."""
+    path = write(tmp_path / "r.txt", RESULTS + '1,1,1,1,1,1,inf,-1,-1,-1\n1,"1,1\n1,1\n')
+    faults = {
+        fault.line: fault.found
+        for fault in validate_file(path, side=Side.DETECTIONS, format_name="motchallenge")
+    }
+    assert faults == {3: "'inf'", 4: "a quotation mark", 5: "2 columns"}
+    root = sequence(tmp_path / "t", "a", MOT15, "[Sequence]\nseqLength=2\n")
+    (fault,) = validate_file(root)
+    assert (fault.line, fault.found) == (2, "3")
+    write(root / "a" / "seqinfo.ini", "[Sequence]\nseqLength=many\n")
+    (fault,) = validate_file(root)
+    assert (fault.field, fault.found) == ("seqLength", "'many'")
+    write(root / "a" / "seqinfo.ini", "nothing")
+    (fault,) = validate_file(root)
+    assert fault.found == "nothing of the kind"
+
+
+def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
+    (fault,) = validate_file(tmp_path, format_name="motchallenge")
+    assert fault.found == "nothing of the kind"
+    assert "gt/gt.txt" in fault.expected
+
+
+def test_the_format_is_recognised(tmp_path: Path) -> None:
+    root = sequence(tmp_path / "tree", "a", MOT17)
+    for path in (root, root / "a", root / "a" / "gt" / "gt.txt"):
+        assert detect_format(path).name == "motchallenge"
+    results = write(tmp_path / "found" / "a.txt", RESULTS)
+    assert detect_format(results).name == detect_format(results.parent).name == "motchallenge"
+
+
+@pytest.mark.parametrize("side", [Side.TRUTH, Side.DETECTIONS])
+@pytest.mark.parametrize(
+    ("tails", "read"),
+    [
+        (("-1,-1,-1", "-1,-1,-1"), True),
+        (("-9.03,-11.5,0", "3,2.5,0"), True),
+        (("0,0,0", "0,0,0"), True),
+        (("4,0,0", "0,1,2"), False),
+        (("1,0,0", "1,0,0"), False),
+        (("4.0,0,0", "11,0,0"), False),
+    ],
+)
+def test_ten_columns_with_classes_are_never_pedestrians(
+    tmp_path: Path, side: Side, tails: tuple[str, str], read: bool
+) -> None:
+    """A position in metres, or none, may stand in the eighth column; a class may not."""
+    rows = "".join(f"{frame},1,10,10,40,30,1,{tail}\n" for frame, tail in enumerate(tails, start=1))
+    faults = validate_file(write(tmp_path / "a.txt", rows), side=side)
+    assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])

@@ -1,0 +1,239 @@
+"""spotGEO JSON: the challenge's structure, and every way in which a file can miss it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.evaluators.formats.helpers import validate_file
+from tests.support.tree import ROOT
+
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats import read_pair, read_source
+from vidscore_evaluators.formats.source import ReadLimits
+
+REAL_TRUTH = ROOT.parent / "shared" / "data" / "spotgeo" / "train_anno.json"
+
+
+def entry(sequence: Any = 1, frame: Any = 1, *points: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "sequence_id": sequence,
+        "frame": frame,
+        "num_objects": len(points),
+        "object_coords": [list(point) for point in points],
+    }
+
+
+def write(path: Path, document: object, **style: Any) -> Path:
+    text = document if isinstance(document, str) else json.dumps(document, **style)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def faults(path: Path, document: object) -> list[tuple[int | None, str | None, str, str]]:
+    listed = validate_file(write(path, document), format_name="spotgeo-json")
+    return [(fault.entry, fault.field, fault.found, fault.expected) for fault in listed]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.json"
+
+
+def test_an_entry_becomes_a_frame_and_its_coordinates_objects(path: Path) -> None:
+    document = [entry(7, 2, (1.5, 2), (3, 4)), entry(7, 1), entry(10, 1, (5, 6))]
+    read = read_source(write(path, document), Side.TRUTH).annotations
+    assert read.sequences == (SequenceKey("", "7"), SequenceKey("", "10"))
+    assert read.frame_sequences.tolist() == [0, 0, 1]
+    assert read.frame_numbers.tolist() == [2, 1, 1]
+    assert read.frame_starts.tolist() == [0, 2, 2, 3]
+    assert read.coordinates.tolist() == [[1.5, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert read.confidences.tolist() == [1.0, 1.0, 1.0]
+    assert read.labels == ("",)
+
+
+def test_an_empty_array_has_no_frames(path: Path) -> None:
+    assert read_source(write(path, []), Side.TRUTH).annotations.frame_count == 0
+
+
+@pytest.mark.parametrize("style", [{}, {"indent": 2}, {"separators": (",", ":")}])
+def test_white_space_and_a_byte_order_mark_do_not_matter(path: Path, style: Any) -> None:
+    write(path, [entry(1, 1, (2, 3))], **style)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert read_source(path, Side.TRUTH).annotations.coordinates.tolist() == [[2.0, 3.0]]
+
+
+coordinates = st.floats(-1e9, 1e9) | st.integers(-(10**9), 10**9)
+entries = st.dictionaries(
+    st.tuples(st.integers(-9, 10**6), st.integers(0, 9)),
+    st.lists(st.tuples(coordinates, coordinates), max_size=3),
+    max_size=8,
+)
+
+
+@given(entries, st.randoms())
+def test_every_number_is_read_to_the_last_bit_in_any_order_of_entries(
+    tmp_path_factory: pytest.TempPathFactory, frames: Any, random: Any
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "a.json"
+    document = [entry(*key, *points) for key, points in frames.items()]
+    read = read_source(write(path, document), Side.TRUTH).annotations
+    for row, (key, points) in enumerate(frames.items()):
+        mine = read.coordinates[read.frame_starts[row] : read.frame_starts[row + 1]]
+        assert read.sequences[read.frame_sequences[row]].sequence == str(key[0])
+        assert read.frame_numbers[row] == key[1]
+        assert mine.tolist() == [[float(x), float(y)] for x, y in points]
+    random.shuffle(document)
+    again = read_source(write(path, document), Side.TRUTH).annotations
+    assert fingerprint(again) == fingerprint(read)
+
+
+BROKEN: list[tuple[Any, str | None, str]] = [
+    (17, None, "a number"),
+    ([], None, "an array"),
+    (None, None, "null"),
+    ({**entry(), "scores": []}, None, 'the key "scores"'),
+    ({**entry(), "frame": "1"}, "frame", '"1"'),
+    ({**entry(), "frame": 1.0}, "frame", "1.0"),
+    ({**entry(), "frame": True}, "frame", "true"),
+    ({**entry(), "frame": -1}, "frame", "-1"),
+    ({**entry(), "frame": None}, "frame", "null"),
+    ({**entry(), "sequence_id": 2**63}, "sequence_id", "9223372036854775808"),
+    ({**entry(), "sequence_id": [1]}, "sequence_id", "an array of 1"),
+    ({**entry(), "num_objects": 1}, "num_objects", "1"),
+    ({**entry(), "num_objects": False}, "num_objects", "false"),
+    ({**entry(), "object_coords": {}}, "object_coords", "an object of 0"),
+    ({**entry(1, 1, (1, 2)), "object_coords": [[1]]}, "object_coords[0]", "an array of 1"),
+    ({**entry(1, 1, (1, 2)), "object_coords": [7]}, "object_coords[0]", "7"),
+    ({**entry(1, 1, (1, 2)), "object_coords": [[1, True]]}, "object_coords[0]", "true"),
+    ({**entry(1, 1, (1, 2)), "object_coords": [[1, "2"]]}, "object_coords[0]", '"2"'),
+    ({**entry(1, 1, (1, 2)), "object_coords": [[1, [2]]]}, "object_coords[0]", "an array of 1"),
+    ({**entry(1, 1, (1, 2)), "object_coords": [[1, 2e9]]}, "object_coords[0]", "2000000000.0"),
+]
+
+
+@pytest.mark.parametrize(("broken", "field", "found"), BROKEN)
+def test_each_broken_entry_says_what_is_wrong(
+    path: Path, broken: Any, field: str | None, found: str
+) -> None:
+    listed = faults(path, [entry(1, 2), broken])
+    assert [fault[:3] for fault in listed] == [(1, field, found)]
+
+
+def test_a_missing_key_is_named(path: Path) -> None:
+    broken = entry()
+    del broken["num_objects"]
+    assert faults(path, [broken])[0][:3] == (0, "num_objects", "nothing")
+
+
+def test_a_key_that_stands_twice_is_refused(path: Path) -> None:
+    text = json.dumps([entry()]).replace('"frame": 1', '"frame": 1, "frame": 2')
+    assert faults(path, text) == [(0, None, "a duplicate key", "each key once")]
+
+
+def test_a_frame_that_comes_again_is_refused(path: Path) -> None:
+    document = [entry(1, 1), entry(1, 2), entry(1, 1, (1, 2))]
+    assert faults(path, document) == [
+        (2, "frame", "frame 1 of sequence 1 again", "each frame once")
+    ]
+
+
+def test_all_faults_of_all_entries_are_listed(path: Path) -> None:
+    document = [{**broken, "frame": "x", "num_objects": 5} for broken in [entry(), entry(2)]]
+    assert [fault[:2] for fault in faults(path, document)] == [
+        (0, "frame"),
+        (0, "num_objects"),
+        (1, "frame"),
+        (1, "num_objects"),
+    ]
+
+
+def test_broken_entries_are_left_out_on_request_and_places_stay_right(path: Path) -> None:
+    write(path, [{"frame": 1}, entry(1, 2, (3, 4)), 5, entry(1, 3)])
+    source = read_source(path, Side.TRUTH, on_error="skip")
+    assert source.annotations.frame_numbers.tolist() == [2, 3]
+    assert [(warning.code, warning.count) for warning in source.warnings] == [("skipped_rows", 2)]
+    assert source.positions is not None
+    assert source.positions.positions.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("[\n{,", 2), ("[1,\n2,\nNaN]", 3), ("[" * 100_000, 1), ("[1e999]", 1), ("[1] 2", 1)],
+)
+def test_what_is_no_json_says_where(path: Path, text: str, line: int) -> None:
+    (fault,) = validate_file(write(path, text), format_name="spotgeo-json")
+    assert fault.line == line
+    assert fault.field is not None
+    assert fault.field.startswith("column ")
+    assert fault.found.startswith("no JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", "an empty file"), ('{"a": 1}', "an object"), ("7", "a number")]
+)
+def test_what_is_no_array_is_refused(path: Path, text: str, found: str) -> None:
+    assert faults(path, text)[0][2] == found
+
+
+def test_bytes_that_are_no_utf_8_are_refused(path: Path) -> None:
+    path.write_bytes(b'[{"\xff": 1}]')
+    (fault,) = validate_file(path)
+    assert fault.found.startswith("no JSON")
+
+
+def test_the_size_of_a_file_is_bounded(path: Path) -> None:
+    with pytest.raises(InputError, match="maximum_file_bytes = 3"):
+        read_source(write(path, [entry()]), Side.TRUTH, limits=ReadLimits(maximum_file_bytes=3))
+
+
+def test_detections_need_exactly_the_frames_of_the_truth(tmp_path: Path) -> None:
+    truth = write(tmp_path / "truth.json", [entry(1, 1), entry(1, 2), entry(2, 1)])
+    detections = write(tmp_path / "d.json", [entry(3, 1), entry(1, 1), entry(1, 9)])
+    with pytest.raises(InputError) as caught:
+        read_pair(truth, detections)
+    assert [(fault.entry, fault.found) for fault in caught.value.faults] == [
+        (None, "no entry for frame 2 of sequence 1"),
+        (None, "no entry for frame 1 of sequence 2"),
+        (0, "frame 1 of sequence 3"),
+        (2, "frame 9 of sequence 1"),
+    ]
+    assert {fault.source for fault in caught.value.faults} == {str(detections)}
+
+
+def test_frames_that_do_not_fit_the_truth_are_left_out_on_request(tmp_path: Path) -> None:
+    truth = write(tmp_path / "truth.json", [entry(1, 1), entry(1, 2)])
+    detections = write(tmp_path / "d.json", [entry(3, 1), entry(1, 1, (1, 2))])
+    read = read_pair(truth, detections, on_error="skip")
+    assert read.detections.annotations.sequences == (SequenceKey("", "1"),)
+    assert read.detections.annotations.coordinates.tolist() == [[1.0, 2.0]]
+    assert {warning.code: warning.count for warning in read.warnings} == {
+        "missing_detection_frames": 1,
+        "skipped_rows": 1,
+    }
+
+
+def test_the_order_of_entries_on_the_two_sides_may_differ(tmp_path: Path) -> None:
+    document = [entry(1, 1), entry(1, 2), entry(2, 1)]
+    truth = write(tmp_path / "truth.json", document)
+    detections = write(tmp_path / "d.json", document[::-1])
+    assert read_pair(truth, detections).warnings == ()
+
+
+def test_the_challenges_own_annotations_are_read_completely() -> None:
+    if not REAL_TRUTH.is_file():
+        # Not ours to ship, so that its absence is no failure anywhere.
+        pytest.skip("the challenge's truth is not on this machine")
+    read = read_source(REAL_TRUTH, Side.TRUTH).annotations
+    document = json.loads(REAL_TRUTH.read_text())
+    assert read.frame_count == len(document) == 6400
+    assert read.object_count == sum(entry_["num_objects"] for entry_ in document)
+    flat = [point for entry_ in document for point in entry_["object_coords"]]
+    assert np.array_equal(read.coordinates, np.array(flat))

@@ -1,0 +1,127 @@
+"""The bootstrap scores what it would score if a draw were a data set of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.evaluators.trust.contests import points_contest
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.tally import merge_tallies
+from vidscore_evaluators.trust.resampling import alike_groups, bootstrap, copy_of, draw_sequences
+from vidscore_evaluators.trust.systems import Contest, only_sequence
+
+KEYS = [SequenceKey("", str(number)) for number in range(1, 6)]
+
+
+def as_data_set(side: Annotations, times: list[int]) -> Annotations:
+    """The sequences as often as they were drawn, each copy under a name of its own."""
+    parts = []
+    for key, count in zip(KEYS, times, strict=True):
+        for number in range(count):
+            part = only_sequence(side, key)
+            parts.append(replace(part, sequences=(SequenceKey("", f"{key.sequence} #{number}"),)))
+    return concatenate(parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("spotgeo", {}),
+        ("spotgeo", {"profile": "kelvins"}),
+        ("f1", {"base": "euclidean"}),
+        ("ospa", {"base": "euclidean"}),
+        ("map", {"base": "euclidean"}),
+    ],
+)
+def test_a_draw_is_scored_as_the_data_set_that_it_stands_for(
+    name: str, parameters: dict[str, object]
+) -> None:
+    """Also where scores are means over sequences, in which one that is drawn twice counts twice."""
+    contest = points_contest()
+    evaluator = create_evaluator(name, parameters)
+    detections = contest.systems["middling"]
+    tallies = [
+        evaluator.tally(only_sequence(contest.truth, key), only_sequence(detections, key))
+        for key in KEYS
+    ]
+    for times in draw_sequences(KEYS, 5, seed=2).tolist():
+        drawn = merge_tallies(
+            [
+                copy_of(tally, number)
+                for tally, count in zip(tallies, times, strict=True)
+                for number in range(count)
+            ]
+        )
+        expected = evaluator.tally(
+            as_data_set(contest.truth, times), as_data_set(detections, times)
+        )
+        assert evaluator.scores(drawn) == evaluator.scores(expected)
+
+
+def test_draws_have_as_many_sequences_as_there_are_in_each_domain() -> None:
+    keys = [SequenceKey("a", "1"), SequenceKey("a", "2"), SequenceKey("b", "1")]
+    times = draw_sequences(keys, 200, seed=1)
+    assert (times[:, :2].sum(axis=1) == 2).all()
+    assert (times[:, 2] == 1).all()
+    assert {tuple(row) for row in times[:, :2].tolist()} == {(2, 0), (1, 1), (0, 2)}
+
+
+def test_systems_that_differ_clearly_are_told_apart() -> None:
+    """The sharp system is above the others in every draw, and its score lies in its interval."""
+    found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=8), draws=60)
+    assert found.above[0].tolist() == [0.5, 1.0, 1.0]
+    assert found.groups[0] == (0,)
+    for intervals in found.intervals:
+        interval = intervals[None, None, "f1"]
+        assert interval.low is not None
+        assert interval.high is not None
+        assert isinstance(interval.value, float)
+        assert interval.low <= interval.value <= interval.high
+
+
+def test_the_same_system_under_two_names_cannot_be_told_apart() -> None:
+    contest = points_contest()
+    twins = {"one": contest.systems["sharp"], "other": contest.systems["sharp"]}
+    found = bootstrap(create_evaluator("spotgeo"), replace(contest, systems=twins), draws=20)
+    assert found.above.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert found.groups == ((0, 1),)
+
+
+def test_workers_do_not_matter() -> None:
+    contest = points_contest()
+    evaluator = create_evaluator("spotgeo")
+    alone = bootstrap(evaluator, contest, draws=60)
+    shared = bootstrap(evaluator, contest, draws=60, workers=2)
+    assert alone.intervals == shared.intervals
+    assert np.array_equal(alone.above, shared.above)
+
+
+def test_a_single_sequence_is_too_few() -> None:
+    contest = points_contest(sequences=1)
+    with pytest.raises(InputError, match="two or more for a bootstrap"):
+        bootstrap(create_evaluator("spotgeo"), contest)
+
+
+def test_one_system_cannot_be_ranked() -> None:
+    contest = points_contest()
+    with pytest.raises(InputError, match="at least two"):
+        Contest.of(contest.truth, {"sharp": contest.systems["sharp"]}).check([])
+
+
+def test_groups_are_the_longest_runs_of_systems_that_cannot_be_told_apart() -> None:
+    """Four systems: 0 and 1 alike, 1 and 2 alike, but 0 above 2; 3 below all."""
+    above = np.array(
+        [
+            [0.5, 0.7, 0.97, 1.0],
+            [0.3, 0.5, 0.8, 1.0],
+            [0.03, 0.2, 0.5, 0.99],
+            [0.0, 0.0, 0.01, 0.5],
+        ]
+    )
+    assert alike_groups(above, 0.95) == ((0, 1), (1, 2), (3,))
+    assert alike_groups(above, 0.6) == ((0,), (1,), (2,), (3,))

@@ -38,7 +38,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.arrays import IntArray, marked
-from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Candidates, Similarity, find_candidates
 
@@ -150,7 +150,7 @@ def resolve_dont_care(scene: Scene, rule: DontCareRule, similarity: Similarity) 
 def _matched_targets(scene: Scene, candidates: Candidates) -> IntArray:
     """(D,) target that each detection is matched with, or -1."""
     target_count = len(scene.truth) + len(scene.absorbers)
-    chosen = maximum_weight_matching(
+    chosen = match_maximum_weight(
         candidates.pairs, candidates.similarities, len(scene.detections), target_count
     )
     targets = np.full(len(scene.detections), -1, dtype=np.int64)

@@ -5,7 +5,7 @@ evaluator's `Aligned` input to its scores, every criterion goes the same way::
 
     Aligned ── make_scene ──> Scene: real truth, absorbers, detections, by group
             ── find_candidates ──> Candidates: pairs with their similarity
-            ── greedy_matching, maximum_weight_matching ──> matched pairs
+            ── match_greedy, match_maximum_weight ──> matched pairs
 
 A similarity's whole grid of thresholds is tallied at once, so that ``Evaluator.grid_scores``
 answers a sweep without another run. Source of means over thresholds: the trustworthiness paper's
@@ -246,7 +246,9 @@ class Criterion(Evaluator[ParametersType]):
             specification=self.specification,
             resolve_first=self.resolves_dont_care,
         )
-        return aligned.cache.once((make_scene, *make.keywords.values()), lambda: make(aligned))
+        return aligned.cache.get_or_compute(
+            (make_scene, *make.keywords.values()), lambda: make(aligned)
+        )
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
         """Say how many detections are not scored, and where a preset is not its benchmark's."""

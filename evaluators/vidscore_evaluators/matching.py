@@ -20,6 +20,8 @@ from itertools import pairwise
 import numpy as np
 
 from vidscore_evaluators import kernels
+from vidscore_evaluators._assignment import CostBlocks, assign
+from vidscore_evaluators._transport import transport_cost
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,
@@ -29,7 +31,6 @@ from vidscore_evaluators.arrays import (
     run_starts,
 )
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.matching import CostBlocks, assign, transport_cost
 from vidscore_evaluators.pairs import Components, Pairs, connected_components
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "match_maximum_in_stages",
     "match_maximum_weight",
     "match_minimum_cost",
+    "preference_order",
     "transport_cost",
 ]
 
@@ -338,6 +340,23 @@ def _insert_in_order(pairs: Pairs, gains: BoolArray, priorities: FloatArray | No
     scratch = np.empty(len(pairs) + 3 * sum(counts) + 2, dtype=np.int64)
     kernels.incremental_matching(left, right, len(pairs), order, *counts, scratch, found)
     gains[rights] = found
+
+
+def preference_order(pairs: Pairs, weights: FloatArray, second_choice: BoolArray) -> IntArray:
+    """Sort pairs by left object and, for each, from its best right object to its worst.
+
+    Args:
+        pairs: P pairs, sorted by left object and then by right one.
+        weights: (P,) weight of each, the greatest best.
+        second_choice: (P,) pairs that only come after all others of their left object.
+
+    Returns:
+        (P,) rows of the pairs.
+    """
+    order = np.lexsort((-weights, pairs.left))
+    # What is left to sort is nearly sorted, which a stable sort makes use of.
+    keys = 2 * pairs.left[order] + second_choice[order]
+    return order[np.argsort(keys, kind="stable")]
 
 
 def match_greedy(

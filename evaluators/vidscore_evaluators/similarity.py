@@ -25,7 +25,7 @@ import numpy as np
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import box_areas, intersection_areas, squared_lengths
-from vidscore_evaluators.matching.maximum_weight import greedy_matching, preference_order
+from vidscore_evaluators.matching import match_greedy, preference_order
 from vidscore_evaluators.pairs import BoundingBoxes, PairMeasure, Pairs, measured_pairs
 from vidscore_evaluators.scene import Items, Scene
 
@@ -217,8 +217,8 @@ class Candidates:
         return self.take(preference_order(self.pairs, self.similarities, second_choice))
 
     def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
-        """Rows of the pairs that `greedy_matching` chooses, of pairs that are `ordered`."""
-        return greedy_matching(self.pairs, self.similarities, reusable, at_least)
+        """Rows of the pairs that `match_greedy` chooses, of pairs that are `ordered`."""
+        return match_greedy(self.pairs, self.similarities, reusable, at_least)
 
 
 def find_candidates(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vidscore_evaluators._report_rows import with_every_sequence
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import Candidates, Similarity, find_candidates
 from vidscore_evaluators.tally import Table, TableSchema, build_table
@@ -267,7 +267,7 @@ def _matched_similarities(
     scene: Scene, candidates: Candidates, similarity: Similarity
 ) -> FloatArray:
     """(D,) similarity of each detection to its match; below every threshold where it has none."""
-    chosen = maximum_weight_matching(
+    chosen = match_maximum_weight(
         candidates.pairs,
         candidates.similarities - similarity.minimum,
         len(scene.detections),

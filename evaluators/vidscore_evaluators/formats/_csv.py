@@ -38,7 +38,7 @@ from vidscore_evaluators.formats._table import (
     parse_string,
 )
 from vidscore_evaluators.formats.source import FaultList, show_text
-from vidscore_evaluators.kernels import compiled
+from vidscore_evaluators.kernels import factorize_strings, parse_rows
 
 Bytes = NDArray[np.uint8]
 NumberColumn = FloatArray | IntArray
@@ -212,16 +212,6 @@ _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
 _KEY = secrets.randbits(63)
 """Keeps chosen strings from colliding in the hash table."""
 
-_parse_rows = compiled(
-    "parse_rows",
-    *(np.uint8, np.uint8, int, int, int, np.float64, int),
-    *(np.float64, np.int64, np.int64, np.int64, np.int64),
-)
-_number_texts = compiled(
-    "number_texts",
-    *(np.uint8, np.int64, np.int64, int, int, np.int64, int, np.int64, np.int64),
-)
-
 
 def parse_chunk(
     rows: bytes | memoryview, kinds: Sequence[Kind | None]
@@ -291,7 +281,7 @@ def _read_fields(text: Bytes, kinds: Sequence[Kind | None]) -> _Fields | None:
     # Most of it is never touched, and untouched memory costs nothing.
     unread = np.empty((numbers.size + integers.size, 4), dtype=np.int64)
     codes = np.array([_CODES[kind] for kind in kinds], dtype=np.uint8)
-    found = _parse_rows(
+    found = parse_rows(
         *(text, codes, len(kinds), row_count, LONGEST_ROW_BYTES, _NOT_A_NUMBER, EMPTY),
         *(numbers, integers, starts, ends, unread),
     )
@@ -333,7 +323,9 @@ def _strings(text: Bytes, starts: IntArray, ends: IntArray) -> StringColumn | No
     """A column of strings; None where one breaks the rule for strings."""
     slots = np.full(1 << (len(starts) + 1).bit_length(), -1, dtype=np.int64)
     codes, first = np.empty((2, len(starts)), dtype=np.int64)
-    count = _number_texts(*(text, starts, ends, len(starts), _KEY, slots, len(slots), codes, first))
+    count = factorize_strings(
+        *(text, starts, ends, len(starts), _KEY, slots, len(slots), codes, first)
+    )
     names = [
         parse_string(text[starts[row] : ends[row]].tobytes().decode(errors="surrogateescape"))
         for row in first[:count].tolist()

@@ -67,7 +67,7 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     sequence_name,
 )
-from vidscore_evaluators.kernels import compiled
+from vidscore_evaluators.kernels import parse_spotgeo
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
@@ -79,8 +79,6 @@ GREATEST_INTEGER = 2**53 - 1
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
 _HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
 """An array, of objects if of anything."""
-
-_parse_spotgeo = compiled("parse_spotgeo", np.uint8, int, np.int64, np.int64, np.int64, np.float64)
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -243,7 +241,7 @@ def parse_usual_text(data: bytes) -> Entries | None:
     # Room for the most that there can be; untouched memory costs nothing.
     ids, frames, counts = np.empty((3, data.count(b"{")), dtype=np.int64)
     coordinates = np.empty((data.count(b"["), POINT))
-    found = _parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
+    found = parse_spotgeo(text, len(data), ids, frames, counts, coordinates)
     if found < 0:
         return None
     points = coordinates[: int(counts[:found].sum())]

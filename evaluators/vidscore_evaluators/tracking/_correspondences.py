@@ -30,8 +30,7 @@ import numpy as np
 
 from vidscore_evaluators.arrays import BoolArray, IntArray, previous_occurrence, run_starts
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.matching import match_minimum_cost
-from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.matching import match_maximum_weight, match_minimum_cost
 from vidscore_evaluators.pairs import connected_components
 from vidscore_evaluators.similarity import Candidates, Similarity
 from vidscore_evaluators.tracking._tracks import Tracks
@@ -147,7 +146,7 @@ class _FrameBefore(_Memory):
         pairs, scene = self.candidates.take(rows), self.scene
         weights = pairs.similarities - self.similarity.minimum
         sizes = (len(scene.detections), len(scene.truth))
-        return rows[maximum_weight_matching(pairs.pairs, weights, *sizes)]
+        return rows[match_maximum_weight(pairs.pairs, weights, *sizes)]
 
 
 class _LastMatch(_Memory):

@@ -97,7 +97,7 @@ class Tracks:
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
         """Group the objects of a scene by identity; criteria of one scene share the result."""
-        return scene.cache.once("tracks", lambda: cls._grouped(scene))
+        return scene.cache.get_or_compute("tracks", lambda: cls._grouped(scene))
 
     @classmethod
     def _grouped(cls, scene: Scene) -> Tracks:
@@ -283,7 +283,7 @@ def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Cand
     if similarity.base == "giou":
         # Every pair of a frame is alike at all: far too many to keep where few are wanted.
         return find_candidates(scene, similarity, at_least)
-    pairs = scene.cache.once(
+    pairs = scene.cache.get_or_compute(
         (similar_pairs, similarity), lambda: find_candidates(scene, similarity, above_least)
     )
     return pairs.take(np.flatnonzero(pairs.similarities >= at_least))

@@ -51,7 +51,7 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.criterion import LEFT_OUT, CriterionParameters, left_out_table
 from vidscore_evaluators.evaluator import Dissimilarity, Growth, Measure
 from vidscore_evaluators.kernels import factorize
-from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.report import Curve, Number, Scores
 from vidscore_evaluators.similarity import Candidates
 from vidscore_evaluators.tally import Table, Tally, to_float
@@ -126,7 +126,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         scores = _alignments(tracks, candidates, pairs)[pairs.of_candidates]
         scores *= candidates.similarities
         sizes = (len(scene.detections), len(scene.truth))
-        chosen = maximum_weight_matching(candidates.pairs, scores, *sizes)
+        chosen = match_maximum_weight(candidates.pairs, scores, *sizes)
         passed = self._passed_thresholds(candidates.similarities[chosen])
         counts = {
             "truth": tracks.totals(tracks.truth),

@@ -31,7 +31,7 @@ from vidscore_evaluators._report_rows import Figures, block_of, ratio, totals_by
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Growth, Measure, count_measure
-from vidscore_evaluators.matching.maximum_weight import maximum_weight_matching
+from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.tally import Table, Tally
@@ -88,7 +88,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
         least = self.parameters.least(self.parameters.threshold)
         candidates = similar_pairs(scene, self.parameters.similarity, least)
         pairs = TrackPairs.of(tracks, candidates)
-        chosen = maximum_weight_matching(
+        chosen = match_maximum_weight(
             Pairs(pairs.truth, pairs.detections),
             pairs.counts.astype(np.float64),
             len(tracks.truth),

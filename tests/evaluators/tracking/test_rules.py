@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Task, Unit
 from vidscore_evaluators.registry import create_evaluator

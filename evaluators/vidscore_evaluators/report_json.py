@@ -84,12 +84,20 @@ def row_block(row: Row) -> Block:
 
 
 def _block(entry: Mapping[str, Any]) -> Block:
-    names = ("domain", "class", "sequence", "measure", "value")
-    return row_block(Row(*(entry[name] for name in names)))
+    domain, sequence, measure, value = (
+        entry[name] for name in ("domain", "sequence", "measure", "value")
+    )
+    return row_block(Row(domain, _label(entry), sequence, measure, value))
 
 
 def _curve(entry: Mapping[str, Any]) -> Curve:
     points = entry["points"]
     names = list(points[0]) if points else []
     columns = {name: tuple(point[name] for point in points) for name in names}
-    return Curve(entry["name"], columns, entry["domain"], entry["class"])
+    return Curve(entry["name"], columns, entry["domain"], _label(entry))
+
+
+def _label(entry: Mapping[str, Any]) -> str | None:
+    """The label of a row or curve; its key was ``class`` in the first reports."""
+    label: str | None = entry["label"] if "label" in entry else entry["class"]
+    return label

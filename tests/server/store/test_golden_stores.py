@@ -1,9 +1,8 @@
-"""Stores, backups and reports that earlier versions wrote are read by this one; see `write_golden`."""
+"""This version reads stores, backups and reports that earlier ones wrote; see `write_golden`."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path

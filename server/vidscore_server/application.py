@@ -34,13 +34,13 @@ from vidscore.v1 import (
 )
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
+from vidscore_server.clock import utc_now
 from vidscore_server.errors import ListenError
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.site import Clock, open_site
 from vidscore_server.logs import configure_logging, log, places_of
 from vidscore_server.memory import give_memory_back
-from vidscore_server.metrics.endpoint import MetricsEndpoint
-from vidscore_server.metrics.metrics import Metrics
+from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.access_service import AccessService
 from vidscore_server.services.benchmark_service import BenchmarkService
@@ -54,9 +54,7 @@ from vidscore_server.services.server_service import ServerService
 from vidscore_server.services.submission_service import SubmissionService
 from vidscore_server.services.trust_service import TrustService
 from vidscore_server.settings import ListenAddress, Settings
-from vidscore_server.store.contract import Store
-from vidscore_server.store.failpoints import utc_now
-from vidscore_server.store.opening import open_store
+from vidscore_server.store import SqlStore, open_store
 from vidscore_server.tls import server_credentials
 from vidscore_server.workers import WorkerPool
 
@@ -112,7 +110,7 @@ class ScoringServer:
         self,
         settings: Settings,
         workers: WorkerPool,
-        store: Store | None = None,
+        store: SqlStore | None = None,
         clock: Clock | None = None,
     ) -> None:
         """Put the services together; call it where the event loop runs."""
@@ -120,7 +118,9 @@ class ScoringServer:
         self._settings = settings
         self._clock = clock
         self._metrics = Metrics()
-        self._open_hosting(None if store is None else self._metrics.metered(store), workers)
+        if store is not None:
+            self._metrics.observe(store)
+        self._open_hosting(store, workers)
         self._metrics.watch(self.sessions, workers, self.hosting)
         self._shown_metrics: MetricsEndpoint | None = None
         self._health = health.aio.HealthServicer()
@@ -154,7 +154,7 @@ class ScoringServer:
         """Full names of the services."""
         return SERVICES if self.hosting is None else (*SERVICES, *HOSTED_SERVICES)
 
-    def _open_hosting(self, store: Store | None, workers: WorkerPool) -> None:
+    def _open_hosting(self, store: SqlStore | None, workers: WorkerPool) -> None:
         settings = self._settings
         site = None if store is None else open_site(store, settings, self._clock)
         self.hosting = None if site is None else Hosting(site, workers)
@@ -236,7 +236,7 @@ class ScoringServer:
 
 
 async def serve(
-    settings: Settings, workers: WorkerPool, ready: Ready, store: Store | None = None
+    settings: Settings, workers: WorkerPool, ready: Ready, store: SqlStore | None = None
 ) -> None:
     """Serve until a signal comes, or the store is lost.
 

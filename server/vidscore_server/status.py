@@ -57,7 +57,7 @@ from vidscore_server.errors import (
     WorkerLostError,
 )
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import StoreDamagedError, StoreError, StoreFullError
+from vidscore_server.store.errors import StoreDamagedError, StoreError, StoreFullError
 
 ERROR_DOMAIN = "vidscore"
 STATUS_KEY = "grpc-status-details-bin"

@@ -25,7 +25,8 @@ from vidscore_server.hosting.scorer import Scorer
 from vidscore_server.hosting.scores import Result, keep_result, moves_by_itself, settle
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.failpoints import failpoint
 
 Version = tuple[datetime, int]

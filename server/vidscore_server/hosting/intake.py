@@ -31,7 +31,8 @@ from vidscore_server.hosting.drafts import admit
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.room import Place, Room
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import AlreadyExistsError, Transaction
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import SubmissionRecord
 

@@ -31,7 +31,8 @@ from vidscore_server.hosting.scores import Result, keep_result, settle
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.texts import checked_text
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import OperationRecord
 

@@ -34,7 +34,8 @@ from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import UNFINISHED, Event, move
 from vidscore_server.hosting.submission_warnings import with_warnings
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 

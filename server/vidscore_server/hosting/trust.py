@@ -51,7 +51,8 @@ from vidscore_server.hosting.trust_plans import (
     read_plan,
 )
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
 
 CANCELLED, TIMED_OUT, FAILED = "CANCELLED", "ANALYSIS_TIMED_OUT", "ANALYSIS_FAILED"

@@ -52,7 +52,7 @@ from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
 CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")

@@ -37,7 +37,7 @@ from vidscore_server.services.pages import (
 )
 from vidscore_server.services.score_writing import ScoreWriter
 from vidscore_server.services.watching import Watcher
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 
 class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):

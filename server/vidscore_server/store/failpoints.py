@@ -13,7 +13,6 @@ import signal
 import threading
 import time
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 from functools import cache
 
 ENVIRONMENT = "VIDSCORE_FAILPOINTS"
@@ -54,10 +53,9 @@ def failpoint(name: str) -> None:
         time.sleep(float(action.removeprefix("sleep:")) / 1000.0)
 
 
-def utc_now() -> datetime:
-    """The time by this process's clock, in UTC."""
-    shift = _configured().get(CLOCK, "shift:0")
-    return datetime.now(UTC) + timedelta(seconds=float(shift.removeprefix("shift:")))
+def clock_shift_s() -> float:
+    """Seconds by which `vidscore_server.clock` is shifted."""
+    return float(_configured().get(CLOCK, "shift:0").removeprefix("shift:"))
 
 
 @cache

@@ -5,9 +5,23 @@ Times are aware datetimes in UTC. Payloads are bytes that the store neither read
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
+
+Row = tuple[str, dict[str, Any]]
+"""Name of a table, and values by their columns: text, numbers, bytes, or None."""
+
+FrameName = tuple[str, str, int]
+"""Domain, sequence and number of a frame."""
+
+FrameNumbers = Mapping[tuple[str, str], Sequence[int]]
+"""Numbers of frames by the domain and name of their sequence."""
+
+SubmissionKey = tuple[str, str]
+"""Benchmark and submission."""
 
 
 class SubmissionState(StrEnum):

@@ -15,14 +15,13 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_from_dict, report_to_json
 from vidscore_server.access.restoring import restore
 from vidscore_server.codec.stored_batches import read_stored_batches
-from vidscore_server.hosting.backup_file import check_backup
 from vidscore_server.hosting.benchmarks import from_json
 from vidscore_server.hosting.payloads import unpacked
 from vidscore_server.hosting.scores import unpack_report
-from vidscore_server.store.contract import Store
-from vidscore_server.store.opening import open_store
+from vidscore_server.store import SqlStore, open_store
+from vidscore_server.store.backup_file import check_backup
+from vidscore_server.store.dump import table_digests
 from vidscore_server.store.records import SubmissionState
-from vidscore_server.store.sql.digests import table_digests
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "stores"
 VERSIONS = sorted(path.name for path in GOLDEN.iterdir())
@@ -31,7 +30,7 @@ pytestmark = pytest.mark.parametrize("version", VERSIONS)
 
 
 @pytest.fixture
-def store(version: str, tmp_path: Path) -> Iterator[Store]:
+def store(version: str, tmp_path: Path) -> Iterator[SqlStore]:
     """The store of a version, as this one opens it."""
     path = tmp_path / "store.db"
     path.write_bytes(gzip.decompress((GOLDEN / version / "store.db.gz").read_bytes()))
@@ -41,7 +40,7 @@ def store(version: str, tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def restored(version: str, tmp_path: Path) -> Iterator[Store]:
+def restored(version: str, tmp_path: Path) -> Iterator[SqlStore]:
     """A store made from the backup of a version."""
     path = tmp_path / "restored.db"
     restore(GOLDEN / version / "site.backup", str(path))
@@ -57,14 +56,14 @@ def reports_of(version: str) -> list[dict[str, Any]]:
     return documents
 
 
-def stored_reports(store: Store, submission: str) -> dict[str, Report]:
+def stored_reports(store: SqlStore, submission: str) -> dict[str, Report]:
     """A submission's reports by their evaluator."""
     with store.read() as reader:
         scores = reader.scores("streets", submission, None, 10)
     return {score.evaluator: unpack_report(score) for score in scores}
 
 
-def test_a_store_opens_with_all_its_records(store: Store) -> None:
+def test_a_store_opens_with_all_its_records(store: SqlStore) -> None:
     with store.read() as reader:
         benchmark = reader.benchmark("streets")
         assert benchmark is not None
@@ -87,7 +86,7 @@ def test_a_store_opens_with_all_its_records(store: Store) -> None:
     assert {"CreateBenchmark", "UploadTruth", "CreateToken", "scored"} <= set(actions)
 
 
-def test_truth_and_detections_have_the_digests_they_were_stored_with(store: Store) -> None:
+def test_truth_and_detections_have_the_digests_they_were_stored_with(store: SqlStore) -> None:
     with store.read() as reader:
         revision = reader.truth_revision("streets", 1)
         payloads = reader.truth_payloads("streets", 1)
@@ -104,7 +103,7 @@ def test_truth_and_detections_have_the_digests_they_were_stored_with(store: Stor
 
 
 def test_a_backup_restores_to_the_rows_of_its_store(
-    version: str, store: Store, restored: Store
+    version: str, store: SqlStore, restored: SqlStore
 ) -> None:
     with (GOLDEN / version / "site.backup").open("rb") as file:
         assert check_backup(file).version == version
@@ -118,7 +117,7 @@ def test_a_backup_restores_to_the_rows_of_its_store(
     assert stored_reports(restored, "first") == stored_reports(store, "first")
 
 
-def test_stored_reports_are_those_of_the_library(version: str, store: Store) -> None:
+def test_stored_reports_are_those_of_the_library(version: str, store: SqlStore) -> None:
     stored = stored_reports(store, "first")
     expected = {document["evaluator"]: document for document in reports_of(version)}
     assert stored.keys() == expected.keys()

@@ -19,11 +19,12 @@ from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from vidscore_server.store.contract import StoreError, SubmissionKey
-from vidscore_server.store.locations import StoreMissingError, shown_location
-from vidscore_server.store.sql.migrating import schema_of, upgrade
-from vidscore_server.store.sql.reader import SqlReader
-from vidscore_server.store.sql.store import Lock, Sharing, SqlStore
+from vidscore_server.store import shown_location
+from vidscore_server.store.errors import StoreError, StoreMissingError
+from vidscore_server.store.migrations import schema_of, upgrade
+from vidscore_server.store.reader import Reader
+from vidscore_server.store.records import SubmissionKey
+from vidscore_server.store.sql_store import Lock, Sharing, SqlStore
 
 MINIMUM_VERSION = 14
 MAXIMUM_GROUP = 64
@@ -86,7 +87,7 @@ def open_postgresql_store(
             if must_exist and schema_of(connection) is None:
                 raise StoreMissingError.at(shown_location(address))
             upgrade(connection)
-            secret = SqlReader(connection).secret()
+            secret = Reader(connection).secret()
     except (SQLAlchemyError, psycopg.Error) as error:
         engine.dispose()
         raise _cannot_open(address, error) from error
@@ -100,7 +101,7 @@ def open_postgresql_store(
 
 
 def locker(secret: bytes) -> Lock:
-    """What keeps other servers of a site off; see `vidscore_server.store.sql.store.Lock`.
+    """What keeps other servers of a site off; see `vidscore_server.store.sql_store.Lock`.
 
     Args:
         secret: The site's secret.

@@ -1,4 +1,4 @@
-"""Bring a database's schema up to date."""
+"""Steps from each schema to the next; they only go forward."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import Script, ScriptDirectory
 from sqlalchemy import Connection, insert, select
 
-from vidscore_server.store.contract import StoreError
-from vidscore_server.store.sql.tables import SECRET, site
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.tables import SECRET, site
+
+# --- Bring a database's schema up to date.
 
 SECRET_BYTES = 32
 
@@ -38,7 +40,7 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 def migration_config(connection: Connection) -> Config:
     """Alembic's configuration over a connection; there is no file."""
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection
     return config
 

@@ -1,4 +1,4 @@
-"""Writing: the contract's mutators as statements."""
+"""Writing; what is written is seen by the transaction's own reads."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, Table, delete, func, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
-from vidscore_server.store.contract import (
-    AlreadyExistsError,
-    FrameNumbers,
-    NotFoundError,
-    Row,
-    Transaction,
+from vidscore_server.store import tables as t
+from vidscore_server.store.appends import (
+    insert_batches,
+    insert_frames,
+    select_points,
+    update_submission,
 )
+from vidscore_server.store.dump import load_rows
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
+from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    FrameNumbers,
     OperationRecord,
     ReleaseRecord,
+    Row,
     ScoreRecord,
     ServingRecord,
     StreamRecord,
@@ -32,26 +37,19 @@ from vidscore_server.store.records import (
     TokenRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.sql import tables as t
-from vidscore_server.store.sql.appending import (
-    insert_batches,
-    insert_frames,
-    select_points,
-    update_submission,
-)
-from vidscore_server.store.sql.dumping import load_rows
-from vidscore_server.store.sql.freeing import free_some
-from vidscore_server.store.sql.reader import SqlReader
-from vidscore_server.store.sql.rows import from_row, to_microseconds, to_row
+from vidscore_server.store.tables import from_row, to_microseconds, to_row
 
-PAYLOADS_A_STATEMENT = 16
+FRAMES_PER_BATCH = 64
+"""Rows of frames that count as much as a batch, which has a payload."""
+
+PAYLOADS_PER_STATEMENT = 16
 """Truth batches that are inserted at a time, so that a large upload is never in memory at once."""
 
 
-class SqlTransaction(SqlReader, Transaction):
-    """A connection's state, written to through the contract.
+class Transaction(Reader):
+    """A state that can be written to; mutators raise `NotFoundError` for missing rows.
 
-    It lives as long as one command, and so do the numbers that it keeps.
+    It lives as long as one command, and so do the row numbers that it keeps.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -61,7 +59,7 @@ class SqlTransaction(SqlReader, Transaction):
         self._stream_ids: dict[tuple[str, str, str], int] = {}
 
     def put_serving(self, record: ServingRecord) -> None:
-        """See the contract."""
+        """Note that the site serves, in the place of what was noted before."""
         times = (record.quiet_from, record.beat_time)
         value = json.dumps([to_microseconds(time) for time in times]).encode()
         kept = t.site.c.name == t.SERVING
@@ -70,25 +68,25 @@ class SqlTransaction(SqlReader, Transaction):
             self._insert(t.site, {"name": t.SERVING, "value": value}, "the site's heartbeat")
 
     def insert_benchmark(self, record: BenchmarkRecord) -> None:
-        """See the contract."""
+        """Add a benchmark."""
         self._insert(t.benchmarks, to_row(record), f"benchmark {record.benchmark}")
 
     def update_benchmark(self, record: BenchmarkRecord) -> None:
-        """See the contract."""
+        """Put a benchmark's record in the place of the one of the same name."""
         key = t.benchmarks.c.benchmark == record.benchmark
         self._update(t.benchmarks, key, to_row(record), f"benchmark {record.benchmark}")
 
     def delete_benchmark(self, benchmark: str) -> None:
-        """See the contract."""
+        """Delete a benchmark with all that belongs to it; the audit record stays."""
         self._delete(t.benchmarks, t.benchmarks.c.benchmark == benchmark, f"benchmark {benchmark}")
 
     def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
-        """See the contract."""
+        """Add a revision with its batches."""
         row = to_row(record)
         row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
         revision_id = self._insert(t.truth_revisions, row, f"truth revision {record.revision}")
         numbered = enumerate(payloads)
-        while batch := list(islice(numbered, PAYLOADS_A_STATEMENT)):
+        while batch := list(islice(numbered, PAYLOADS_PER_STATEMENT)):
             rows = [
                 {"truth_revision_id": revision_id, "position": position, "payload": payload}
                 for position, payload in batch
@@ -96,34 +94,40 @@ class SqlTransaction(SqlReader, Transaction):
             self._connection.execute(insert(t.truth_batches), rows)
 
     def insert_submission(self, record: SubmissionRecord) -> None:
-        """See the contract."""
+        """Add a submission."""
         row = to_row(record)
         row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
         self._insert(t.submissions, row, f"submission {record.submission}")
 
     def update_submission(self, record: SubmissionRecord) -> None:
-        """See the contract."""
+        """Put a submission's record in the place of the one of the same name."""
         number = self._submission_id(record.benchmark, record.submission)
         update_submission(self._connection, number, record)
 
     def delete_submission(self, benchmark: str, submission: str) -> None:
-        """See the contract."""
+        """Delete a submission with all that belongs to it; its name is free again."""
         number = self._submission_id(benchmark, submission)
         what = f"submission {submission}"
         self._delete(t.submissions, t.submissions.c.id == number, what)
         self._ids.pop((benchmark, submission), None)
 
     def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
-        """See the contract."""
+        """Delete so many of a submission's batches, then its frames, some at a time.
+
+        Its record and streams stay; `byte_count` is 0 once nothing is left.
+
+        Returns:
+            Whether something is left.
+        """
         number = self._submission_id(benchmark, submission)
-        if free_some(self._connection, number, batches):
+        if _delete_some(self._connection, number, batches):
             return True
         freed = update(t.submissions).where(t.submissions.c.id == number).values(byte_count=0)
         self._connection.execute(freed)
         return False
 
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
-        """See the contract."""
+        """Open a stream, made where it is not there, under the next epoch (the first is 1)."""
         submission_id = self._submission_id(benchmark, submission)
         key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == stream)
         raised = update(t.streams).where(key).values(epoch=t.streams.c.epoch + 1)
@@ -139,7 +143,13 @@ class SqlTransaction(SqlReader, Transaction):
         submission: str,
         batches: Sequence[tuple[BatchRecord, FrameNumbers]],
     ) -> None:
-        """See the contract."""
+        """Add batches with their frames at the ends of their streams and move the streams' offsets.
+
+        The submission's `frame_count` and `activity_time` are the caller's to update.
+
+        Raises:
+            AlreadyExistsError: If one of the frames is stored in any stream of the submission.
+        """
         streams = dict.fromkeys(batch.stream for batch, _ in batches)
         ids = self._known_stream_ids(benchmark, submission, streams)
         insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
@@ -147,7 +157,7 @@ class SqlTransaction(SqlReader, Transaction):
         insert_frames(self._connection, number, [frames for _, frames in batches])
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
-        """See the contract."""
+        """Add a score under the submission's next number, which the returned record has."""
         row = to_row(record)
         submission_id = self._submission_id(row.pop("benchmark"), row.pop("submission"))
         newest = select(func.max(t.scores.c.number)).where(
@@ -159,27 +169,27 @@ class SqlTransaction(SqlReader, Transaction):
         return replace(record, number=number)
 
     def publish_score(self, record: ScoreRecord) -> None:
-        """See the contract."""
+        """Note what a score releases, and that it is published; all else of it stays."""
         submission_id = self._submission_id(record.benchmark, record.submission)
         key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
         row = {"released": record.released, "published": True}
         self._update(t.scores, key, row, f"score {record.number}")
 
     def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
-        """See the contract."""
+        """Note what a submission could not be scored again under, in the place of what was."""
         row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}
         old = t.failed_rescorings.c.submission_id == row["submission_id"]
         self._connection.execute(delete(t.failed_rescorings).where(old))
         self._insert(t.failed_rescorings, row, "failed re-scoring")
 
     def delete_releases(self, benchmark: str, evaluator: str) -> None:
-        """See the contract."""
+        """Forget what was released of an evaluator to any team."""
         benchmark_id = self._benchmark_id(benchmark)
         old = (t.releases.c.benchmark_id == benchmark_id) & (t.releases.c.evaluator == evaluator)
         self._connection.execute(delete(t.releases).where(old))
 
     def put_release(self, record: ReleaseRecord) -> None:
-        """See the contract."""
+        """Note what was released to a team, in the place of what was before."""
         row = to_row(record)
         benchmark_id = self._benchmark_id(row.pop("benchmark"))
         old = (
@@ -191,30 +201,30 @@ class SqlTransaction(SqlReader, Transaction):
         self._insert(t.releases, row | {"benchmark_id": benchmark_id}, "release")
 
     def insert_token(self, record: TokenRecord) -> None:
-        """See the contract."""
+        """Add a token."""
         self._insert(t.tokens, to_row(record), f"token {record.token}")
 
     def update_token(self, record: TokenRecord) -> None:
-        """See the contract."""
+        """Put a token's record in the place of the one of the same name."""
         key = t.tokens.c.token == record.token
         self._update(t.tokens, key, to_row(record), f"token {record.token}")
 
     def insert_operation(self, record: OperationRecord) -> None:
-        """See the contract."""
+        """Add an operation."""
         self._insert(t.operations, to_row(record), f"operation {record.operation}")
 
     def update_operation(self, record: OperationRecord) -> None:
-        """See the contract."""
+        """Put an operation's record in the place of the one of the same name."""
         key = t.operations.c.operation == record.operation
         self._update(t.operations, key, to_row(record), f"operation {record.operation}")
 
     def delete_operation(self, operation: str) -> None:
-        """See the contract."""
+        """Delete an operation's record."""
         key = t.operations.c.operation == operation
         self._delete(t.operations, key, f"operation {operation}")
 
     def append_audit(self, record: AuditRecord) -> None:
-        """See the contract."""
+        """Add to the audit record; nothing there is ever changed or deleted."""
         row = to_row(record)
         del row["number"]
         self._connection.execute(insert(t.audit).values(row))
@@ -222,7 +232,7 @@ class SqlTransaction(SqlReader, Transaction):
     def put_response(
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
     ) -> None:
-        """See the contract."""
+        """Keep the response to a request, so that the same request gets the same answer."""
         row = {
             "caller": caller,
             "request_id": request_id,
@@ -233,11 +243,16 @@ class SqlTransaction(SqlReader, Transaction):
         self._insert(t.responses, row, f"request {request_id}")
 
     def load(self, rows: Iterable[Row]) -> None:
-        """See the contract."""
+        """Add rows as `dump` gives them; the site's secret takes the place of the one here.
+
+        Raises:
+            InputError: If a row does not fit its table, or belongs to none that came before it.
+            AlreadyExistsError: If a row is there already.
+        """
         load_rows(self._connection, rows)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
-        """See the contract."""
+        """Lease work from now on for some time, or prolong a lease; False where another has it."""
         now, c = self.time(), t.leases.c
         held_by_another = (
             (c.work == work) & (c.owner != owner) & (c.end_time > to_microseconds(now))
@@ -250,13 +265,13 @@ class SqlTransaction(SqlReader, Transaction):
         return True
 
     def end_lease(self, work: str, owner: str) -> bool:
-        """See the contract."""
+        """End a lease; False where the owner did not have it any more."""
         now, c = to_microseconds(self.time()), t.leases.c
         held = (c.work == work) & (c.owner == owner) & (c.end_time > now)
         return self._connection.execute(delete(t.leases).where(held)).rowcount > 0
 
     def purge(self, before: datetime) -> None:
-        """See the contract."""
+        """Delete responses that were given before some time, and leases that have ended."""
         ended = t.leases.c.end_time <= to_microseconds(self.time())
         self._connection.execute(delete(t.leases).where(ended))
         given = t.responses.c.time < to_microseconds(before)
@@ -265,7 +280,7 @@ class SqlTransaction(SqlReader, Transaction):
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
     ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """See the contract."""
+        """A submission and those of `streams` that it has, by name; None if there is none such."""
         points = select_points(self._connection, benchmark, submission, streams)
         if points is None:
             return None
@@ -323,3 +338,38 @@ class SqlTransaction(SqlReader, Transaction):
     def _delete(self, table: Table, key: Any, what: str) -> None:
         if self._connection.execute(delete(table).where(key)).rowcount == 0:
             raise NotFoundError(what)
+
+
+def _delete_some(connection: Connection, submission_id: int, batches: int) -> bool:
+    """Delete some batches or, if none are left, some frames and then their sequences.
+
+    A submission may have millions of frames and gigabytes of batches: deleting them at once would
+    hold up every other writer.
+
+    Args:
+        connection: The database.
+        submission_id: Number of the submission.
+        batches: Batches to delete at most.
+
+    Returns:
+        Whether anything may be left.
+    """
+    streams = select(t.streams.c.id).where(t.streams.c.submission_id == submission_id)
+    stored = t.detection_batches.c.stream_id.in_(streams)
+    wanted = select(*t.detection_batches.primary_key.columns).where(stored).limit(batches)
+    if _deleted(connection, t.detection_batches, wanted):
+        return True
+    of_submission = t.sequences.c.submission_id == submission_id
+    sequences = select(t.sequences.c.id).where(of_submission)
+    noted = t.frames.c.sequence_id.in_(sequences)
+    few = select(*t.frames.primary_key.columns).where(noted).limit(FRAMES_PER_BATCH * batches)
+    if _deleted(connection, t.frames, few):
+        return True
+    connection.execute(delete(t.sequences).where(of_submission))
+    return False
+
+
+def _deleted(connection: Connection, table: Table, keys: Select[tuple[int, int]]) -> int:
+    """Delete the rows with some keys; returns their number."""
+    wanted = tuple_(*table.primary_key.columns).in_(keys)
+    return connection.execute(delete(table).where(wanted)).rowcount

@@ -1,40 +1,32 @@
-"""Reading: the contract's getters as queries."""
+"""Reading benchmarks with their truth, submissions and scores."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, tuple_
+from sqlalchemy import Select, and_, func, or_, select, tuple_
 
-from vidscore_server.store.contract import FrameName, Reader, Row, SubmissionKey
-from vidscore_server.store.failpoints import utc_now
+from vidscore_server.store import tables as t
+from vidscore_server.store.appends import select_points
 from vidscore_server.store.records import (
-    AuditFilter,
-    AuditRecord,
     BatchRecord,
     BenchmarkRecord,
+    FrameName,
     Holdings,
-    LeaseRecord,
-    OperationRecord,
     ReleaseRecord,
     ScoreBasis,
     ScoreRecord,
-    ServingRecord,
     StreamRecord,
+    SubmissionKey,
     SubmissionRecord,
     SubmissionState,
-    TokenRecord,
     TruthRevisionRecord,
 )
-from vidscore_server.store.sql import dumping
-from vidscore_server.store.sql import tables as t
-from vidscore_server.store.sql.appending import select_points
-from vidscore_server.store.sql.migrating import schema_of
-from vidscore_server.store.sql.rows import RecordType, from_microseconds, from_row, to_microseconds
+from vidscore_server.store.site_reader import SiteReader
+from vidscore_server.store.tables import from_microseconds, to_microseconds
 
 FRAMES_A_QUERY = 500
 """Frames that one query asks for: SQLite bounds the variables of a statement."""
@@ -42,72 +34,41 @@ FRAMES_A_QUERY = 500
 NAMES_A_QUERY = 200
 """Submissions that one query asks for, each by two variables."""
 
-PAYLOADS_AT_ONCE = 4
-"""Payloads that are fetched together; each may be as large as a message."""
-
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 _HAS_FRAMES = t.submissions.c.frame_count > 0
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
 
 
-class SqlReader(Reader):
-    """A connection's state, read through the contract."""
-
-    def __init__(self, connection: Connection) -> None:
-        """Read over a connection, whose transaction decides what is seen."""
-        self._connection = connection
-
-    def secret(self) -> bytes:
-        """See the contract."""
-        query = select(t.site.c.value).where(t.site.c.name == t.SECRET)
-        return bytes(self._connection.execute(query).scalar_one())
-
-    def serving(self) -> ServingRecord | None:
-        """See the contract."""
-        query = select(t.site.c.value).where(t.site.c.name == t.SERVING)
-        found = self._connection.execute(query).scalar()
-        return None if found is None else ServingRecord(*map(from_microseconds, json.loads(found)))
-
-    def time(self) -> datetime:
-        """See the contract."""
-        if self._connection.dialect.name != "postgresql":
-            return utc_now()  # one process owns it, so its clock is the store's
-        now: datetime = self._connection.execute(select(func.clock_timestamp())).scalar_one()
-        return now.astimezone(UTC)
-
-    def leases(self) -> list[LeaseRecord]:
-        """See the contract."""
-        c = t.leases.c
-        query = select(t.leases).where(c.end_time > to_microseconds(self.time())).order_by(c.work)
-        return self._all(query, LeaseRecord)
+class Reader(SiteReader):
+    """One consistent state of the store: getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
-        """See the contract."""
+        """One benchmark."""
         query = select(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
         return self._one(query, BenchmarkRecord)
 
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
-        """See the contract."""
+        """Benchmarks whose names come after `after`, by name."""
         name = t.benchmarks.c.benchmark
         query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
         return self._all(query, BenchmarkRecord)
 
     def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
-        """See the contract."""
+        """When each benchmark was created, and its record's revision, by its name."""
         c = t.benchmarks.c
         rows = self._connection.execute(select(c.benchmark, c.create_time, c.revision))
         return {name: (from_microseconds(time), revision) for name, time, revision in rows}
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
-        """See the contract."""
+        """One revision of a benchmark's truth."""
         query = self._truth_revisions(benchmark).where(t.truth_revisions.c.revision == revision)
         return self._one(query, TruthRevisionRecord)
 
     def truth_revisions(
         self, benchmark: str, before: int | None, limit: int
     ) -> list[TruthRevisionRecord]:
-        """See the contract."""
+        """Revisions with numbers below `before` (None: all), newest first."""
         number = t.truth_revisions.c.revision
         query = self._truth_revisions(benchmark).order_by(number.desc()).limit(limit)
         if before is not None:
@@ -115,7 +76,7 @@ class SqlReader(Reader):
         return self._all(query, TruthRevisionRecord)
 
     def truth_payloads(self, benchmark: str, revision: int) -> Iterator[bytes]:
-        """See the contract."""
+        """Batches of a revision, in the order in which they were given."""
         query = (
             select(t.truth_batches.c.payload)
             .join(t.truth_revisions, t.truth_revisions.c.id == t.truth_batches.c.truth_revision_id)
@@ -126,7 +87,7 @@ class SqlReader(Reader):
         return (bytes(payload) for (payload,) in self._streamed(query))
 
     def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
-        """See the contract."""
+        """One submission."""
         query = self._submissions().where(
             t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
         )
@@ -135,7 +96,16 @@ class SqlReader(Reader):
     def submissions(
         self, benchmark: str, team: str | None, after: tuple[datetime, str] | None, limit: int
     ) -> list[SubmissionRecord]:
-        """See the contract."""
+        """Submissions of a benchmark, of one team or all, newest first, then by name.
+
+        Those without frames are none.
+
+        Args:
+            benchmark: The benchmark.
+            team: The team; None for all.
+            after: (create_time, submission) of the last one on the page before.
+            limit: Most records wanted.
+        """
         time, name = t.submissions.c.create_time, t.submissions.c.submission
         query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
         if team is not None:
@@ -146,14 +116,14 @@ class SqlReader(Reader):
         return self._all(query.order_by(time.desc(), name).limit(limit), SubmissionRecord)
 
     def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
-        """See the contract."""
+        """Submissions of all benchmarks that stand in one of these states, oldest state first."""
         wanted = [state.value for state in states]
         query = self._submissions().where(t.submissions.c.state.in_(wanted))
         ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
         return self._all(ordered, SubmissionRecord)
 
     def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
-        """See the contract."""
+        """Revisions of submissions; of those that are there."""
         key = (t.benchmarks.c.benchmark, t.submissions.c.submission)
         joined = select(*key, t.submissions.c.revision).join(t.benchmarks)
         found: dict[SubmissionKey, int] = {}
@@ -165,7 +135,11 @@ class SqlReader(Reader):
         return found
 
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """See the contract."""
+        """Submissions of a team with frames that are scored or on their way, since then or ever.
+
+        And those of which a score was shown before they ended, whatever became of them. One that
+        is sealed counts from its sealing on, one that is not since it receives or was ended.
+        """
         query = (
             select(func.count())
             .select_from(t.submissions.join(t.benchmarks))
@@ -182,7 +156,7 @@ class SqlReader(Reader):
         return int(self._connection.execute(query).scalar_one())
 
     def holdings(self, benchmark: str, team: str) -> Holdings:
-        """See the contract."""
+        """What a team has in a benchmark."""
         is_open = t.submissions.c.state.in_(OPEN_STATES)
         query = (
             select(
@@ -195,7 +169,7 @@ class SqlReader(Reader):
         return Holdings(int(open_count), int(byte_count))
 
     def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
-        """See the contract."""
+        """Submissions that are cancelled and whose frames are stored."""
         query = (
             select(t.benchmarks.c.benchmark, t.submissions.c.submission)
             .join(t.benchmarks)
@@ -210,21 +184,21 @@ class SqlReader(Reader):
         return [(benchmark, submission) for benchmark, submission in found]
 
     def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
-        """See the contract."""
+        """Append streams of a submission, by name."""
         query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
         return self._all(query.order_by(t.streams.c.stream), StreamRecord)
 
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
     ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """See the contract."""
+        """A submission and those of `streams` that it has, by name; None if there is none such."""
         points = select_points(self._connection, benchmark, submission, streams)
         return None if points is None else (points.submission, points.streams)
 
     def batch_at(
         self, benchmark: str, submission: str, stream: str, offset: int
     ) -> BatchRecord | None:
-        """See the contract."""
+        """The batch of a stream that holds the frame at `offset`, with an empty payload."""
         first = t.detection_batches.c.first_offset
         columns = (first, t.detection_batches.c.frame_count, t.detection_batches.c.digest)
         joined = select(*columns).join(t.streams, t.streams.c.id == t.detection_batches.c.stream_id)
@@ -238,7 +212,10 @@ class SqlReader(Reader):
     def detection_payloads(
         self, benchmark: str, submission: str, start: int = 0, count: int | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """See the contract."""
+        """Payload and digest of `count` batches, or all, from the one at `start` on.
+
+        Their order is that of streams and offsets.
+        """
         c = t.detection_batches.c
         joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams)
@@ -248,7 +225,7 @@ class SqlReader(Reader):
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
     ) -> list[FrameName]:
-        """See the contract."""
+        """Those of `frames` that are stored in any stream of the submission, in their order."""
         joined = select(t.sequences.c.domain, t.sequences.c.sequence, t.sequences.c.id)
         query = self._of_submission(joined, benchmark, submission, t.sequences)
         ids = {
@@ -264,7 +241,7 @@ class SqlReader(Reader):
         return [frame for frame in frames if frame in stored]
 
     def frame_counts(self, benchmark: str, submission: str) -> dict[tuple[str, str], int]:
-        """See the contract."""
+        """Stored frames of each sequence, by domain and name, of which there are any."""
         c = t.sequences.c
         joined = select(c.domain, c.sequence, func.count()).join(
             t.frames, t.frames.c.sequence_id == c.id
@@ -282,7 +259,7 @@ class SqlReader(Reader):
         *,
         published_only: bool = False,
     ) -> list[ScoreRecord]:
-        """See the contract."""
+        """Scores of a submission with numbers below `before` (None: all), newest first."""
         query = self._scores().where(
             t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
         )
@@ -293,7 +270,7 @@ class SqlReader(Reader):
         return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
 
     def score_bases(self, benchmark: str) -> list[ScoreBasis]:
-        """See the contract."""
+        """What the scores of a benchmark's submissions are under, each once."""
         c = t.scores.c
         joined = select(
             t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
@@ -304,17 +281,17 @@ class SqlReader(Reader):
     def scores_under(
         self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
     ) -> list[ScoreRecord]:
-        """See the contract."""
+        """The newest score of each submission that has one under all this, by submission."""
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
         return self._newest_scores(benchmark, evaluator, under)
 
     def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
-        """See the contract."""
+        """The newest published score of each submission under an evaluator, by submission."""
         return self._newest_scores(benchmark, evaluator, t.scores.c.published)
 
     def failed_rescorings(self, benchmark: str) -> dict[str, str]:
-        """See the contract."""
+        """By submission what it could not be scored again under, in the caller's form."""
         joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
             t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
         )
@@ -344,7 +321,7 @@ class SqlReader(Reader):
         return self._all(query, ScoreRecord)
 
     def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
-        """See the contract."""
+        """What was last released to each team, by team."""
         query = (
             select(t.releases, t.benchmarks.c.benchmark)
             .join(t.benchmarks)
@@ -352,51 +329,6 @@ class SqlReader(Reader):
             .order_by(t.releases.c.team)
         )
         return self._all(query, ReleaseRecord)
-
-    def token(self, token: str) -> TokenRecord | None:
-        """See the contract."""
-        return self._one(select(t.tokens).where(t.tokens.c.token == token), TokenRecord)
-
-    def tokens(self, before: tuple[datetime, str] | None, limit: int) -> list[TokenRecord]:
-        """See the contract."""
-        time, name = t.tokens.c.create_time, t.tokens.c.token
-        query = select(t.tokens)
-        if before is not None:
-            last = to_microseconds(before[0])
-            query = query.where(or_(time < last, and_(time == last, name > before[1])))
-        return self._all(query.order_by(time.desc(), name).limit(limit), TokenRecord)
-
-    def operation(self, operation: str) -> OperationRecord | None:
-        """See the contract."""
-        query = select(t.operations).where(t.operations.c.operation == operation)
-        return self._one(query, OperationRecord)
-
-    def operations(self, after: str, limit: int) -> list[OperationRecord]:
-        """See the contract."""
-        name = t.operations.c.operation
-        query = select(t.operations).where(name > after).order_by(name).limit(limit)
-        return self._all(query, OperationRecord)
-
-    def unfinished_operations(self) -> list[OperationRecord]:
-        """See the contract."""
-        query = select(t.operations).where(t.operations.c.done.is_(False))
-        ordered = query.order_by(t.operations.c.create_time, t.operations.c.operation)
-        return self._all(ordered, OperationRecord)
-
-    def audit_records(
-        self, before: int | None, limit: int, wanted: AuditFilter = AuditFilter()
-    ) -> list[AuditRecord]:
-        """See the contract."""
-        query = select(t.audit).order_by(t.audit.c.number.desc()).limit(limit)
-        return self._all(query.where(*_audit_conditions(before, wanted)), AuditRecord)
-
-    def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
-        """See the contract."""
-        query = select(t.responses.c.digest, t.responses.c.response).where(
-            t.responses.c.caller == caller, t.responses.c.request_id == request_id
-        )
-        row = self._connection.execute(query).one_or_none()
-        return None if row is None else (row[0], bytes(row[1]))
 
     def _stored_numbers(self, sequence_id: int, numbers: list[int]) -> list[int]:
         found: list[int] = []
@@ -421,22 +353,6 @@ class SqlReader(Reader):
             t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
         )
 
-    def size_bytes(self) -> int:
-        """See the contract."""
-        return dumping.size_bytes(self._connection)
-
-    def schema(self) -> str:
-        """See the contract."""
-        return schema_of(self._connection) or ""
-
-    def is_empty(self) -> bool:
-        """See the contract."""
-        return dumping.is_empty(self._connection)
-
-    def dump(self, benchmark: str | None) -> Iterator[Row]:
-        """See the contract."""
-        return dumping.dump_rows(self._connection, benchmark)
-
     def _of_submission(
         self, query: Select[Any], benchmark: str, submission: str, through: Any
     ) -> Select[Any]:
@@ -448,37 +364,8 @@ class SqlReader(Reader):
         )
         return query.where(through.c.submission_id == number.scalar_subquery())
 
-    def _one(self, query: Select[Any], record: type[RecordType], **given: Any) -> RecordType | None:
-        row = self._connection.execute(query).mappings().one_or_none()
-        return None if row is None else from_row(record, row, **given)
-
-    def _all(self, query: Select[Any], record: type[RecordType]) -> list[RecordType]:
-        return [from_row(record, row) for row in self._connection.execute(query).mappings()]
-
-    def _streamed(self, query: Select[Any]) -> Iterator[Any]:
-        """Rows as they come, so that a submission of gigabytes is never in memory at once."""
-        options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
-        return iter(self._connection.execute(options))
-
 
 def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
     rest = iter(names)
     while chunk := list(islice(rest, NAMES_A_QUERY)):
         yield chunk
-
-
-def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
-    c = t.audit.c
-    if before is not None:
-        yield c.number < before
-    if wanted.resource:
-        below = c.resource.startswith(f"{wanted.resource}/", autoescape=True)
-        yield (c.resource == wanted.resource) | below
-    if wanted.actor:
-        yield c.actor == wanted.actor
-    if wanted.action:
-        yield c.action == wanted.action
-    if wanted.since is not None:
-        yield c.time >= to_microseconds(wanted.since)
-    if wanted.until is not None:
-        yield c.time < to_microseconds(wanted.until)

@@ -1,11 +1,35 @@
-"""The SQL store: readers on connections of their own, and one writer thread that commits in groups.
+"""The store: readers on connections of their own, and one writer thread that commits in groups.
 
-The writer takes whatever commands wait, runs each in a savepoint, and commits them together: one
-wait for the disk serves all of them, and none waits for a timer.
+What it promises, which `tests/server/store/contract.py` holds it to over every database:
 
-Where several servers write to one database, a group first locks all that its commands are about,
-in one order, and lets go of it with the commit. So no group sees half of another one, none waits
-for one that waits for it, and no command has to be run again.
+- **Commands.** All writing is done by *commands*: functions that are given a `Transaction` and
+  return something. `SqlStore.submit` queues a command and returns a future. One writer thread runs
+  them in the order in which they were queued, each in a savepoint of its own, many in one
+  transaction: one wait for the disk serves all of them, and none waits for a timer.
+- **Isolation.** What a command reads stays as it is until what it writes is durable, however many
+  servers write to the store: commands are as if each ran alone. One that names the submissions it
+  is about, and touches nothing beyond them, may run beside those about others. Where several
+  servers share a database, a group of commands first locks all that they are about, in one order,
+  and releases it with the commit: there are no deadlocks, and no command is run again.
+- **Durability.** A future is resolved only when what its command wrote is on the disk: it then
+  survives the death of the process and of the machine.
+- **Atomicity.** A command that raises leaves nothing behind; its future carries the error; the
+  commands that were queued with it are not touched. A command that has met `AlreadyExistsError`
+  must raise, too. If the commit itself fails, every future of it carries `StoreError`: all of them
+  are kept, where the store was lost at that very moment, or none.
+- **Snapshots.** `SqlStore.read` gives a `Reader` over one consistent state; it never waits for the
+  writer, nor the writer for it.
+- **Keys.** Inserting a key twice raises `AlreadyExistsError`. Getters return None for missing rows,
+  mutators raise `NotFoundError`.
+- **Loss.** Whatever goes wrong in a command or a commit, the writer goes on with the next one. If
+  it cannot (the file was deleted under it), `SqlStore.lost` is resolved, every command that waits
+  carries `StoreLostError`, and none is taken any more. Nothing is acknowledged into a file that is
+  not there.
+- **Leases.** Work that one server does at a time is leased to it by the store's clock, which all
+  servers share: a server that dies, or whose clock is wrong, holds nothing for longer.
+- **Order.** Every list has a stated order, so that pages join without gaps or repeats.
+
+A store knows no rules: whether a submission may be sealed is not its business.
 """
 
 from __future__ import annotations
@@ -19,22 +43,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, exc
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import (
-    Reader,
-    Store,
-    StoreError,
-    StoreLostError,
-    SubmissionKey,
-    Transaction,
-)
+from vidscore_server.store.errors import StoreError, StoreFullError, StoreLostError
 from vidscore_server.store.failpoints import failpoint
-from vidscore_server.store.sql.failures import is_lost, store_error
-from vidscore_server.store.sql.reader import SqlReader
-from vidscore_server.store.sql.transaction import SqlTransaction
+from vidscore_server.store.reader import Reader
+from vidscore_server.store.records import SubmissionKey
+from vidscore_server.store.transaction import Transaction
+
+_FULL = ("database or disk is full", "No space left")
+_DISK_FULL = "53100"
+_BUSY = frozenset({"40001", "40P01", "53300", "55P03", "57014"})
+"""SQLSTATEs of PostgreSQL that go with time: locks, deadlocks, timeouts, too many connections."""
+
+GONE = "the database does not answer at the moment: try again"
+BUSY = "the database was too busy to answer in time: try again"
+
 
 Result = TypeVar("Result")
 
@@ -79,8 +105,8 @@ class _Queued:
     future: Future[Any]
 
 
-class SqlStore(Store):
-    """A store over a database that SQLAlchemy speaks to.
+class SqlStore:
+    """A store over a database that SQLAlchemy supports; the module says what it promises.
 
     Args:
         engine: The database, its schema up to date; its transactions write.
@@ -88,6 +114,9 @@ class SqlStore(Store):
         release: Called once when the store is closed, to let go of what guards it.
         check: Called after each commit, before it is told: raises `StoreLostError` where what
             was committed is nowhere that a restart would look.
+
+    Attributes:
+        observer: Called with the future of each command that is queued.
     """
 
     def __init__(
@@ -97,7 +126,7 @@ class SqlStore(Store):
         release: Callable[[], None] = lambda: None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Start the writer."""
+        self.observer: Callable[[Future[Any]], None] = lambda _: None
         self._sharing = sharing
         self._engine = engine
         self._check = check
@@ -115,12 +144,12 @@ class SqlStore(Store):
 
     @property
     def shared(self) -> bool:
-        """See the contract."""
+        """Whether other servers may write to it, too."""
         return self._sharing.shared
 
     @property
     def lost(self) -> Future[StoreLostError]:
-        """See the contract."""
+        """Resolved with the reason once nothing can be written any more; never by `close`."""
         return self._lost
 
     def submit(
@@ -128,7 +157,15 @@ class SqlStore(Store):
         command: Callable[[Transaction], Result],
         about: Collection[SubmissionKey] | None = None,
     ) -> Future[Result]:
-        """See the contract."""
+        """Queue a command; the future is resolved when what it wrote is durable.
+
+        Args:
+            command: The command.
+            about: Submissions beyond which it touches nothing; None where it may touch anything.
+
+        Raises:
+            StoreError: If the store is closed or lost, or too many commands wait.
+        """
         future: Future[Result] = Future()
         with self._lock:
             if self._closed:
@@ -141,27 +178,32 @@ class SqlStore(Store):
                 raise StoreError(
                     f"{MAXIMUM_WAITING_COMMANDS} commands wait for the store already"
                 ) from None
+        self.observer(future)
         return future
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
-        """See the contract."""
+        """Open a consistent state for reading.
+
+        Raises:
+            StoreError: If the store is closed.
+        """
         with self._lock:
             if self._closed:
                 raise StoreError("the store is closed")
             self._reading += 1
         try:
             with self._sharing.readers.connect() as connection, connection.begin():
-                yield SqlReader(connection)
+                yield Reader(connection)
         except self._failures as error:
-            raise store_error(error) from error
+            raise _store_error(error) from error
         finally:
             with self._lock:
                 self._reading -= 1
                 self._read_ended.notify_all()
 
     def close(self) -> None:
-        """See the contract."""
+        """Run what is queued, let readers end, let go of the store; closing again does nothing."""
         with self._lock:
             if self._closed:
                 return
@@ -255,7 +297,7 @@ class SqlStore(Store):
         if isinstance(error, StoreError):
             return error
         if isinstance(error, (*self._failures, OSError)):
-            return store_error(error)
+            return _store_error(error)
         log(logging.ERROR, "commit failed", places=places_of(error))
         return StoreError(f"the store made a mistake ({type(error).__name__}): try again")
 
@@ -276,12 +318,53 @@ def _run(
     """Run a command in a savepoint: (result, None), or (None, error) with nothing kept."""
     connection.exec_driver_sql("SAVEPOINT command")
     try:
-        result = command(SqlTransaction(connection))
+        result = command(Transaction(connection))
     except Exception as error:
-        if is_lost(error):
+        if _is_lost(error):
             raise
         connection.exec_driver_sql("ROLLBACK TO SAVEPOINT command")
         connection.exec_driver_sql("RELEASE SAVEPOINT command")
-        return None, store_error(error) if isinstance(error, DBAPIError) else error
+        return None, _store_error(error) if isinstance(error, DBAPIError) else error
     connection.exec_driver_sql("RELEASE SAVEPOINT command")
     return result, None
+
+
+def _is_lost(error: Exception) -> bool:
+    """Whether the connection, and with it a whole group of commands, is gone."""
+    return isinstance(error, exc.DBAPIError) and (error.connection_invalidated or _is_full(error))
+
+
+def _store_error(error: BaseException) -> StoreError:
+    """What a failure of the database, or of the disk below it, is to whoever asked."""
+    original = error.orig if isinstance(error, exc.DBAPIError) else error
+    found = _classified(error, original)
+    log(logging.WARNING, "database failed", reason=str(found), state=_state(original))
+    return found
+
+
+def _classified(error: BaseException, original: Any) -> StoreError:
+    state = _state(original)
+    if _is_full(error):
+        return StoreFullError("the disk is full: make room, then try again")
+    if state in _BUSY or isinstance(error, exc.TimeoutError):
+        return StoreError(BUSY)
+    if state is None and not hasattr(original, "diag"):
+        return StoreError(f"the store failed: {original}")
+    if (
+        state is None
+        or getattr(error, "connection_invalidated", False)
+        or state[:2] in {"08", "57"}
+    ):
+        return StoreError(GONE)
+    return StoreError(f"the store failed: {original.diag.message_primary}")
+
+
+def _is_full(error: BaseException) -> bool:
+    original = error.orig if isinstance(error, exc.DBAPIError) else error
+    return _state(original) == _DISK_FULL or any(text in str(error) for text in _FULL)
+
+
+def _state(original: Any) -> str | None:
+    """PostgreSQL's code of what has happened, where it said one."""
+    state: str | None = getattr(original, "sqlstate", None)
+    return state

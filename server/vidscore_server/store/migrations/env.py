@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from vidscore_server.store.sql.tables import metadata
+from vidscore_server.store.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

@@ -6,15 +6,23 @@ are loaded, and what belongs to them follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.store.contract import AlreadyExistsError, Row
-from vidscore_server.store.sql import tables as t
+from vidscore_server.store import Reader, SqlStore, Transaction
+from vidscore_server.store import tables as t
+from vidscore_server.store.errors import (
+    AlreadyExistsError,
+    CopyDiffersError,
+    StoreNotEmptyError,
+)
+from vidscore_server.store.records import Row
 
 ROWS_AT_ONCE = 64
 """Rows that are read, or written, together; some hold megabytes."""
@@ -157,3 +165,115 @@ def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """A value as files hold it: PostgreSQL gives bytes as a view of its buffer."""
     return bytes(value) if isinstance(value, memoryview) else value
+
+
+# --- What a store's tables hold, as a digest each: the same in every database.
+
+_LENGTH_BYTES = 8
+
+
+class TableDigest(NamedTuple):
+    """What a table holds, but for the numbers that the database gave to its rows."""
+
+    row_count: int
+    sha256: str
+
+
+def table_digests(rows: Iterable[Row]) -> dict[str, TableDigest]:
+    """Digest rows as `vidscore_server.store.dump.dump_rows` gives them, table by table."""
+    hashes = {name: hashlib.sha256() for name in TABLES}
+    counts: Counter[str] = Counter()
+    places: dict[tuple[str, int], int] = {}
+    for name, values in rows:
+        table = TABLES[name]
+        counts[name] += 1
+        own = table.autoincrement_column
+        if own is not None:
+            places[name, values[own.name]] = counts[name]
+        canonical = values | _placed(table, values, places)
+        for column in table.columns:
+            hashes[name].update(_encoded(canonical[column.name]))
+    return {name: TableDigest(counts[name], hashes[name].hexdigest()) for name in TABLES}
+
+
+def _placed(
+    table: Table, values: dict[str, Any], places: dict[tuple[str, int], int]
+) -> dict[str, int]:
+    """The numbers of a row, each as the place of the row that has it."""
+    placed = {
+        key.parent.name: places[key.column.table.name, values[key.parent.name]]
+        for key in table.foreign_keys
+    }
+    own = table.autoincrement_column
+    if own is not None:
+        placed[own.name] = places[table.name, values[own.name]]
+    return placed
+
+
+def _encoded(value: Any) -> bytes:
+    """A value as bytes that no other value has, even beside others."""
+    data = value if isinstance(value, bytes) else str(value).encode()
+    kind = type(value).__name__[:1].encode()
+    return kind + len(data).to_bytes(_LENGTH_BYTES, "big") + data
+
+
+# --- Copy a whole store into an empty one, and prove that both hold the same.
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, and how many rows of how many are done."""
+
+ROWS_PER_STEP = 1_000
+
+
+def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[str, TableDigest]:
+    """Copy everything, leases of running work excepted, or nothing.
+
+    Args:
+        source: What is copied.
+        target: Where to; with nothing in it.
+        progress: Told how far it has come.
+
+    Returns:
+        How many rows each table has, and their digest, the same in both.
+
+    Raises:
+        StoreNotEmptyError: If there is something in the target.
+        CopyDiffersError: If the copy does not hold what the source holds; nothing of it is kept.
+        StoreError: If a store fails.
+    """
+    with target.read() as reader:
+        _refuse_full(reader)
+    with source.read() as reader:
+        found = table_digests(_counted(reader.dump(None), "reading", 0, progress))
+        total = sum(digest.row_count for digest in found.values())
+
+        def command(transaction: Transaction) -> None:
+            _refuse_full(transaction)
+            transaction.load(_counted(reader.dump(None), "copying", total, progress))
+            written = _counted(transaction.dump(None), "checking", total, progress)
+            _refuse_other(found, table_digests(written))
+
+        target.submit(command).result()
+    return found
+
+
+def _refuse_full(reader: Reader) -> None:
+    if not reader.is_empty():
+        raise StoreNotEmptyError(
+            "there is something in the target already: name a store that is new"
+        )
+
+
+def _refuse_other(expected: dict[str, TableDigest], found: dict[str, TableDigest]) -> None:
+    differing = [name for name in expected if expected[name] != found[name]]
+    if differing:
+        raise CopyDiffersError(
+            f"what was written to {', '.join(differing)} reads otherwise; nothing was kept"
+        )
+
+
+def _counted(rows: Iterable[Row], what: str, total: int, progress: Progress) -> Iterator[Row]:
+    for number, row in enumerate(rows):
+        if number % ROWS_PER_STEP == 0:
+            progress(what, number, total)
+        yield row

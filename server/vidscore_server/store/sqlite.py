@@ -14,21 +14,30 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, delete, event
 from sqlalchemy.exc import DBAPIError
 
-from vidscore_server.store.contract import (
+from vidscore_server.store import dump
+from vidscore_server.store.errors import (
     StoreError,
     StoreInUseError,
     StoreLostError,
+    StoreMissingError,
 )
-from vidscore_server.store.locations import StoreMissingError
-from vidscore_server.store.sql.migrating import refuse_other_schema, schema_of, upgrade
-from vidscore_server.store.sql.store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
-from vidscore_server.store.sql.tables import leases
+from vidscore_server.store.migrations import (
+    migration_config,
+    refuse_other_schema,
+    revisions,
+    schema_of,
+    upgrade,
+)
+from vidscore_server.store.sql_store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
+from vidscore_server.store.tables import leases
 
 BUSY_TIMEOUT_MS = 10_000
 
@@ -217,3 +226,58 @@ def _refuse_network(path: Path, mounts: Path) -> None:
             f"{folder} is on a network file system ({kind}), where SQLite cannot promise that an "
             "acknowledged frame is kept: choose a folder on a local disk"
         )
+
+
+# --- Look at a store's file without changing it, whether a server owns it or not.
+
+
+@dataclass(frozen=True)
+class StoreState:
+    """What a store's file looks like.
+
+    Attributes:
+        schema: Revision of its tables.
+        newest_schema: Revision that this version of vidscore brings them to.
+        size_bytes: Bytes that it takes.
+        fault: What SQLite finds wrong in it; empty for nothing.
+        newer: Whether a newer version of vidscore has written it, which this one cannot serve.
+    """
+
+    schema: str
+    newest_schema: str
+    size_bytes: int
+    fault: str
+    newer: bool
+
+
+def inspect_store(path: Path) -> StoreState:
+    """Look at a store.
+
+    Raises:
+        StoreError: If it is none, or cannot be read.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
+    engine = create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")
+    try:
+        with engine.connect() as connection:
+            return _state(path, connection)
+    except DBAPIError as error:
+        raise StoreError(f"{path} cannot be read: {error.orig}") from error
+    finally:
+        engine.dispose()
+
+
+def _state(path: Path, connection: Connection) -> StoreState:
+    schema = schema_of(connection)
+    if schema is None:
+        raise StoreError(f"{path} is a database, but no store of vidscore")
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
+    known = [script.revision for script in revisions(migration_config(connection))]
+    return StoreState(
+        schema,
+        newest_schema=known[0],
+        size_bytes=dump.size_bytes(connection),
+        fault="" if found == "ok" else found,
+        newer=schema not in known,
+    )

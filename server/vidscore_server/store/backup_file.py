@@ -21,7 +21,7 @@ import orjson
 
 from vidscore_evaluators.errors import Fault
 from vidscore_server.errors import BackupError
-from vidscore_server.store.contract import Row
+from vidscore_server.store.records import Row
 
 MAGIC = b"vidscore backup 1\n"
 FIRST, LAST = "backup", "end"

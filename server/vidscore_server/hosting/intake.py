@@ -14,8 +14,8 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import FrameExistsError
 from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.appends import (
@@ -164,7 +164,7 @@ class Intake:
             by_rules[id(ticket.line.rules)].append(ticket)
         checked: list[_Checked] = []
         for tickets in by_rules.values():
-            outcomes = await aside(
+            outcomes = await offload(
                 sum(ticket.size for ticket in tickets),
                 read_appends,
                 [ticket.arrival for ticket in tickets],

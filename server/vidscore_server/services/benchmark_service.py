@@ -15,7 +15,6 @@ from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.access.caller import Caller, current_caller
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.codec.benchmark_codec import (
     PATH,
@@ -27,6 +26,7 @@ from vidscore_server.codec.benchmark_codec import (
 )
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.times import write_time
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import NotReleasedError, message_order
 from vidscore_server.hosting.basis import board_state, newest_complete, shown_basis
 from vidscore_server.hosting.benchmarks import required_benchmark
@@ -183,7 +183,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             place = await self._hosting.room.take(upload, None, held_bytes(batch))
             try:
                 digest.update(batch.SerializeToString(deterministic=True))
-                await aside(batch_size(batch), upload.add, batch)
+                await offload(batch_size(batch), upload.add, batch)
             finally:
                 self._hosting.room.leave(place)
         return digest.hexdigest()

@@ -15,8 +15,8 @@ from tests.support.waiting import until
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.trust.analyses import StageProgress
-from vidscore_server.analysis_process import run_analysis
 from vidscore_server.errors import WorkerLostError, WorkFailedError
+from vidscore_server.workers import run_analysis
 
 SECRET = "123.4567"
 LONG_S = 600.0

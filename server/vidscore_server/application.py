@@ -151,7 +151,7 @@ class ScoringServer:
         """Listen, and return the address.
 
         Raises:
-            ListenError: If the address cannot be listened at.
+            ListenError: If the server cannot listen at the address.
             SettingsError: If the TLS files cannot be read.
         """
         address = self._settings.address
@@ -162,7 +162,7 @@ class ScoringServer:
             else:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
-            raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
+            raise ListenError(f"cannot listen at {address}: is the port in use?") from None
         self._show_metrics()
         await self._server.start()
         await self._set_health(True)
@@ -256,5 +256,5 @@ def _read_pem(path: str, setting: str) -> bytes:
         found = f"{path}: {error.strerror}"
         raise SettingsError([Fault(found, "a PEM file", field=setting)]) from None
     if b"-----BEGIN " not in data:
-        raise SettingsError([Fault(f"{path}, which is none", "a PEM file", field=setting)])
+        raise SettingsError([Fault(f"{path}, without PEM data", "a PEM file", field=setting)])
     return data

@@ -216,16 +216,14 @@ class MetricsEndpoint:
         address: The address with the port that was taken.
 
     Raises:
-        ListenError: If the address cannot be listened at.
+        ListenError: If it cannot listen at the address.
     """
 
     def __init__(self, address: ListenAddress, registry: CollectorRegistry) -> None:
         try:
             self._server, self._thread = start_http_server(address.port, address.host, registry)
         except OSError as error:
-            raise ListenError(
-                f"{address} cannot be listened at for metrics: {error.strerror}"
-            ) from None
+            raise ListenError(f"cannot listen at {address} for metrics: {error.strerror}") from None
         self.address = address._replace(port=self._server.server_port)
 
     def close(self) -> None:
@@ -366,6 +364,6 @@ class Metrics:
         """Show the figures at an address.
 
         Raises:
-            ListenError: If the address cannot be listened at.
+            ListenError: If it cannot listen at the address.
         """
         return MetricsEndpoint(address, self._registry)

@@ -39,22 +39,23 @@ Ready = Callable[[ListenAddress], None]
 async def serve(
     settings: Settings, workers: WorkerPool, ready: Ready, store: SqlStore | None = None
 ) -> None:
-    """Serve until a signal comes, or the store is lost.
+    """Serve until a signal arrives or the store is lost.
 
-    SIGTERM and SIGINT let what runs end in time; a second one ends it at once.
+    SIGTERM and SIGINT drain open streams; a second signal ends them at once.
 
     Args:
         settings: Settings.
-        workers: Who tallies.
-        store: What must not be lost, where benchmarks are hosted.
+        workers: Worker processes.
+        store: The store of hosted benchmarks.
         ready: Called with the address once the server listens.
 
     Raises:
-        ListenError: If the address cannot be listened at.
+        ListenError: If the server cannot listen at the address.
         SettingsError: If the TLS files cannot be read.
-        StoreLostError: If nothing can be written to the store any more.
+        StoreLostError: If the store takes no more writes.
     """
     server = ScoringServer(settings, workers, store)
+    gc.freeze()  # modules, which come in with the store and the server, stay
     stopping = asyncio.Event()
 
     def stop() -> None:
@@ -89,13 +90,12 @@ def run(settings: Settings, ready: Ready = lambda _: None) -> None:
         ready: Called with the address once the server listens.
 
     Raises:
-        ListenError: If the address cannot be listened at.
+        ListenError: If the server cannot listen at the address.
         SettingsError: If the TLS files cannot be read.
-        StoreError: If the store cannot be opened, or is lost on the way.
+        StoreError: If the store cannot be opened, or is lost.
     """
     tune_malloc()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.freeze()  # what has been imported stays
     gc.set_threshold(GARBAGE_THRESHOLD)
     configure_logging(settings.log_level, settings.log_format)
     store = (

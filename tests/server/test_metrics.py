@@ -201,7 +201,7 @@ def test_an_address_that_is_taken_ends_the_process_with_one_sentence(server: Met
         timeout=TIMEOUT_S,
     )
     assert ended.returncode == 1
-    assert f"{address} cannot be listened at for metrics" in ended.stderr
+    assert f"cannot listen at {address} for metrics" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

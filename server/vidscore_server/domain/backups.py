@@ -1,8 +1,9 @@
-"""Whether a server understands the rows of a backup: texts that are documents, states, times.
+"""Back up a site or a benchmark, and restore it: whole, or not at all.
 
-The file's own digest tells damage; here is told what somebody has made on purpose, or another
-program has written. What is not understood when it is restored would be a mistake of the server's
-own whenever somebody asks for it.
+A backup is taken of one consistent state, while the server goes on. A benchmark is restored beside
+others; a site is restored into an empty store alone. The file's digest detects damage; rows are
+checked as well, because a file may be forged or written by another program, and a row that cannot
+be read would fail later, whenever it is asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from vidscore_server.store.records import Role, Row, SubmissionState
 from vidscore_server.version import server_version
 
 LEAST_PAYLOAD_BYTES = 64 << 20
-"""Bytes that every batch may have when it is unpacked: four messages of usual size."""
+"""Decompressed size that is allowed for every batch: four messages of usual size."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NOT_UNDERSTOOD = (
@@ -38,10 +39,10 @@ _NOT_UNDERSTOOD = (
 
 
 def understood(rows: Iterator[Row]) -> Iterator[Row]:
-    """The same rows, each of them looked at once it was taken, and so is of its table's types.
+    """Yield the same rows, and check each after it was loaded, when its types are right.
 
     Raises:
-        BackupError: If one is not what a server has written.
+        BackupError: If a value cannot be read.
     """
     for table, values in rows:
         yield table, values
@@ -109,17 +110,15 @@ _LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("operations", "result"): _document,
     ("operations", "error"): _document,
 }
-"""What each column holds that is more than its type says."""
+"""Checks of columns beyond their types."""
 
-
-# --- Back up what a store keeps, and put it back: whole, or not at all.
 
 OF_THE_SITE = frozenset({"site", "tokens", "operations", "audit", "responses"})
-"""Tables of which a benchmark's backup has no row; one with tokens would be a way in."""
+"""Tables that are not in a benchmark's backup; one with tokens would grant access."""
 
 
 def export_backup(store: SqlStore, benchmark: str | None) -> Generator[bytes, None, None]:
-    """The file of a backup, piece by piece; the state is held until the last one.
+    """Yield the file of a backup in chunks, from one consistent state.
 
     Args:
         store: The store.
@@ -139,7 +138,7 @@ def export_backup(store: SqlStore, benchmark: str | None) -> Generator[bytes, No
 
 
 def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
-    """Add what a file holds, which must have been checked before.
+    """Restore a file, which must have been verified before.
 
     Raises:
         BackupError: If it cannot be restored here.
@@ -162,10 +161,10 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
 
 
 def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
-    """Add rows that this server understands.
+    """Add rows of a backup.
 
     Raises:
-        BackupError: If it does not, or they do not fit together.
+        BackupError: If a row cannot be read, or does not fit the others.
     """
     try:
         transaction.load(understood(rows))

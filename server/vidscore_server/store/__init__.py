@@ -38,12 +38,12 @@ _SHOWN = re.compile(
 
 
 def is_address(location: str) -> bool:
-    """Whether it is a database's address, and no file."""
+    """Whether a location is the address of a database."""
     return _ADDRESS.match(location) is not None
 
 
 def shown_location(location: str) -> str:
-    """A location as it may be shown: of an address the host and the database, nothing secret."""
+    """A location without secrets: of an address, only the host and the database."""
     if not is_address(location):
         return location
     match = _SHOWN.fullmatch(location)
@@ -53,15 +53,15 @@ def shown_location(location: str) -> str:
 def open_store(
     location: str, maximum_connections: int = MAXIMUM_CONNECTIONS, *, must_exist: bool = False
 ) -> SqlStore:
-    """Open a store, made where it is not there, and bring its schema up to date.
+    """Open a store, created if it is missing, and migrate its schema.
 
     Args:
         location: A file, or the address of a PostgreSQL database.
-        maximum_connections: Connections to a database at most, one of them for writing.
-        must_exist: Whether one that was never made is refused, and nothing made.
+        maximum_connections: Most connections to a database, one of them for writing.
+        must_exist: Whether a missing store is an error.
 
     Raises:
-        StoreMissingError: If it was to exist and does not.
+        StoreMissingError: If it must exist and does not.
         StoreError: If it cannot be opened.
     """
     if not is_address(location):

@@ -1,6 +1,6 @@
-"""Statements of the hot path: compiled once for a dialect, then run by the driver.
+"""The statements of an append: compiled once per dialect, then run by the driver.
 
-Running a statement through SQLAlchemy costs several times what SQLite needs for it.
+Running a statement through SQLAlchemy takes several times as long as SQLite needs for it.
 """
 
 from __future__ import annotations
@@ -35,26 +35,25 @@ from vidscore_server.store.tables import from_row, to_row
 Row = Mapping[str, Any]
 
 LARGEST_BLOCK = 64
-"""Rows of one statement: more would gain nothing, and take long to compile."""
+"""Most rows of one statement: more gain nothing, and take long to compile."""
 
 
 class Prepared:
-    """A statement with named parameters and no types that need converting.
+    """A statement with named parameters, of types that need no conversion.
 
     Args:
-        build: Makes the statement; given the dialect's name.
+        build: Builds the statement for the dialect of a name.
     """
 
     def __init__(self, build: Callable[[str], Executable]) -> None:
-        """Compile nothing yet."""
         self._build = build
         self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
 
     def first(self, connection: Connection, row: Row) -> tuple[Any, ...] | None:
-        """Run a query, and give the first row of its result.
+        """Run a query, and return the first row of its result.
 
         Args:
-            connection: Where.
+            connection: Connection, in a transaction.
             row: Parameters by name.
 
         Raises:
@@ -86,26 +85,25 @@ class Prepared:
 class PreparedBlocks:
     """A statement over many rows at once.
 
-    The driver lets go of the interpreter's lock at every row of every statement, and may wait for
-    it longer than the row took. So it is given blocks of rows, of as many as powers of two say:
-    few statements are compiled, and few are run.
+    The driver releases the GIL for every statement, and may wait longer for it than the statement
+    takes. So rows go in blocks, whose sizes are powers of two: few statements are compiled, and
+    few are run.
 
     Args:
-        build: Makes the statement over so many rows; parameter ``name`` of row 3 is ``name_3``.
-        names: The parameters of a row, in the order in which the statement has them.
+        build: Builds the statement for a number of rows; parameter ``name`` of row 3 is ``name_3``.
+        names: Parameters of a row, in the statement's order.
     """
 
     def __init__(self, build: Callable[[int], Executable], names: Sequence[str]) -> None:
-        """Compile nothing yet."""
         self._build = build
         self._names = tuple(names)
         self._compiled: dict[tuple[str, int], tuple[str, tuple[str, ...] | None]] = {}
 
     def run(self, connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
-        """Run it over some rows.
+        """Run the statement over rows.
 
         Args:
-            connection: Where.
+            connection: Connection, in a transaction.
             rows: Parameters of each row, in order.
 
         Raises:
@@ -118,12 +116,12 @@ class PreparedBlocks:
     def all(
         self, connection: Connection, rows: Sequence[Sequence[Any]], common: Row
     ) -> list[tuple[Any, ...]]:
-        """Run a query over some rows, and give all rows of its results.
+        """Run a query over rows, and return all rows of its results.
 
         Args:
-            connection: Where.
+            connection: Connection, in a transaction.
             rows: Parameters of each row, in order.
-            common: Parameters that come once, before those of the rows.
+            common: Parameters before those of the rows, once.
 
         Raises:
             DBAPIError: As `run` does.
@@ -138,7 +136,7 @@ class PreparedBlocks:
     def _blocks(
         self, dialect: Dialect, rows: Sequence[Sequence[Any]], common: Row
     ) -> Iterator[tuple[str, Any]]:
-        """Statements, each with the parameters of a block of rows."""
+        """Statements with the parameters of a block of rows each."""
         start, size = 0, LARGEST_BLOCK
         while start < len(rows):
             while size > len(rows) - start:
@@ -149,7 +147,7 @@ class PreparedBlocks:
             start += size
 
     def _for(self, dialect: Dialect, size: int, common: Row) -> tuple[str, tuple[str, ...] | None]:
-        """The statement over a block, and its parameters' names where the driver wants them."""
+        """The statement over a block, and its parameters' names if the driver takes names."""
         found = self._compiled.get((dialect.name, size))
         if found is None:
             text, positions = _compiled(self._build(size), dialect)
@@ -162,7 +160,7 @@ class PreparedBlocks:
 
 
 def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """A statement's text, and its parameters in order where the driver takes no names."""
+    """A statement's text, and its parameters in order if the driver takes no names."""
     compiled = statement.compile(dialect=dialect)
     return str(compiled), tuple(compiled.positiontup) if compiled.positiontup else None
 
@@ -192,8 +190,6 @@ def _wrapped(error: Exception, text: str, connection: Connection) -> BaseExcepti
         text, None, error, driver_error, hide_parameters=True, connection_invalidated=lost
     )
 
-
-# --- The statements that an append needs.
 
 _SUBMISSION_COLUMNS = tuple(
     field.name for field in fields(SubmissionRecord) if field.name != "benchmark"
@@ -228,7 +224,7 @@ def _build_batches(count: int) -> Executable:
 
 
 def _build_offsets(count: int) -> Executable:
-    """A stream ends where the last of the batches behind its end does."""
+    """Sets the next offset to the end of the last batch."""
     c = t.detection_batches.c
     behind = (c.stream_id == t.streams.c.id) & (c.first_offset >= t.streams.c.next_offset)
     last = select(func.max(c.first_offset + c.frame_count)).where(behind).scalar_subquery()
@@ -291,13 +287,13 @@ _SUBMISSION = Prepared(_build_submission)
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """A submission and streams of it, with the numbers that they have in the database.
+    """A submission and some of its streams, with their row numbers.
 
     Attributes:
         submission: The submission.
-        submission_id: Its number.
+        submission_id: Its row number.
         streams: Streams by name.
-        stream_ids: Their numbers.
+        stream_ids: Row numbers of the streams, by name.
     """
 
     submission: SubmissionRecord
@@ -309,7 +305,7 @@ class Points:
 def select_points(
     connection: Connection, benchmark: str, submission: str, streams: Iterable[str]
 ) -> Points | None:
-    """A submission, and those of some of its streams that are there."""
+    """A submission with those of `streams` that exist; None for no such submission."""
     names = {"benchmark_name": benchmark, "submission_name": submission}
     values = _TARGET.first(connection, names)
     if values is None:
@@ -331,7 +327,7 @@ def select_points(
 
 
 def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRecord]]) -> None:
-    """Add batches, each with the number of its stream, and move their streams' offsets.
+    """Add batches, each with the row number of its stream, and advance the streams' offsets.
 
     Raises:
         AlreadyExistsError: If there is a batch at one of the offsets.
@@ -350,10 +346,10 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
 def insert_frames(
     connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
 ) -> None:
-    """Note that the frames of batches are stored.
+    """Add the frames of batches.
 
     Raises:
-        AlreadyExistsError: If one is already.
+        AlreadyExistsError: If a frame is stored already.
     """
     names = dict.fromkeys(name for frames in batches for name in frames)
     ids = _sequence_ids(connection, submission_id, names)
@@ -368,7 +364,7 @@ def insert_frames(
 
 
 def update_submission(connection: Connection, submission_id: int, record: SubmissionRecord) -> None:
-    """Put a submission's record in the place of the one that is there."""
+    """Replace the record of a submission."""
     row = {f"new_{name}": value for name, value in to_row(record).items()}
     _SUBMISSION.run(connection, row | {"submission_id": submission_id})
 
@@ -376,7 +372,7 @@ def update_submission(connection: Connection, submission_id: int, record: Submis
 def _sequence_ids(
     connection: Connection, submission_id: int, names: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    """Numbers of sequences, which are added where they are not there."""
+    """Row numbers of sequences; missing ones are added."""
     ids = _found_sequences(connection, submission_id, names)
     missing = [name for name in names if name not in ids]
     for domain, sequence in missing:
@@ -388,7 +384,7 @@ def _sequence_ids(
 def _found_sequences(
     connection: Connection, submission_id: int, names: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    """Numbers of those sequences that are there."""
+    """Row numbers of those sequences that exist."""
     by_domain: defaultdict[str, list[tuple[str]]] = defaultdict(list)
     for domain, sequence in names:
         by_domain[domain].append((sequence,))

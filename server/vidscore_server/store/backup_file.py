@@ -1,12 +1,12 @@
-"""The file of a backup: a line that says what it is, and compressed rows that end in their digest.
+"""The file format of backups: a magic line, and compressed rows that end with their digest.
 
     the line `MAGIC`, then one zlib stream of entries;
     an entry: the length of its head, 4 bytes; the head, which is
     JSON, [table, {column: value}, {binary column: its length}]; the binary columns, in that order.
 
-The first entry's table is ``backup``, and tells where it comes from; the last one's is ``end``,
-and has the number of rows and the SHA-256 of all entries before it. So a file that was cut off,
-changed or extended is told before anything is made of it.
+The first entry's table is ``backup``, and has the `BackupHeader`; the last one's is ``end``, and
+has the number of rows and the SHA-256 of all entries before it. So a file that was truncated,
+changed or extended is rejected before anything is restored.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ MAXIMUM_BINARY_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class BackupHeader:
-    """Where a backup comes from.
+    """Origin of a backup.
 
     Attributes:
-        version: Version of the server that made it.
-        schema: Revision of its store's tables.
-        time: When it was made, as ISO 8601.
-        benchmark: The benchmark; empty for the whole site.
+        version: Version of the server.
+        schema: Revision of the store's tables.
+        time: Time of the backup, as ISO 8601.
+        benchmark: Name of the benchmark; empty for the whole site.
     """
 
     version: str
@@ -49,7 +49,7 @@ class BackupHeader:
 
 
 def write_backup(header: BackupHeader, rows: Iterable[Row]) -> Iterator[bytes]:
-    """The file, piece by piece."""
+    """Yield the file in chunks."""
     packer, digest, count = zlib.compressobj(), hashlib.sha256(), 0
     pending = bytearray(MAGIC)
     for table, values in _framed(header, rows):
@@ -78,7 +78,7 @@ def _entry(table: str, values: dict[str, Any]) -> bytes:
 
 
 def check_backup(file: BinaryIO) -> BackupHeader:
-    """Read a file to its end, and leave it at its beginning.
+    """Verify a file, and rewind it.
 
     Raises:
         BackupError: If it is damaged, or no backup.
@@ -89,7 +89,7 @@ def check_backup(file: BinaryIO) -> BackupHeader:
 
 
 def read_header(file: BinaryIO) -> BackupHeader:
-    """Where a backup comes from; leaves the file at its beginning.
+    """The header of a backup; rewinds the file.
 
     Raises:
         BackupError: If it is damaged, or no backup.
@@ -112,7 +112,7 @@ def read_rows(file: BinaryIO) -> Iterator[Row]:
     """The rows of a backup.
 
     Raises:
-        BackupError: If the file is damaged; it may be told at its end alone.
+        BackupError: If the file is damaged, perhaps only after the last row.
     """
     file.seek(0)
     entries = _Entries(file)
@@ -130,7 +130,7 @@ def read_rows(file: BinaryIO) -> Iterator[Row]:
 
 
 class _Entries:
-    """The entries of a file, one by one; the last one must be its end."""
+    """Iterates over the entries of a file; the last one must be its end."""
 
     def __init__(self, file: BinaryIO) -> None:
         magic = file.read(len(MAGIC))

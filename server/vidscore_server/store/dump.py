@@ -1,7 +1,8 @@
-"""All rows of a store, or of a benchmark in it: out of one database and into another.
+"""All rows of a store or of one benchmark: dumped, loaded, digested, copied to another store.
 
-Numbers that a database gives to rows are its own: rows that belong to others get new ones as they
-are loaded, and what belongs to them follows.
+Row numbers are private to a database: rows get new ones as they are loaded, and their children
+follow. A digest takes a row's position in its table for its number, so that it is the same in every
+database.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from vidscore_server.store.errors import (
 from vidscore_server.store.records import Row
 
 ROWS_AT_ONCE = 64
-"""Rows that are read, or written, together; some hold megabytes."""
+"""Rows per fetch or insertion; some have megabytes."""
 
 LARGEST = 1 << 63
-"""Databases count with 64 bits."""
+"""Databases store integers in 64 bits."""
 
 TABLES = {table.name: table for table in t.metadata.sorted_tables if table is not t.leases}
-"""Tables in an order in which what belongs to a row comes after it; leases hold only here."""
+"""Tables, parents first; without leases, which are valid only here."""
 
 _PARENTS = {key.column.table for table in TABLES.values() for key in table.foreign_keys}
 
 
 def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
-    """Every row, or those of one benchmark, in an order in which they can be loaded."""
+    """Every row, or those of one benchmark, parents first."""
     for table in TABLES.values():
         wanted = None if benchmark is None else _belongs_to(table, benchmark)
         if benchmark is not None and wanted is None:
@@ -50,10 +51,10 @@ def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
 
 
 def load_rows(connection: Connection, rows: Iterable[Row]) -> None:
-    """Add rows as `dump_rows` gives them; the site's secret takes the place of the one here.
+    """Add rows as `dump_rows` returns them; the site's secret is replaced by theirs.
 
     Raises:
-        InputError: If a row does not fit its table, or belongs to none that came before it.
+        InputError: If a row does not fit its table, or precedes its parent.
         AlreadyExistsError: If a row is there already.
     """
     loader = _Loader(connection)
@@ -66,13 +67,13 @@ def load_rows(connection: Connection, rows: Iterable[Row]) -> None:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nothing was ever kept but the site's secret."""
+    """Whether the store has nothing but the site's secret."""
     kept = [table for table in TABLES.values() if table is not t.site]
     return all(connection.execute(select(table).limit(1)).first() is None for table in kept)
 
 
 def size_bytes(connection: Connection) -> int:
-    """Bytes that the database takes."""
+    """Size of the database."""
     if connection.dialect.name == "postgresql":
         query = select(func.pg_database_size(func.current_database()))
         return int(connection.execute(query).scalar_one())
@@ -84,7 +85,7 @@ def size_bytes(connection: Connection) -> int:
 
 
 def _belongs_to(table: Table, benchmark: str) -> ColumnElement[bool] | None:
-    """What rows of a benchmark have in common; None for a table that has none of them."""
+    """Condition for the rows of a benchmark; None for a table without any."""
     if table is t.benchmarks:
         return table.c.benchmark == benchmark
     for key in table.foreign_keys:
@@ -96,7 +97,7 @@ def _belongs_to(table: Table, benchmark: str) -> ColumnElement[bool] | None:
 
 
 class _Loader:
-    """Adds rows, many at once where nothing refers to them."""
+    """Inserts rows, in batches if no table refers to them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -142,10 +143,10 @@ class _Loader:
 
 
 def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
-    """A row whose columns are those of the table, each of its type.
+    """A copy of a row that has exactly the table's columns, with values of their types.
 
     Raises:
-        InputError: If they are not.
+        InputError: If it has not.
     """
     names = [column.name for column in table.columns]
     if sorted(values) != sorted(names):
@@ -163,24 +164,22 @@ def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value as files hold it: PostgreSQL gives bytes as a view of its buffer."""
+    """A plain value: psycopg returns bytes as a view of its buffer."""
     return bytes(value) if isinstance(value, memoryview) else value
 
-
-# --- What a store's tables hold, as a digest each: the same in every database.
 
 _LENGTH_BYTES = 8
 
 
 class TableDigest(NamedTuple):
-    """What a table holds, but for the numbers that the database gave to its rows."""
+    """The content of a table, independent of its database's row numbers."""
 
     row_count: int
     sha256: str
 
 
 def table_digests(rows: Iterable[Row]) -> dict[str, TableDigest]:
-    """Digest rows as `vidscore_server.store.dump.dump_rows` gives them, table by table."""
+    """Digest rows as `dump_rows` returns them, table by table."""
     hashes = {name: hashlib.sha256() for name in TABLES}
     counts: Counter[str] = Counter()
     places: dict[tuple[str, int], int] = {}
@@ -199,7 +198,7 @@ def table_digests(rows: Iterable[Row]) -> dict[str, TableDigest]:
 def _placed(
     table: Table, values: dict[str, Any], places: dict[tuple[str, int], int]
 ) -> dict[str, int]:
-    """The numbers of a row, each as the place of the row that has it."""
+    """The row numbers of a row, each replaced by the position of the row that has it."""
     placed = {
         key.parent.name: places[key.column.table.name, values[key.parent.name]]
         for key in table.foreign_keys
@@ -211,34 +210,32 @@ def _placed(
 
 
 def _encoded(value: Any) -> bytes:
-    """A value as bytes that no other value has, even beside others."""
+    """An injective encoding of a value, also when encodings are concatenated."""
     data = value if isinstance(value, bytes) else str(value).encode()
     kind = type(value).__name__[:1].encode()
     return kind + len(data).to_bytes(_LENGTH_BYTES, "big") + data
 
 
-# --- Copy a whole store into an empty one, and prove that both hold the same.
-
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, and how many rows of how many are done."""
+"""Called with (step, rows done, rows in all)."""
 
 ROWS_PER_STEP = 1_000
 
 
 def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[str, TableDigest]:
-    """Copy everything, leases of running work excepted, or nothing.
+    """Copy everything but leases into an empty store, in one transaction, and verify the digests.
 
     Args:
-        source: What is copied.
-        target: Where to; with nothing in it.
-        progress: Told how far it has come.
+        source: The store to copy.
+        target: An empty store.
+        progress: Called with the progress.
 
     Returns:
-        How many rows each table has, and their digest, the same in both.
+        Number of rows and digest of each table, the same in both.
 
     Raises:
-        StoreNotEmptyError: If there is something in the target.
-        CopyDiffersError: If the copy does not hold what the source holds; nothing of it is kept.
+        StoreNotEmptyError: If the target is not empty.
+        CopyDiffersError: If the copy has other digests; nothing of it is kept.
         StoreError: If a store fails.
     """
     with target.read() as reader:

@@ -8,28 +8,28 @@ from vidscore_evaluators.errors import VidscoreError
 
 
 class StoreError(VidscoreError):
-    """The store could not do what it was asked; trying again later may help."""
+    """The store failed; a retry later may succeed."""
 
     reason: ClassVar[str] = "STORE_UNAVAILABLE"
     retry_delay_s: ClassVar[float] = 1.0
 
 
 class AlreadyExistsError(Exception):
-    """What was to be inserted is there."""
+    """The key to be inserted exists."""
 
 
 class NotFoundError(Exception):
-    """What was to be changed is not there."""
+    """The row to be changed does not exist."""
 
 
 class StoreFullError(StoreError):
-    """The disk is full; nothing of the command was kept, and what was acknowledged is safe."""
+    """The disk is full; nothing of the command was kept, and acknowledged data is safe."""
 
     reason: ClassVar[str] = "STORE_FULL"
 
 
 class StoreDamagedError(VidscoreError):
-    """What the store gives back is not what was put into it; trying again does not help."""
+    """Stored data is corrupt; a retry does not help."""
 
     reason: ClassVar[str] = "STORE_DAMAGED"
 
@@ -41,23 +41,19 @@ class StoreInUseError(StoreError):
 
 
 class StoreLostError(StoreError):
-    """Nothing can be written any more until the server is started again; the text says why."""
+    """The store takes no more writes until the server is restarted; the message says why."""
 
     reason: ClassVar[str] = "STORE_LOST"
 
 
 class StoreMissingError(StoreError):
-    """There is no store where one was expected."""
+    """There is no store at the given location."""
 
     reason: ClassVar[str] = "STORE_MISSING"
 
     @classmethod
     def at(cls, location: str) -> StoreMissingError:
-        """Say where, and what to do.
-
-        Args:
-            location: The store's place, as it may be shown.
-        """
+        """The error for a location, as it may be shown."""
         return cls(
             f"there is no store at {location}: correct the place, or make a store there, with the "
             f"first organiser's token: vidscore init --store {location}"
@@ -65,12 +61,12 @@ class StoreMissingError(StoreError):
 
 
 class StoreNotEmptyError(StoreError):
-    """There is something in the store that was to be empty."""
+    """The target store is not empty."""
 
     reason: ClassVar[str] = "STORE_NOT_EMPTY"
 
 
 class CopyDiffersError(StoreError):
-    """What was read back is not what was written."""
+    """A copy reads back with other digests than its source."""
 
     reason: ClassVar[str] = "COPY_DIFFERS"

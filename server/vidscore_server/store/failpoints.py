@@ -2,7 +2,7 @@
 
 Off unless the environment says otherwise: ``VIDSCORE_FAILPOINTS="before_commit=kill@3"`` kills the
 process with SIGKILL the third time it gets there; ``=sleep:50`` waits 50 ms each time, ``=raise``
-raises `OSError` (no space left). Points are words, so that a test reads like what it tests.
+raises `OSError` (no space left); ``clock=shift:60`` sets the clock a minute ahead.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _lock = threading.Lock()
 
 
 def failpoint(name: str) -> None:
-    """Do what the environment says is to be done here; nothing where it says nothing.
+    """Do what the environment says for this point, if anything.
 
     Raises:
-        OSError: Where it says ``raise``.
+        OSError: For ``raise``.
     """
     configured = _configured()
     if name not in configured:

@@ -1,11 +1,11 @@
 """PostgreSQL: one database that several servers read and write.
 
 The address is libpq's own, ``postgresql://user:password@host:port/database?sslmode=verify-full``,
-with every parameter that libpq knows; what it leaves open is filled in with bounds on every wait.
+with all of libpq's parameters; defaults are added that bound every wait.
 
-Groups of commands are kept apart by advisory locks, keyed by the site's secret: one of the whole
-site, which a group shares where all its commands say which submissions they are about, and one of
-each of these submissions. All are taken at once and in order, before the first command looks.
+Groups of commands are isolated by advisory locks, keyed by the site's secret: one for the site,
+shared by groups whose commands all name their submissions, and one for each of these submissions.
+All are taken at once, in order, before the first command reads.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from vidscore_server.store.sql_store import Lock, Sharing, SqlStore
 
 MINIMUM_VERSION = 14
 MAXIMUM_GROUP = 64
-"""Savepoints that PostgreSQL keeps in memory; more of them slow down every other transaction."""
+"""Savepoints that PostgreSQL keeps in memory; more slow down every other transaction."""
 
 POOL_TIMEOUT_S = 30
-"""Longest wait for a connection to read by."""
+"""Longest wait for a connection."""
 
 _CONNECTING = {
     "application_name": "vidscore",
     "client_encoding": "UTF8",
     "connect_timeout": "10",
-    # A machine that has gone without a word is noticed in half a minute.
+    # A machine that vanished is noticed within half a minute.
     "keepalives_idle": "10",
     "keepalives_interval": "5",
     "keepalives_count": "4",
     "tcp_user_timeout": "30000",
 }
-"""Parameters of libpq where the address says nothing else."""
+"""Defaults of libpq parameters that the address does not set."""
 
 _SESSION = {
     "idle_in_transaction_session_timeout": "60s",
     "lock_timeout": "60s",
     "statement_timeout": "300s",
-    # The database's side of the same: locks of a server that has gone are let go of.
+    # The same on the database's side: it releases the locks of a server that vanished.
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "4",
 }
 
-_OPENING_KEY = 0x7669_6473_636F_7265  # "vidscore": one server at a time looks at the schema
+_OPENING_KEY = 0x7669_6473_636F_7265  # "vidscore": one server at a time migrates the schema
 
 _LOCK_SITE = text("SELECT pg_advisory_xact_lock(:site)")
 _LOCK_SUBMISSIONS = text(
@@ -67,15 +67,15 @@ _LOCK_SUBMISSIONS = text(
 def open_postgresql_store(
     address: str, maximum_connections: int, *, must_exist: bool = False
 ) -> SqlStore:
-    """Open a store in a database, and bring its schema up to date.
+    """Open a store in a database, and migrate its schema.
 
     Args:
         address: The database's address.
-        maximum_connections: Connections at most, one of them for writing.
-        must_exist: Whether a database that holds no store is refused, and left as it is.
+        maximum_connections: Most connections, one of them for writing.
+        must_exist: Whether a database without a store is an error.
 
     Raises:
-        StoreMissingError: If it was to hold a store and does not.
+        StoreMissingError: If it must have a store and has none.
         StoreError: If the address is none, the database cannot be reached or is too old, or its
             role may not make tables.
     """
@@ -101,7 +101,7 @@ def open_postgresql_store(
 
 
 def locker(secret: bytes) -> Lock:
-    """What keeps other servers of a site off; see `vidscore_server.store.sql_store.Lock`.
+    """The lock against other servers of a site; see `vidscore_server.store.sql_store.Lock`.
 
     Args:
         secret: The site's secret.
@@ -127,7 +127,7 @@ def _connector(address: str) -> Callable[[], Any]:
     try:
         parameters = {**_CONNECTING, **conninfo_to_dict(address)}
     except psycopg.Error:
-        # What libpq says of it quotes it, and with it the password.
+        # The message of libpq quotes the address with its password.
         raise StoreError(
             "the store's address is none: expected "
             "postgresql://user:password@host:port/database?parameter=value"
@@ -153,7 +153,7 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
         pool_size=connections,
         max_overflow=0,
         pool_timeout=POOL_TIMEOUT_S,
-        pool_pre_ping=True,  # a database that was started again has forgotten its connections
+        pool_pre_ping=True,  # the database may have been restarted
         hide_parameters=True,
     )
 
@@ -161,7 +161,7 @@ def _engine(connect: Callable[[], Any], connections: int) -> Engine:
     def _configure(connection: Any, _: object) -> None:
         for name, value in _SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
-        # A site that has turned it off would lose frames that were acknowledged.
+        # Where it is off, acknowledged frames could be lost.
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) "
             "WHERE current_setting('synchronous_commit') = 'off'"

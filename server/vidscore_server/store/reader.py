@@ -1,4 +1,4 @@
-"""Reading benchmarks with their truth, submissions and scores."""
+"""Queries for benchmarks with their truth, submissions and scores."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from vidscore_server.store.records import (
 from vidscore_server.store.site_reader import SiteReader
 from vidscore_server.store.tables import from_microseconds, to_microseconds
 
-FRAMES_A_QUERY = 500
-"""Frames that one query asks for: SQLite bounds the variables of a statement."""
+FRAMES_PER_QUERY = 500
+"""SQLite bounds the variables of a statement."""
 
-NAMES_A_QUERY = 200
-"""Submissions that one query asks for, each by two variables."""
+NAMES_PER_QUERY = 200
+"""Submissions of one query, with two variables each."""
 
 ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
 _HAS_FRAMES = t.submissions.c.frame_count > 0
@@ -41,7 +41,7 @@ COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in 
 
 
 class Reader(SiteReader):
-    """One consistent state of the store: getters return None for missing rows."""
+    """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
         """One benchmark."""
@@ -49,13 +49,13 @@ class Reader(SiteReader):
         return self._one(query, BenchmarkRecord)
 
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
-        """Benchmarks whose names come after `after`, by name."""
+        """Benchmarks with names after `after`, by name."""
         name = t.benchmarks.c.benchmark
         query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
         return self._all(query, BenchmarkRecord)
 
     def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
-        """When each benchmark was created, and its record's revision, by its name."""
+        """Creation time and record revision of each benchmark, by name."""
         c = t.benchmarks.c
         rows = self._connection.execute(select(c.benchmark, c.create_time, c.revision))
         return {name: (from_microseconds(time), revision) for name, time, revision in rows}
@@ -76,7 +76,7 @@ class Reader(SiteReader):
         return self._all(query, TruthRevisionRecord)
 
     def truth_payloads(self, benchmark: str, revision: int) -> Iterator[bytes]:
-        """Batches of a revision, in the order in which they were given."""
+        """Batches of a revision, in the order of their insertion."""
         query = (
             select(t.truth_batches.c.payload)
             .join(t.truth_revisions, t.truth_revisions.c.id == t.truth_batches.c.truth_revision_id)
@@ -116,14 +116,14 @@ class Reader(SiteReader):
         return self._all(query.order_by(time.desc(), name).limit(limit), SubmissionRecord)
 
     def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
-        """Submissions of all benchmarks that stand in one of these states, oldest state first."""
+        """Submissions of all benchmarks in one of these states, oldest state first."""
         wanted = [state.value for state in states]
         query = self._submissions().where(t.submissions.c.state.in_(wanted))
         ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
         return self._all(ordered, SubmissionRecord)
 
     def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
-        """Revisions of submissions; of those that are there."""
+        """Revisions of those submissions that exist."""
         key = (t.benchmarks.c.benchmark, t.submissions.c.submission)
         joined = select(*key, t.submissions.c.revision).join(t.benchmarks)
         found: dict[SubmissionKey, int] = {}
@@ -135,10 +135,11 @@ class Reader(SiteReader):
         return found
 
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """Submissions of a team with frames that are scored or on their way, since then or ever.
+        """Submissions of a team that count as scored, since a time or ever.
 
-        And those of which a score was shown before they ended, whatever became of them. One that
-        is sealed counts from its sealing on, one that is not since it receives or was ended.
+        These are submissions with frames that are scored or will be, and those of which a score
+        was shown before they ended. A sealed one counts from its seal time, another one from its
+        state time.
         """
         query = (
             select(func.count())
@@ -156,7 +157,7 @@ class Reader(SiteReader):
         return int(self._connection.execute(query).scalar_one())
 
     def holdings(self, benchmark: str, team: str) -> Holdings:
-        """What a team has in a benchmark."""
+        """Open submissions and stored bytes of a team in a benchmark."""
         is_open = t.submissions.c.state.in_(OPEN_STATES)
         query = (
             select(
@@ -169,7 +170,7 @@ class Reader(SiteReader):
         return Holdings(int(open_count), int(byte_count))
 
     def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
-        """Submissions that are cancelled and whose frames are stored."""
+        """Cancelled submissions whose frames are still stored."""
         query = (
             select(t.benchmarks.c.benchmark, t.submissions.c.submission)
             .join(t.benchmarks)
@@ -191,7 +192,7 @@ class Reader(SiteReader):
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
     ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """A submission and those of `streams` that it has, by name; None if there is none such."""
+        """A submission with those of `streams` that exist, by name; None for no such submission."""
         points = select_points(self._connection, benchmark, submission, streams)
         return None if points is None else (points.submission, points.streams)
 
@@ -212,7 +213,7 @@ class Reader(SiteReader):
     def detection_payloads(
         self, benchmark: str, submission: str, start: int = 0, count: int | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Payload and digest of `count` batches, or all, from the one at `start` on.
+        """Payloads and digests of `count` batches, or of all, from index `start` on.
 
         Their order is that of streams and offsets.
         """
@@ -225,7 +226,7 @@ class Reader(SiteReader):
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
     ) -> list[FrameName]:
-        """Those of `frames` that are stored in any stream of the submission, in their order."""
+        """The `frames` that are stored in any stream of the submission, in their order."""
         joined = select(t.sequences.c.domain, t.sequences.c.sequence, t.sequences.c.id)
         query = self._of_submission(joined, benchmark, submission, t.sequences)
         ids = {
@@ -241,7 +242,7 @@ class Reader(SiteReader):
         return [frame for frame in frames if frame in stored]
 
     def frame_counts(self, benchmark: str, submission: str) -> dict[tuple[str, str], int]:
-        """Stored frames of each sequence, by domain and name, of which there are any."""
+        """Number of stored frames of each sequence with any, by domain and name."""
         c = t.sequences.c
         joined = select(c.domain, c.sequence, func.count()).join(
             t.frames, t.frames.c.sequence_id == c.id
@@ -270,7 +271,7 @@ class Reader(SiteReader):
         return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
 
     def score_bases(self, benchmark: str) -> list[ScoreBasis]:
-        """What the scores of a benchmark's submissions are under, each once."""
+        """The distinct bases of the scores of a benchmark's submissions."""
         c = t.scores.c
         joined = select(
             t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
@@ -281,7 +282,7 @@ class Reader(SiteReader):
     def scores_under(
         self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
     ) -> list[ScoreRecord]:
-        """The newest score of each submission that has one under all this, by submission."""
+        """The newest score of each submission under this basis, by submission."""
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
         return self._newest_scores(benchmark, evaluator, under)
@@ -291,7 +292,7 @@ class Reader(SiteReader):
         return self._newest_scores(benchmark, evaluator, t.scores.c.published)
 
     def failed_rescorings(self, benchmark: str) -> dict[str, str]:
-        """By submission what it could not be scored again under, in the caller's form."""
+        """The basis under which re-scoring a submission failed, by submission."""
         joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
             t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
         )
@@ -321,7 +322,7 @@ class Reader(SiteReader):
         return self._all(query, ScoreRecord)
 
     def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
-        """What was last released to each team, by team."""
+        """The last release to each team, by team."""
         query = (
             select(t.releases, t.benchmarks.c.benchmark)
             .join(t.benchmarks)
@@ -332,8 +333,8 @@ class Reader(SiteReader):
 
     def _stored_numbers(self, sequence_id: int, numbers: list[int]) -> list[int]:
         found: list[int] = []
-        for start in range(0, len(numbers), FRAMES_A_QUERY):
-            asked = numbers[start : start + FRAMES_A_QUERY]
+        for start in range(0, len(numbers), FRAMES_PER_QUERY):
+            asked = numbers[start : start + FRAMES_PER_QUERY]
             query = select(t.frames.c.frame).where(
                 t.frames.c.sequence_id == sequence_id, t.frames.c.frame.in_(asked)
             )
@@ -367,5 +368,5 @@ class Reader(SiteReader):
 
 def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
     rest = iter(names)
-    while chunk := list(islice(rest, NAMES_A_QUERY)):
+    while chunk := list(islice(rest, NAMES_PER_QUERY)):
         yield chunk

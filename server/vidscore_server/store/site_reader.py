@@ -1,4 +1,4 @@
-"""Reading what belongs to the whole site: tokens, operations, the audit record, leases."""
+"""Queries for what belongs to the whole site: tokens, operations, the audit record, leases."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from vidscore_server.store.records import (
 from vidscore_server.store.tables import RecordType, from_microseconds, from_row, to_microseconds
 
 PAYLOADS_AT_ONCE = 4
-"""Payloads that are fetched together; each may be as large as a message."""
+"""Payloads per fetch; each may be as large as a message."""
 
 
 class SiteReader:
     """One consistent state of the store: the part that belongs to no benchmark.
 
     Args:
-        connection: Its transaction decides what is seen.
+        connection: Connection whose transaction defines the state.
     """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def secret(self) -> bytes:
-        """The site's secret, 32 random bytes made with the store; keys digests that leave."""
+        """The site's secret, 32 random bytes made with the store: the key of published digests."""
         query = select(t.site.c.value).where(t.site.c.name == t.SECRET)
         return bytes(self._connection.execute(query).scalar_one())
 
     def serving(self) -> ServingRecord | None:
-        """How long the site has served without a break; None where it never did."""
+        """Since when the site has served without a break; None if it never has."""
         query = select(t.site.c.value).where(t.site.c.name == t.SERVING)
         found = self._connection.execute(query).scalar()
         return None if found is None else ServingRecord(*map(from_microseconds, json.loads(found)))
@@ -52,12 +52,12 @@ class SiteReader:
     def time(self) -> datetime:
         """The time by the store's clock, the same for all servers."""
         if self._connection.dialect.name != "postgresql":
-            return utc_now()  # one process owns it, so its clock is the store's
+            return utc_now()  # one process owns the file, so its clock is the store's
         now: datetime = self._connection.execute(select(func.clock_timestamp())).scalar_one()
         return now.astimezone(UTC)
 
     def leases(self) -> list[LeaseRecord]:
-        """Leases that hold now, by their work."""
+        """Present leases, by their work."""
         c = t.leases.c
         query = select(t.leases).where(c.end_time > to_microseconds(self.time())).order_by(c.work)
         return self._all(query, LeaseRecord)
@@ -81,7 +81,7 @@ class SiteReader:
         return self._one(query, OperationRecord)
 
     def operations(self, after: str, limit: int) -> list[OperationRecord]:
-        """Operations whose names come after `after`, by name."""
+        """Operations with names after `after`, by name."""
         name = t.operations.c.operation
         query = select(t.operations).where(name > after).order_by(name).limit(limit)
         return self._all(query, OperationRecord)
@@ -95,12 +95,12 @@ class SiteReader:
     def audit_records(
         self, before: int | None, limit: int, wanted: AuditFilter = AuditFilter()
     ) -> list[AuditRecord]:
-        """Audit records with numbers below `before` (None: all), newest first, as far as wanted."""
+        """Matching audit records with numbers below `before` (None: all), newest first."""
         query = select(t.audit).order_by(t.audit.c.number.desc()).limit(limit)
         return self._all(query.where(*_audit_conditions(before, wanted)), AuditRecord)
 
     def response(self, caller: str, request_id: str) -> tuple[str, bytes] | None:
-        """Digest of a request and the response that it was given."""
+        """Digest of a request, and the response to it."""
         query = select(t.responses.c.digest, t.responses.c.response).where(
             t.responses.c.caller == caller, t.responses.c.request_id == request_id
         )
@@ -108,21 +108,21 @@ class SiteReader:
         return None if row is None else (row[0], bytes(row[1]))
 
     def size_bytes(self) -> int:
-        """Bytes that the store takes."""
+        """Size of the database."""
         return dump.size_bytes(self._connection)
 
     def schema(self) -> str:
-        """Revision of the tables; rows fit a store of the same one."""
+        """Revision of the tables; rows fit a store of the same revision."""
         return schema_of(self._connection) or ""
 
     def is_empty(self) -> bool:
-        """Whether nothing was ever kept but the site's secret."""
+        """Whether the store has nothing but the site's secret."""
         return dump.is_empty(self._connection)
 
     def dump(self, benchmark: str | None) -> Iterator[Row]:
-        """Every row, or those of one benchmark, in an order in which they can be loaded.
+        """Every row, or those of one benchmark, parents first.
 
-        Leases are none of them: they hold only here.
+        Leases are left out: they are valid only here.
         """
         return dump.dump_rows(self._connection, benchmark)
 
@@ -134,7 +134,7 @@ class SiteReader:
         return [from_row(record, row) for row in self._connection.execute(query).mappings()]
 
     def _streamed(self, query: Select[Any]) -> Iterator[Any]:
-        """Rows as they come, so that a submission of gigabytes is never in memory at once."""
+        """Rows as they are fetched: a submission may have gigabytes."""
         options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
         return iter(self._connection.execute(options))
 

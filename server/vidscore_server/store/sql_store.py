@@ -56,7 +56,7 @@ from vidscore_server.store.transaction import Transaction
 _FULL = ("database or disk is full", "No space left")
 _DISK_FULL = "53100"
 _BUSY = frozenset({"40001", "40P01", "53300", "55P03", "57014"})
-"""SQLSTATEs of PostgreSQL that go with time: locks, deadlocks, timeouts, too many connections."""
+"""Transient SQLSTATEs of PostgreSQL: locks, deadlocks, timeouts, too many connections."""
 
 GONE = "the database does not answer at the moment: try again"
 BUSY = "the database was too busy to answer in time: try again"
@@ -66,30 +66,30 @@ Result = TypeVar("Result")
 
 MAXIMUM_WAITING_COMMANDS = 10_000
 MAXIMUM_GROUP = 1_000
-"""Commands of one commit: more would make the first of them wait without need."""
+"""Commands per commit: more would delay the first of them."""
 
 READERS_TIMEOUT_S = 30
-"""How long a closing store waits for readers: those of a cancelled call go on in their threads."""
+"""Longest wait of `close` for readers: those of a cancelled call go on in their threads."""
 
 Lock = Callable[[Connection, Collection[SubmissionKey] | None], None]
-"""Keeps other servers off some submissions until the commit; off everything where it is None."""
+"""Locks some submissions against other servers until the commit; everything for None."""
 
 _STOP = None
 
 
 def lock_nothing(_: Connection, __: Collection[SubmissionKey] | None) -> None:
-    """Lock nothing: there is no other server."""
+    """Lock nothing: no other server uses the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How a database is used, and whether other servers use it, too.
+    """How a database is read and locked.
 
     Attributes:
-        lock: Keeps other servers off.
-        readers: Connections for reading.
-        maximum_group: Commands of one commit, at most.
-        shared: Whether there may be other servers.
+        lock: Locks submissions against other servers.
+        readers: Engine for reading.
+        maximum_group: Most commands per commit.
+        shared: Whether other servers may use the database.
     """
 
     lock: Lock
@@ -109,11 +109,11 @@ class SqlStore:
     """A store over a database that SQLAlchemy supports; the module says what it promises.
 
     Args:
-        engine: The database, its schema up to date; its transactions write.
-        sharing: How it is used, and whether by other servers, too.
-        release: Called once when the store is closed, to let go of what guards it.
-        check: Called after each commit, before it is told: raises `StoreLostError` where what
-            was committed is nowhere that a restart would look.
+        engine: Engine for writing, with the schema up to date.
+        sharing: How the database is read and locked.
+        release: Called once, after the store was closed.
+        check: Called after each commit and before it is acknowledged; raises `StoreLostError` if a
+            restart would not find what was committed.
 
     Attributes:
         observer: Called with the future of each command that is queued.
@@ -130,7 +130,7 @@ class SqlStore:
         self._sharing = sharing
         self._engine = engine
         self._check = check
-        # SQLAlchemy lets the driver's own errors through where it prepares a connection.
+        # SQLAlchemy does not wrap the driver's errors while it prepares a connection.
         self._failures = (SQLAlchemyError, engine.dialect.loaded_dbapi.Error)
         self._release = release
         self._queue: queue.Queue[_Queued | None] = queue.Queue(MAXIMUM_WAITING_COMMANDS)
@@ -144,7 +144,7 @@ class SqlStore:
 
     @property
     def shared(self) -> bool:
-        """Whether other servers may write to it, too."""
+        """Whether other servers may write to it."""
         return self._sharing.shared
 
     @property
@@ -161,7 +161,7 @@ class SqlStore:
 
         Args:
             command: The command.
-            about: Submissions beyond which it touches nothing; None where it may touch anything.
+            about: The only submissions that it touches; None if it may touch anything.
 
         Raises:
             StoreError: If the store is closed or lost, or too many commands wait.
@@ -203,7 +203,7 @@ class SqlStore:
                 self._read_ended.notify_all()
 
     def close(self) -> None:
-        """Run what is queued, let readers end, let go of the store; closing again does nothing."""
+        """Run queued commands, wait for readers and release the store; idempotent."""
         with self._lock:
             if self._closed:
                 return
@@ -212,7 +212,7 @@ class SqlStore:
             self._queue.put(_STOP)
         self._writer.join()
         with self._lock:
-            # A reader that outlived its call still has a connection, which nobody would close.
+            # A reader that outlives its call still holds a connection.
             self._read_ended.wait_for(lambda: not self._reading, READERS_TIMEOUT_S)
         self._engine.dispose()
         self._sharing.readers.dispose()
@@ -226,11 +226,11 @@ class SqlStore:
                 group, running = self._next_group()
                 if group:
                     self._commit(group)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for this thread must learn it
+        except BaseException as error:  # noqa: BLE001 - fails every waiting command
             self._lose(error, group)
 
     def _lose(self, error: BaseException, group: list[_Queued]) -> None:
-        """End the writing for good: fail the group and all that waits, and take no more."""
+        """Stop writing for good: fail the group and all queued commands, and take no more."""
         reason = error
         if not isinstance(reason, StoreLostError):
             reason = StoreLostError(f"the store's writer has ended: {type(error).__name__}")
@@ -249,7 +249,7 @@ class SqlStore:
                 waiting.future.set_exception(reason)
 
     def _next_group(self) -> tuple[list[_Queued], bool]:
-        """Wait for a command and take all that wait with it; tells whether more may come."""
+        """Wait for a command and take all queued ones; also returns whether more may follow."""
         group: list[_Queued] = []
         waiting = self._queue.get()
         while waiting is not _STOP:
@@ -280,7 +280,7 @@ class SqlStore:
                 failpoint("before_commit")
             failpoint("after_commit")
             self._check()
-        except Exception as error:  # noqa: BLE001 - the next group may go well, whatever this one met
+        except Exception as error:  # noqa: BLE001 - the next group may succeed
             failure = self._failure(error)
             lost = failure if isinstance(failure, StoreLostError) else None
             outcomes = [(queued.future, None, failure) for queued in group]
@@ -293,17 +293,17 @@ class SqlStore:
             raise lost
 
     def _failure(self, error: Exception) -> StoreError:
-        """What a group is told that could not be committed."""
+        """The error of a group whose commit failed."""
         if isinstance(error, StoreError):
             return error
         if isinstance(error, (*self._failures, OSError)):
             return _store_error(error)
         log(logging.ERROR, "commit failed", places=places_of(error))
-        return StoreError(f"the store made a mistake ({type(error).__name__}): try again")
+        return StoreError(f"unexpected error in the store ({type(error).__name__}): try again")
 
 
 def _all_about(group: list[_Queued]) -> Collection[SubmissionKey] | None:
-    """Submissions beyond which a group touches nothing; None where it may touch anything."""
+    """The only submissions that a group touches; None if it may touch anything."""
     about: set[SubmissionKey] = set()
     for queued in group:
         if queued.about is None:
@@ -330,12 +330,12 @@ def _run(
 
 
 def _is_lost(error: Exception) -> bool:
-    """Whether the connection, and with it a whole group of commands, is gone."""
+    """Whether the connection is gone, and with it the whole group of commands."""
     return isinstance(error, exc.DBAPIError) and (error.connection_invalidated or _is_full(error))
 
 
 def _store_error(error: BaseException) -> StoreError:
-    """What a failure of the database, or of the disk below it, is to whoever asked."""
+    """A failure of the database or its disk as a `StoreError`, which never quotes stored data."""
     original = error.orig if isinstance(error, exc.DBAPIError) else error
     found = _classified(error, original)
     log(logging.WARNING, "database failed", reason=str(found), state=_state(original))
@@ -365,6 +365,6 @@ def _is_full(error: BaseException) -> bool:
 
 
 def _state(original: Any) -> str | None:
-    """PostgreSQL's code of what has happened, where it said one."""
+    """PostgreSQL's SQLSTATE; None if there is none."""
     state: str | None = getattr(original, "sqlstate", None)
     return state

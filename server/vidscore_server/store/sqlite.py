@@ -1,12 +1,12 @@
 """SQLite: one file, owned by one process, every commit on the disk before it counts.
 
 WAL lets readers go on beside the writer; full synchronisation makes a commit outlive a power cut.
-Network file systems cannot promise either, so they are refused, as far as they can be told.
+Network file systems cannot promise either, so known ones are refused.
 
-One process owns the file, because only one may lease work and bring the schema up to date. Another
-one on the same machine may still read and write beside it, as `vidscore init` does: whoever writes
-asks SQLite for the right to before it reads anything, so each waits for the other's commit, and
-neither decides by a state that the other has changed meanwhile.
+One process owns the file, because only one may lease work and migrate the schema. Another one on
+the same machine may still read and write beside it, as `vidscore init` does: a writing transaction
+takes SQLite's write lock before it reads, so neither decides by a state that the other has changed
+meanwhile.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from vidscore_server.store.tables import leases
 BUSY_TIMEOUT_MS = 10_000
 
 WAL_BYTES = 16 << 20
-"""What the log of the newest commits is cut to once they stand in the file itself.
+"""Size to which the write-ahead log is truncated after a checkpoint.
 
-SQLite moves them there about every 4 MB, and would leave the log as large as it ever was.
+SQLite checkpoints about every 4 MB, and would leave the log at its largest size.
 """
 
 NETWORK_FILE_SYSTEMS = frozenset(
@@ -53,7 +53,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 )  # fmt: skip
 
 _WRITES = "vidscore_writes"
-"""Option of connections whose transactions write."""
+"""Execution option of connections whose transactions write."""
 
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
@@ -67,12 +67,12 @@ _PRAGMAS = (
 def open_sqlite_store(
     path: Path, mounts: Path = Path("/proc/mounts"), *, must_exist: bool = False
 ) -> SqlStore:
-    """Open a store in a file, made where it is not there, and bring its schema up to date.
+    """Open a store in a file, created if it is missing, and migrate its schema.
 
     Args:
         path: The file; its folder must be there.
         mounts: The system's table of mounted file systems.
-        must_exist: Whether a file that is not there, or holds no store, is refused.
+        must_exist: Whether a missing or empty file is an error.
 
     Raises:
         StoreMissingError: If it was to exist and does not.
@@ -92,7 +92,7 @@ def open_sqlite_store(
 
 
 def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
-    """Open a store that another process owns, to add to it; leases and schema stay the owner's.
+    """Open a store that another process owns; leases and schema remain the owner's.
 
     Args:
         path: The file.
@@ -118,7 +118,7 @@ def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSt
 def _open(path: Path, *, must_exist: bool) -> SqlStore:
     release = _lock(path)
     try:
-        # Made before SQLite does, so that nobody else can read it at any time.
+        # Created before SQLite does it, so that it is never readable for others.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         engine = _engine(path)
         try:
@@ -126,7 +126,7 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
                 if must_exist and schema_of(connection) is None:
                     raise StoreMissingError.at(str(path))
                 upgrade(connection)
-                # Nobody else works here any more: what is leased is to be taken up again.
+                # This process is the only owner: old leases belong to dead servers.
                 connection.execute(delete(leases))
         except BaseException:
             engine.dispose()
@@ -147,14 +147,14 @@ def _store(
 
 
 def _writing(engine: Engine) -> Engine:
-    """The same engine, with transactions that wait for the right to write before they begin."""
+    """The same engine, with transactions that take the write lock when they begin."""
     return engine.execution_options(**{_WRITES: True})
 
 
 def _presence(path: Path) -> Callable[[], None]:
-    """A check that the file, and the log of its newest commits beside it, are still in place.
+    """A check that the file and its write-ahead log still exist under their names.
 
-    An open file outlives its name: without a look, frames would be acknowledged into nothing.
+    An open file outlives its name: frames would be acknowledged into a deleted file.
     """
     log = Path(f"{path}-wal")
     opened = path.stat()
@@ -175,7 +175,7 @@ def _presence(path: Path) -> Callable[[], None]:
 
 def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:
     reason = error.strerror if isinstance(error, OSError) else error.orig
-    # SQLite says "I/O error" where there is no room for the memory that its readers share.
+    # SQLite reports an I/O error if there is no room for its shared-memory file.
     free = os.statvfs(path.parent).f_bavail
     hint = "" if free else "; the disk is full: make room, then try again"
     return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
@@ -186,7 +186,7 @@ def _engine(path: Path) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: object) -> None:
-        # The driver would begin transactions late and end them at savepoints; we do it ourselves.
+        # The driver would begin transactions late and end them at savepoints: control them here.
         connection.isolation_level = None
         for pragma in _PRAGMAS:
             connection.execute(pragma)
@@ -200,7 +200,7 @@ def _engine(path: Path) -> Engine:
 
 
 def _lock(path: Path) -> Callable[[], None]:
-    """Own the store; gives what lets go of it. The lock ends with the process, however it ends."""
+    """Lock the store's file; returns the release. The lock ends with the process in any case."""
     lock_path = path.with_name(path.name + ".lock")
     descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
@@ -228,19 +228,16 @@ def _refuse_network(path: Path, mounts: Path) -> None:
         )
 
 
-# --- Look at a store's file without changing it, whether a server owns it or not.
-
-
 @dataclass(frozen=True)
 class StoreState:
-    """What a store's file looks like.
+    """The state of a store's file.
 
     Attributes:
         schema: Revision of its tables.
-        newest_schema: Revision that this version of vidscore brings them to.
-        size_bytes: Bytes that it takes.
-        fault: What SQLite finds wrong in it; empty for nothing.
-        newer: Whether a newer version of vidscore has written it, which this one cannot serve.
+        newest_schema: Newest revision that this version of vidscore knows.
+        size_bytes: Size of the database.
+        fault: The first fault that SQLite's integrity check finds; empty for none.
+        newer: Whether a newer version of vidscore has written it, so that this one cannot serve it.
     """
 
     schema: str
@@ -251,10 +248,10 @@ class StoreState:
 
 
 def inspect_store(path: Path) -> StoreState:
-    """Look at a store.
+    """Inspect a store's file read-only, whether a server owns it or not.
 
     Raises:
-        StoreError: If it is none, or cannot be read.
+        StoreError: If it is no store, or cannot be read.
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")

@@ -1,7 +1,7 @@
-"""Tables of the SQL store: the newest schema, which the migrations lead to.
+"""Tables in their newest schema, which the migrations lead to, and records as their rows.
 
 Benchmarks, submissions and streams have numbers as keys, so that the large tables stay narrow.
-Times are microseconds since 1970 in UTC: whole numbers order and compare alike everywhere.
+Times are integers, microseconds since 1970 in UTC: they compare alike in every database.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ metadata = MetaData(
     }
 )
 
-# SQLite numbers rows by itself only where the key is exactly INTEGER.
+# SQLite numbers rows only if the key is exactly INTEGER.
 _Key = BigInteger().with_variant(Integer, "sqlite")
 _Time = BigInteger
-# Names order by their characters' numbers on every database, whatever its language is.
+# Names are ordered by code points, whatever the database's locale.
 _Name = String().with_variant(String(collation="C"), "postgresql")
 
 
@@ -252,8 +252,6 @@ leases = Table(
 )
 
 
-# --- Records as rows and back.
-
 RecordType = TypeVar("RecordType")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -262,7 +260,7 @@ _ENUMERATIONS = {"state": SubmissionState, "role": Role}
 
 
 def to_row(record: Any) -> dict[str, Any]:
-    """Column values of a record; times become whole microseconds."""
+    """Column values of a record; times become integers."""
     return {name: _to_column(getattr(record, name)) for name in _names_of(type(record))}
 
 
@@ -270,9 +268,9 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
     """Build a record from a row.
 
     Args:
-        record: Its class.
-        row: Columns by name; those that the record has no field for are passed over.
-        given: Fields that the row does not have.
+        record: Class of the record.
+        row: Columns by name; further ones are ignored.
+        given: Fields that are no columns.
     """
     names = _names_of(record)
     values = {name: _from_column(name, row[name]) for name in names if name not in given}
@@ -280,12 +278,12 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
 
 
 def from_microseconds(microseconds: int) -> datetime:
-    """The time, in UTC."""
+    """A time in UTC."""
     return _EPOCH + microseconds * _MICROSECOND
 
 
 def to_microseconds(time: datetime) -> int:
-    """Whole microseconds since 1970, UTC."""
+    """Microseconds since 1970 in UTC, an integer."""
     return (time - _EPOCH) // _MICROSECOND
 
 

@@ -1,4 +1,4 @@
-"""Writing; what is written is seen by the transaction's own reads."""
+"""Statements that write; a transaction reads its own writes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ from vidscore_server.store.records import (
 from vidscore_server.store.tables import from_row, to_microseconds, to_row
 
 FRAMES_PER_BATCH = 64
-"""Rows of frames that count as much as a batch, which has a payload."""
+"""Frame rows that take about as long to delete as a batch with its payload."""
 
 PAYLOADS_PER_STATEMENT = 16
-"""Truth batches that are inserted at a time, so that a large upload is never in memory at once."""
+"""Truth batches of one insertion: a large upload must not be in memory at once."""
 
 
 class Transaction(Reader):
@@ -53,13 +53,12 @@ class Transaction(Reader):
     """
 
     def __init__(self, connection: Connection) -> None:
-        """Write over a connection, within its transaction."""
         super().__init__(connection)
         self._ids: dict[tuple[str, str], int] = {}
         self._stream_ids: dict[tuple[str, str, str], int] = {}
 
     def put_serving(self, record: ServingRecord) -> None:
-        """Note that the site serves, in the place of what was noted before."""
+        """Store the site's heartbeat."""
         times = (record.quiet_from, record.beat_time)
         value = json.dumps([to_microseconds(time) for time in times]).encode()
         kept = t.site.c.name == t.SERVING
@@ -72,7 +71,7 @@ class Transaction(Reader):
         self._insert(t.benchmarks, to_row(record), f"benchmark {record.benchmark}")
 
     def update_benchmark(self, record: BenchmarkRecord) -> None:
-        """Put a benchmark's record in the place of the one of the same name."""
+        """Replace the record of a benchmark."""
         key = t.benchmarks.c.benchmark == record.benchmark
         self._update(t.benchmarks, key, to_row(record), f"benchmark {record.benchmark}")
 
@@ -100,7 +99,7 @@ class Transaction(Reader):
         self._insert(t.submissions, row, f"submission {record.submission}")
 
     def update_submission(self, record: SubmissionRecord) -> None:
-        """Put a submission's record in the place of the one of the same name."""
+        """Replace the record of a submission."""
         number = self._submission_id(record.benchmark, record.submission)
         update_submission(self._connection, number, record)
 
@@ -112,12 +111,12 @@ class Transaction(Reader):
         self._ids.pop((benchmark, submission), None)
 
     def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
-        """Delete so many of a submission's batches, then its frames, some at a time.
+        """Delete up to `batches` of a submission's batches, or then some of its frames.
 
         Its record and streams stay; `byte_count` is 0 once nothing is left.
 
         Returns:
-            Whether something is left.
+            Whether anything may be left.
         """
         number = self._submission_id(benchmark, submission)
         if _delete_some(self._connection, number, batches):
@@ -127,7 +126,7 @@ class Transaction(Reader):
         return False
 
     def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
-        """Open a stream, made where it is not there, under the next epoch (the first is 1)."""
+        """Open a stream under its next epoch (the first is 1), and create it if it is new."""
         submission_id = self._submission_id(benchmark, submission)
         key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == stream)
         raised = update(t.streams).where(key).values(epoch=t.streams.c.epoch + 1)
@@ -143,7 +142,7 @@ class Transaction(Reader):
         submission: str,
         batches: Sequence[tuple[BatchRecord, FrameNumbers]],
     ) -> None:
-        """Add batches with their frames at the ends of their streams and move the streams' offsets.
+        """Append batches with their frames to their streams, and advance the streams' offsets.
 
         The submission's `frame_count` and `activity_time` are the caller's to update.
 
@@ -157,7 +156,7 @@ class Transaction(Reader):
         insert_frames(self._connection, number, [frames for _, frames in batches])
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
-        """Add a score under the submission's next number, which the returned record has."""
+        """Add a score under the submission's next number; returns the record with it."""
         row = to_row(record)
         submission_id = self._submission_id(row.pop("benchmark"), row.pop("submission"))
         newest = select(func.max(t.scores.c.number)).where(
@@ -169,27 +168,27 @@ class Transaction(Reader):
         return replace(record, number=number)
 
     def publish_score(self, record: ScoreRecord) -> None:
-        """Note what a score releases, and that it is published; all else of it stays."""
+        """Mark a score as published, with what it releases."""
         submission_id = self._submission_id(record.benchmark, record.submission)
         key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
         row = {"released": record.released, "published": True}
         self._update(t.scores, key, row, f"score {record.number}")
 
     def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
-        """Note what a submission could not be scored again under, in the place of what was."""
+        """Store the basis under which re-scoring a submission failed."""
         row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}
         old = t.failed_rescorings.c.submission_id == row["submission_id"]
         self._connection.execute(delete(t.failed_rescorings).where(old))
         self._insert(t.failed_rescorings, row, "failed re-scoring")
 
     def delete_releases(self, benchmark: str, evaluator: str) -> None:
-        """Forget what was released of an evaluator to any team."""
+        """Delete the releases of an evaluator to all teams."""
         benchmark_id = self._benchmark_id(benchmark)
         old = (t.releases.c.benchmark_id == benchmark_id) & (t.releases.c.evaluator == evaluator)
         self._connection.execute(delete(t.releases).where(old))
 
     def put_release(self, record: ReleaseRecord) -> None:
-        """Note what was released to a team, in the place of what was before."""
+        """Replace the last release to a team."""
         row = to_row(record)
         benchmark_id = self._benchmark_id(row.pop("benchmark"))
         old = (
@@ -205,7 +204,7 @@ class Transaction(Reader):
         self._insert(t.tokens, to_row(record), f"token {record.token}")
 
     def update_token(self, record: TokenRecord) -> None:
-        """Put a token's record in the place of the one of the same name."""
+        """Replace the record of a token."""
         key = t.tokens.c.token == record.token
         self._update(t.tokens, key, to_row(record), f"token {record.token}")
 
@@ -214,7 +213,7 @@ class Transaction(Reader):
         self._insert(t.operations, to_row(record), f"operation {record.operation}")
 
     def update_operation(self, record: OperationRecord) -> None:
-        """Put an operation's record in the place of the one of the same name."""
+        """Replace the record of an operation."""
         key = t.operations.c.operation == record.operation
         self._update(t.operations, key, to_row(record), f"operation {record.operation}")
 
@@ -224,7 +223,7 @@ class Transaction(Reader):
         self._delete(t.operations, key, f"operation {operation}")
 
     def append_audit(self, record: AuditRecord) -> None:
-        """Add to the audit record; nothing there is ever changed or deleted."""
+        """Add to the audit record, of which nothing is ever changed or deleted."""
         row = to_row(record)
         del row["number"]
         self._connection.execute(insert(t.audit).values(row))
@@ -232,7 +231,7 @@ class Transaction(Reader):
     def put_response(
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
     ) -> None:
-        """Keep the response to a request, so that the same request gets the same answer."""
+        """Keep the response to a request, so that a retry gets the same one."""
         row = {
             "caller": caller,
             "request_id": request_id,
@@ -243,16 +242,16 @@ class Transaction(Reader):
         self._insert(t.responses, row, f"request {request_id}")
 
     def load(self, rows: Iterable[Row]) -> None:
-        """Add rows as `dump` gives them; the site's secret takes the place of the one here.
+        """Add rows as `dump` returns them; the site's secret is replaced by theirs.
 
         Raises:
-            InputError: If a row does not fit its table, or belongs to none that came before it.
+            InputError: If a row does not fit its table, or precedes its parent.
             AlreadyExistsError: If a row is there already.
         """
         load_rows(self._connection, rows)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
-        """Lease work from now on for some time, or prolong a lease; False where another has it."""
+        """Take or prolong a lease; returns False if another owner has it."""
         now, c = self.time(), t.leases.c
         held_by_another = (
             (c.work == work) & (c.owner != owner) & (c.end_time > to_microseconds(now))
@@ -265,13 +264,13 @@ class Transaction(Reader):
         return True
 
     def end_lease(self, work: str, owner: str) -> bool:
-        """End a lease; False where the owner did not have it any more."""
+        """End a lease; returns False if the owner no longer had it."""
         now, c = to_microseconds(self.time()), t.leases.c
         held = (c.work == work) & (c.owner == owner) & (c.end_time > now)
         return self._connection.execute(delete(t.leases).where(held)).rowcount > 0
 
     def purge(self, before: datetime) -> None:
-        """Delete responses that were given before some time, and leases that have ended."""
+        """Delete responses from before a time, and leases that have ended."""
         ended = t.leases.c.end_time <= to_microseconds(self.time())
         self._connection.execute(delete(t.leases).where(ended))
         given = t.responses.c.time < to_microseconds(before)
@@ -280,7 +279,7 @@ class Transaction(Reader):
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
     ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """A submission and those of `streams` that it has, by name; None if there is none such."""
+        """As in `Reader`; row numbers are kept for the writes that follow."""
         points = select_points(self._connection, benchmark, submission, streams)
         if points is None:
             return None

@@ -1,4 +1,4 @@
-"""Steps from each schema to the next; they only go forward."""
+"""Migrations of the schema, forward only."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ from sqlalchemy import Connection, insert, select
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.tables import SECRET, site
 
-# --- Bring a database's schema up to date.
-
 SECRET_BYTES = 32
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Migrate forward, and make the site's secret where there is none.
+    """Migrate forward, and make the site's secret if there is none.
 
     Args:
         connection: The database, in a transaction.
-        revision: Where to; tests stop on the way.
+        revision: Target revision; tests stop earlier.
 
     Raises:
         StoreError: If the database was written by a newer version of vidscore.
@@ -46,7 +44,7 @@ def migration_config(connection: Connection) -> Config:
 
 
 def schema_of(connection: Connection) -> str | None:
-    """Revision of a database's schema; None where there is none yet."""
+    """Revision of a database's schema; None if it has none yet."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -56,7 +54,7 @@ def revisions(config: Config) -> list[Script]:
 
 
 def refuse_other_schema(connection: Connection) -> None:
-    """Leave a database alone whose schema is not this version's.
+    """Check that the schema is this version's.
 
     Raises:
         StoreError: If it is not.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from vidscore_server.store.failpoints import clock_shift_s
+from vidscore_server.failpoints import clock_shift_s
 
 
 def utc_now() -> datetime:

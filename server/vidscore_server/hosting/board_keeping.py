@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from vidscore_server.errors import NotFoundError, RescoringRunsError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.basis import Basis, BoardState, board_state, wanted_basis
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.board_changes import changes, shown_standing
@@ -27,7 +28,6 @@ from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
-from vidscore_server.store.failpoints import failpoint
 
 Version = tuple[datetime, int]
 """When a benchmark was created, and the revision of its record."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.concurrency import offload
 from vidscore_server.errors import FrameExistsError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.appends import (
     Append,
@@ -33,7 +34,6 @@ from vidscore_server.hosting.room import Place, Room
 from vidscore_server.hosting.site import Site
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import AlreadyExistsError
-from vidscore_server.store.failpoints import failpoint
 from vidscore_server.store.records import SubmissionRecord
 
 MAXIMUM_GROUP = 1_000

@@ -31,7 +31,7 @@ from vidscore_client import (
     SubmissionStream,
     connect,
 )
-from vidscore_server.store import failpoints
+from vidscore_server import failpoints
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.sqlite import open_sqlite_store
 

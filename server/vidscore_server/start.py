@@ -17,16 +17,16 @@ from vidscore_server.store import SqlStore, open_store
 from vidscore_server.workers import WorkerPool
 
 GARBAGE_THRESHOLD = 20_000
-"""Objects after which cyclic garbage is looked for: a thousand batches that wait are more than
-Python's own 700, and would be gone through again and again."""
+"""Allocations before a garbage collection: Python's default of 700 would collect again and again
+while a thousand batches are pending."""
 
 SWITCH_INTERVAL_S = 0.001
-"""Time after which a thread lets the event loop go on; Python's own 5 ms a thread add up."""
+"""Time after which a thread yields the GIL to the event loop; Python's default is 5 ms."""
 
-LARGE_BYTES = 1 << 18
-"""Pieces from which on memory comes from the system, and goes back to it, alone."""
+MMAP_THRESHOLD_BYTES = 1 << 18
+"""Allocations of this size are mapped, and go back to the system when they are freed."""
 
-HEAPS = 2
+MAX_ARENAS = 2
 
 # Of <malloc.h>.
 _M_TRIM_THRESHOLD = -1
@@ -120,6 +120,6 @@ def tune_malloc() -> None:
     """
     tune = getattr(ctypes.CDLL(None), "mallopt", None)
     if tune is not None:
-        tune(_M_MMAP_THRESHOLD, LARGE_BYTES)
-        tune(_M_TRIM_THRESHOLD, LARGE_BYTES)
-        tune(_M_ARENA_MAX, HEAPS)
+        tune(_M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES)
+        tune(_M_TRIM_THRESHOLD, MMAP_THRESHOLD_BYTES)
+        tune(_M_ARENA_MAX, MAX_ARENAS)

@@ -1,4 +1,4 @@
-"""Run by alembic: migrate over the connection that `vidscore_server.store.sql.migrating` gives."""
+"""Run by alembic: migrate over the connection that `vidscore_server.store.migrations` passes."""
 
 from __future__ import annotations
 

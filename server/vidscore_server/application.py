@@ -1,24 +1,17 @@
-"""The server as a whole: from settings to a process that listens, drains and ends."""
+"""One listening server: its services, its address, how it starts and drains."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
-import signal
-import sys
-from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import grpc
-from google.longrunning import operations_pb2, operations_pb2_grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from vidscore.v1 import (
-    access_service_pb2,
-    access_service_pb2_grpc,
-    benchmark_service_pb2,
-    benchmark_service_pb2_grpc,
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
     ranking_service_pb2,
@@ -27,38 +20,28 @@ from vidscore.v1 import (
     scoring_service_pb2_grpc,
     server_service_pb2,
     server_service_pb2_grpc,
-    submission_service_pb2,
-    submission_service_pb2_grpc,
-    trust_service_pb2,
-    trust_service_pb2_grpc,
 )
+from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
+from vidscore_server.clock import utc_now
 from vidscore_server.errors import ListenError
-from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.site import Clock, open_site
-from vidscore_server.logs import configure_logging, log, places_of
-from vidscore_server.memory import give_memory_back
-from vidscore_server.metrics.endpoint import MetricsEndpoint
-from vidscore_server.metrics.metrics import Metrics
+from vidscore_server.logs import log, places_of
+from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.access_service import AccessService
-from vidscore_server.services.benchmark_service import BenchmarkService
 from vidscore_server.services.evaluator_service import EvaluatorService
 from vidscore_server.services.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
 from vidscore_server.services.open_calls import OpenCalls
-from vidscore_server.services.operations_service import OperationsService
 from vidscore_server.services.ranking_service import RankingService
 from vidscore_server.services.scoring_service import ScoringService
 from vidscore_server.services.server_service import ServerService
-from vidscore_server.services.submission_service import SubmissionService
-from vidscore_server.services.trust_service import TrustService
-from vidscore_server.settings import ListenAddress, Settings
-from vidscore_server.store.contract import Store
-from vidscore_server.store.failpoints import utc_now
-from vidscore_server.store.opening import open_store
-from vidscore_server.tls import server_credentials
+from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.store import SqlStore
 from vidscore_server.workers import WorkerPool
+
+if TYPE_CHECKING:
+    from vidscore_server.hosting.hosting import Hosting
+    from vidscore_server.hosting.site import Clock
 
 SERVICES = (
     evaluator_service_pb2.DESCRIPTOR.services_by_name["EvaluatorService"].full_name,
@@ -67,31 +50,14 @@ SERVICES = (
     server_service_pb2.DESCRIPTOR.services_by_name["ServerService"].full_name,
 )
 
-HOSTED_SERVICES = (
-    benchmark_service_pb2.DESCRIPTOR.services_by_name["BenchmarkService"].full_name,
-    submission_service_pb2.DESCRIPTOR.services_by_name["SubmissionService"].full_name,
-    access_service_pb2.DESCRIPTOR.services_by_name["AccessService"].full_name,
-    trust_service_pb2.DESCRIPTOR.services_by_name["TrustService"].full_name,
-    operations_pb2.DESCRIPTOR.services_by_name["Operations"].full_name,
-)
-
 SHORTEST_PING_INTERVAL_MS = 5_000
-"""How often a client may ask over a quiet connection whether it is still there."""
+"""Shortest interval between a client's pings over an idle connection."""
 
 HANDSHAKE_TIMEOUT_S = 20
-"""Time that a new connection has to say what it is."""
-
-GARBAGE_THRESHOLD = 20_000
-"""Objects after which cyclic garbage is looked for: a thousand batches that wait are more than
-Python's own 700, and would be gone through again and again."""
-
-SWITCH_INTERVAL_S = 0.001
-"""Time after which a thread lets the event loop go on; Python's own 5 ms a thread add up."""
+"""Time for a new connection to complete its handshake."""
 
 CLOSE_GRACE_S = 2.0
-"""Time that statuses have to reach their clients; health watches, which never end, use it up."""
-
-Ready = Callable[[ListenAddress], None]
+"""Time for statuses to reach their clients; health watches never end, so they use it up."""
 
 
 class ScoringServer:
@@ -99,28 +65,30 @@ class ScoringServer:
 
     Args:
         settings: Settings.
-        workers: Who tallies; they outlive the server.
-        store: What must not be lost, where benchmarks are hosted; it outlives the server.
-        clock: The time, for what is due some day; that of the store where none is given.
+        workers: Worker processes; they outlive the server.
+        store: The store of hosted benchmarks; it outlives the server.
+        clock: The time by which scheduled work is due; by default, that of the store.
 
     Attributes:
-        sessions: The runs that are open.
-        hosting: The hosted benchmarks; None where there is no store.
+        sessions: The open runs.
+        hosting: The hosted benchmarks; None without a store.
     """
 
     def __init__(
         self,
         settings: Settings,
         workers: WorkerPool,
-        store: Store | None = None,
+        store: SqlStore | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """Put the services together; call it where the event loop runs."""
+        """Assemble the services; the event loop must be running."""
         self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
         self._settings = settings
         self._clock = clock
         self._metrics = Metrics()
-        self._open_hosting(None if store is None else self._metrics.metered(store), workers)
+        if store is not None:
+            self._metrics.observe(store)
+        self._open_hosting(store, workers)
         self._metrics.watch(self.sessions, workers, self.hosting)
         self._shown_metrics: MetricsEndpoint | None = None
         self._health = health.aio.HealthServicer()
@@ -152,65 +120,62 @@ class ScoringServer:
     @property
     def services(self) -> tuple[str, ...]:
         """Full names of the services."""
-        return SERVICES if self.hosting is None else (*SERVICES, *HOSTED_SERVICES)
+        return (*SERVICES, *self._hosted_services)
 
-    def _open_hosting(self, store: Store | None, workers: WorkerPool) -> None:
+    def _open_hosting(self, store: SqlStore | None, workers: WorkerPool) -> None:
         settings = self._settings
-        site = None if store is None else open_site(store, settings, self._clock)
-        self.hosting = None if site is None else Hosting(site, workers)
+        clock = self._clock or utc_now
+        self.hosting: Hosting | None = None
+        if store is not None:
+            # Only here: a server without a store starts in half the time without these modules.
+            from vidscore_server.hosting.hosting import Hosting  # noqa: PLC0415 - see above
+            from vidscore_server.hosting.site import open_site  # noqa: PLC0415 - see above
+
+            site = open_site(store, settings, self._clock)
+            clock = site.clock
+            self.hosting = Hosting(site, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen
-        clock = (self._clock or utc_now) if site is None else site.clock
         self._gate = Gate(store, open_to_anyone=open_to_anyone, clock=clock)
 
     def _add_hosted_services(self) -> None:
-        hosting = self.hosting
-        if hosting is None:
-            return
-        benchmark_service_pb2_grpc.add_BenchmarkServiceServicer_to_server(
-            BenchmarkService(hosting, self.sessions), self._server
-        )
-        submission_service_pb2_grpc.add_SubmissionServiceServicer_to_server(
-            SubmissionService(hosting, self.sessions), self._server
-        )
-        trust_service_pb2_grpc.add_TrustServiceServicer_to_server(
-            TrustService(hosting), self._server
-        )
-        operations_pb2_grpc.add_OperationsServicer_to_server(
-            OperationsService(hosting), self._server
-        )
-        access_service_pb2_grpc.add_AccessServiceServicer_to_server(
-            AccessService(hosting.site, self._gate), self._server
-        )
+        self._hosted_services: tuple[str, ...] = ()
+        if self.hosting is not None:
+            from vidscore_server import hosted_services  # noqa: PLC0415 - see `_open_hosting`
+
+            self._hosted_services = hosted_services.HOSTED_SERVICES
+            hosted_services.add_hosted_services(
+                self._server, self.hosting, self.sessions, self._gate
+            )
 
     async def start(self) -> ListenAddress:
-        """Listen, and say where.
+        """Listen, and return the address.
 
         Raises:
-            ListenError: If that address cannot be listened at.
+            ListenError: If the server cannot listen at the address.
             SettingsError: If the TLS files cannot be read.
         """
         address = self._settings.address
-        credentials = server_credentials(self._settings)
+        credentials = _credentials(self._settings)
         try:
             if credentials is None:
                 port = self._server.add_insecure_port(str(address))
             else:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
-            raise ListenError(f"{address} cannot be listened at: is the port in use?") from None
+            raise ListenError(f"cannot listen at {address}: is the port in use?") from None
         self._show_metrics()
         await self._server.start()
-        await self._tell_health(True)
+        await self._set_health(True)
         self._own_work = [
             asyncio.create_task(_load_evaluators()),
             asyncio.create_task(self._gate.running.keep_looking()),
         ]
         if self.hosting is not None:
-            await self.hosting.start(self._tell_health)
+            await self.hosting.start(self._set_health)
         return address._replace(port=port)
 
-    async def _tell_health(self, serving: bool) -> None:
-        """Tell health checks how the services are; those that drain stay as they are."""
+    async def _set_health(self, serving: bool) -> None:
+        """Set what health checks are told; has no effect once the services drain."""
         response = health_pb2.HealthCheckResponse
         status = response.SERVING if serving else response.NOT_SERVING
         for name in ("", *self.services):
@@ -223,7 +188,7 @@ class ScoringServer:
             log(logging.INFO, "metrics", address=str(self._shown_metrics.address))
 
     async def stop(self, drain_timeout_s: float) -> None:
-        """Begin nothing new, let what runs end for some time, then end it, and stop listening."""
+        """Refuse new work, wait for open streams, end those that are left, and stop listening."""
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
         await self._server.stop(CLOSE_GRACE_S)
@@ -233,82 +198,6 @@ class ScoringServer:
             await self.hosting.stop()
         if self._shown_metrics is not None:
             await asyncio.to_thread(self._shown_metrics.close)
-
-
-async def serve(
-    settings: Settings, workers: WorkerPool, ready: Ready, store: Store | None = None
-) -> None:
-    """Serve until a signal comes, or the store is lost.
-
-    SIGTERM and SIGINT let what runs end in time; a second one ends it at once.
-
-    Args:
-        settings: Settings.
-        workers: Who tallies.
-        store: What must not be lost, where benchmarks are hosted.
-        ready: Called with the address once the server listens.
-
-    Raises:
-        ListenError: If the address cannot be listened at.
-        SettingsError: If the TLS files cannot be read.
-        StoreLostError: If nothing can be written to the store any more.
-    """
-    server = ScoringServer(settings, workers, store)
-    stopping = asyncio.Event()
-
-    def stop() -> None:
-        if stopping.is_set():
-            server.sessions.expire()
-        stopping.set()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop)
-    address = await server.start()
-    tls = bool(settings.tls_certificate_file)
-    log(logging.INFO, "listening", address=str(address), tls=tls)
-    ready(address)
-    lost = None if store is None else store.lost
-    if lost is not None:
-        lost.add_done_callback(lambda _: loop.call_soon_threadsafe(stopping.set))
-    await stopping.wait()
-    log(logging.INFO, "draining", open_streams=server.sessions.open_count)
-    gone = lost is not None and lost.done()
-    await server.stop(0 if gone else settings.drain_timeout_s)
-    log(logging.INFO, "stopped")
-    if lost is not None and gone:
-        raise lost.result()
-
-
-def run(settings: Settings, ready: Ready = lambda _: None) -> None:
-    """Serve in this process until a signal ends it.
-
-    Args:
-        settings: Settings.
-        ready: Called with the address once the server listens.
-
-    Raises:
-        ListenError: If the address cannot be listened at.
-        SettingsError: If the TLS files cannot be read.
-        StoreError: If the store cannot be opened, or is lost on the way.
-    """
-    give_memory_back()
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
-    gc.freeze()  # what has been imported stays
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    configure_logging(settings.log_level, settings.log_format)
-    store = (
-        open_store(settings.store, settings.store_connections, must_exist=True)
-        if settings.store
-        else None
-    )
-    workers = WorkerPool(settings.workers)
-    try:
-        asyncio.run(serve(settings, workers, ready, store))
-    finally:
-        workers.close()
-        if store is not None:
-            store.close()
 
 
 async def _load_evaluators() -> None:
@@ -325,16 +214,47 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
     largest = min(HARD_LIMIT_FACTOR * settings.maximum_message_bytes, (1 << 31) - 1)
     return [
         ("grpc.max_receive_message_length", largest),
-        # Two servers on one port would share its calls without anybody noticing.
+        # Two servers on one port would silently share its calls.
         ("grpc.so_reuseport", 0),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_TIMEOUT_S * 1000),
         ("grpc.max_connection_idle_ms", settings.idle_timeout_s * 1000),
-        # Clients ask over a quiet connection whether it is still there; gRPC would shut them out.
+        # Clients ping over idle connections; by default gRPC would shut them out.
         ("grpc.http2.min_ping_interval_without_data_ms", SHORTEST_PING_INTERVAL_MS),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.max_pings_without_data", 0),
         ("grpc.keepalive_time_ms", settings.keepalive_interval_s * 1000),
         ("grpc.keepalive_timeout_ms", settings.keepalive_timeout_s * 1000),
-        # gRPC counts the answer to a ping by this one, whose own default is a minute.
+        # The timeout that gRPC applies to pings; its default is a minute.
         ("grpc.http2.ping_timeout_ms", settings.keepalive_timeout_s * 1000),
     ]
+
+
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    """TLS credentials: the server's own, and the authorities of its clients; None without TLS.
+
+    Raises:
+        SettingsError: If a file cannot be read.
+    """
+    if not settings.tls_certificate_file:
+        return None
+    chain = _read_pem(settings.tls_certificate_file, "tls_certificate_file")
+    key = _read_pem(settings.tls_key_file, "tls_key_file")
+    authorities = None
+    if settings.tls_client_authorities_file:
+        authorities = _read_pem(settings.tls_client_authorities_file, "tls_client_authorities_file")
+    return grpc.ssl_server_credentials(
+        [(key, chain)],
+        root_certificates=authorities,
+        require_client_auth=authorities is not None,
+    )
+
+
+def _read_pem(path: str, setting: str) -> bytes:
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        found = f"{path}: {error.strerror}"
+        raise SettingsError([Fault(found, "a PEM file", field=setting)]) from None
+    if b"-----BEGIN " not in data:
+        raise SettingsError([Fault(f"{path}, without PEM data", "a PEM file", field=setting)])
+    return data

@@ -1,4 +1,4 @@
-"""What can go wrong in the server itself, beside what can be wrong with an input."""
+"""Errors of the server, beside those of an input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreEr
 
 
 class MessageOrderError(InputError):
-    """A message came where another was due."""
+    """A message arrived out of order."""
 
     reason: ClassVar[str] = "MESSAGE_ORDER"
 
@@ -20,86 +20,84 @@ class BackupError(InputError):
 
 
 class IdleError(LimitError):
-    """A client sent, or took, nothing for too long."""
+    """A client was idle for too long: it sent, or read, nothing."""
 
     reason: ClassVar[str] = "STREAM_IDLE"
 
 
 class NoPlaceError(LimitError):
-    """No place is free for a stream that goes on later: there will be one."""
+    """No slot is free for a stream that can be resumed later."""
 
     retry_delay_s: ClassVar[float] = 2.0
 
 
 class DrainingError(VidscoreError):
-    """The server is about to stop."""
+    """The server is shutting down."""
 
     reason: ClassVar[str] = "SERVER_DRAINING"
 
 
 class WorkerLostError(VidscoreError):
-    """The process that did the work died, and so did the one that tried again."""
+    """The worker process died, and so did the one that retried the work."""
 
     reason: ClassVar[str] = "WORKER_LOST"
 
 
 class ListenError(VidscoreError):
-    """The address cannot be listened at."""
+    """The server cannot listen at the address."""
 
     reason: ClassVar[str] = "LISTEN_FAILED"
 
 
 class WorkFailedError(Exception):
-    """Work ended in an error that nobody expected; carries where, and none of the data.
+    """Work failed with an unexpected error; carries its place, and none of the data.
 
     Attributes:
-        places: The error's type, and the calls that led to it.
+        places: The error's type and stack.
     """
 
     def __init__(self, places: list[str]) -> None:
-        """Keep the places."""
         self.places = places
         super().__init__(places)
 
 
 def message_order(found: str, expected: str) -> MessageOrderError:
-    """An error about the order of messages."""
+    """A `MessageOrderError` with one fault."""
     return MessageOrderError([Fault(found, expected, field="message")])
 
 
 class StateError(VidscoreError):
-    """Something cannot be done as things stand.
+    """A request conflicts with the present state.
 
     Attributes:
         metadata: Facts for machines, by name.
     """
 
     def __init__(self, message: str, **metadata: str) -> None:
-        """Say what cannot be done and why."""
         self.metadata = metadata
         super().__init__(message)
 
 
 class VersionError(StateError):
-    """Client and server are too far apart to understand each other."""
+    """Client and server have incompatible versions."""
 
     reason: ClassVar[str] = "VERSION_UNSUPPORTED"
 
 
 class NotFoundError(StateError):
-    """There is no such resource, or the caller may not know of it."""
+    """The resource does not exist, or the caller may not know of it."""
 
     reason: ClassVar[str] = "NOT_FOUND"
 
 
 class NameTakenError(StateError):
-    """A resource of that name is there already."""
+    """A resource of that name exists already."""
 
     reason: ClassVar[str] = "NAME_TAKEN"
 
 
 class RequestReusedError(StateError):
-    """A `request_id` came again with another request."""
+    """A `request_id` was reused for another request."""
 
     reason: ClassVar[str] = "REQUEST_ID_REUSED"
 
@@ -111,55 +109,55 @@ class HasSubmissionsError(StateError):
 
 
 class NotOpenError(StateError):
-    """A benchmark takes no submissions now: it has not opened yet, or has closed."""
+    """The benchmark takes no submissions: it has not opened yet, or has closed."""
 
     reason: ClassVar[str] = "BENCHMARK_NOT_OPEN"
 
 
 class SubmissionEndedError(StateError):
-    """A submission takes no more frames, or cannot be cancelled any more."""
+    """The submission takes no more frames, or can no longer be cancelled."""
 
     reason: ClassVar[str] = "SUBMISSION_ENDED"
 
 
 class NotFailedError(StateError):
-    """Only a submission that has failed is scored again on demand of its team."""
+    """Only a failed submission can be retried by its team."""
 
     reason: ClassVar[str] = "NOT_FAILED"
 
 
 class NoFramesError(StateError):
-    """A submission to which no frame was appended cannot be sealed."""
+    """A submission without frames cannot be sealed."""
 
     reason: ClassVar[str] = "NO_FRAMES"
 
 
 class FrameCountError(StateError):
-    """A submission was to be sealed with another number of frames than are durable."""
+    """The seal names another number of frames than are durable."""
 
     reason: ClassVar[str] = "FRAME_COUNT_DIFFERS"
 
 
 class NotReleasedError(StateError):
-    """The policy does not release what was asked for."""
+    """The policy does not release the requested values."""
 
     reason: ClassVar[str] = "NOT_RELEASED"
 
 
 class OperationRunsError(StateError):
-    """An operation that is not done cannot be forgotten."""
+    """A running operation cannot be deleted."""
 
     reason: ClassVar[str] = "OPERATION_RUNS"
 
 
 class RescoringRunsError(StateError):
-    """A board cannot be published before all that stands on it was scored again."""
+    """A board cannot be published while its submissions are re-scored."""
 
     reason: ClassVar[str] = "RESCORING_RUNS"
 
 
 class AnalysisRunsError(StateError):
-    """Another analysis of the same kind and benchmark runs, or waits for its turn."""
+    """Another analysis of the same kind and benchmark is running or queued."""
 
     reason: ClassVar[str] = "ANALYSIS_RUNS"
 
@@ -171,48 +169,48 @@ class QuotaError(StateError):
 
 
 class OffsetGapError(StateError):
-    """A batch begins after the stream's end."""
+    """A batch begins after the end of its stream."""
 
     reason: ClassVar[str] = "OFFSET_GAP"
 
 
 class OffsetStraddlesError(StateError):
-    """A batch begins before the stream's end and ends after it."""
+    """A batch begins before the end of its stream and ends after it."""
 
     reason: ClassVar[str] = "OFFSET_STRADDLES"
 
 
 class ContentDiffersError(StateError):
-    """A batch came again with other content, or cut otherwise."""
+    """A batch was sent again with other content or boundaries."""
 
     reason: ClassVar[str] = "CONTENT_DIFFERS"
 
 
 class ContentDamagedError(StateError):
-    """Frames arrived with other bytes than they were sent with."""
+    """Frames were damaged on the way: their checksum differs."""
 
     reason: ClassVar[str] = "CONTENT_DAMAGED"
 
 
 class FrameExistsError(StateError):
-    """A frame is stored in the submission already."""
+    """A frame is already stored in the submission."""
 
     reason: ClassVar[str] = "FRAME_EXISTS"
 
 
 class EpochStaleError(StateError):
-    """A younger writer has opened the stream."""
+    """A newer writer has opened the stream."""
 
     reason: ClassVar[str] = "EPOCH_STALE"
 
 
 class UnauthenticatedError(StateError):
-    """The call carries no token that holds."""
+    """The call has no valid token."""
 
     reason: ClassVar[str] = "UNAUTHENTICATED"
 
 
 class PermissionDeniedError(StateError):
-    """The caller's role may not do this."""
+    """The caller's role does not permit this."""
 
     reason: ClassVar[str] = "PERMISSION_DENIED"

@@ -1,6 +1,6 @@
-"""Log lines: one JSON object each, or a line for people; and never what a client sent.
+"""Log lines: one JSON object each, or text; never data of a client.
 
-An error's text may quote the input, so lines carry its type and the calls that led to it instead.
+An error's message may quote the input, so lines carry its type and stack instead.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from vidscore_server.errors import WorkFailedError
 LOGGER_NAME = "vidscore_server"
 
 Format = Literal["auto", "json", "text"]
-"""How lines are written; ``auto`` is text on a terminal and JSON elsewhere."""
+"""Format of lines; ``auto`` is text on a terminal and JSON elsewhere."""
 
 _call: ContextVar[str] = ContextVar("call", default="")
 
 
 def begin_call() -> None:
-    """Give the call that runs an id; every line that it leads to has it."""
+    """Assign an id to the present call; all its log lines carry it."""
     _call.set(uuid.uuid4().hex[:16])
 
 
 def current_call() -> str:
-    """Id of the call that runs; empty outside of calls."""
+    """Id of the present call; empty outside of calls."""
     return _call.get()
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a record as one JSON object; `extra={"fields": {...}}` adds to it."""
+    """Formats a record as a JSON object; `extra={"fields": {...}}` adds keys."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Time, level, event and the record's fields."""
@@ -49,7 +49,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Writes the same as a line for people; what is no plain word stands as JSON, escaped."""
+    """Formats a record as a line of text; values that are no plain words are escaped as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Time of day, level, event and the record's fields."""
@@ -60,14 +60,13 @@ class TextFormatter(logging.Formatter):
 
 
 HELPERS_WARNING = "ignore::UserWarning:multiprocessing.resource_tracker"
-"""What Python's helper of worker processes says to stderr where their server was killed: that it
-frees what is left of it. That is as it should be, and no log line."""
+"""The resource tracker reports its clean-up after a killed server; that is no log line."""
 
 
 def configure_logging(level: str, format_: Format = "auto") -> None:
-    """Send the server's log lines to stderr, and let Python's helpers be silent there."""
+    """Send the server's log lines to stderr, and silence the resource tracker."""
     if HELPERS_WARNING not in sys.warnoptions:
-        sys.warnoptions.append(HELPERS_WARNING)  # they are started with these options
+        sys.warnoptions.append(HELPERS_WARNING)  # the tracker inherits these options
     handler = logging.StreamHandler(sys.stderr)
     as_text = format_ == "text" or (format_ == "auto" and sys.stderr.isatty())
     handler.setFormatter(TextFormatter() if as_text else JsonFormatter())
@@ -78,7 +77,7 @@ def configure_logging(level: str, format_: Format = "auto") -> None:
 
 
 def log(level: int, event: str, **fields: object) -> None:
-    """Write one line; it has the id of the call that led to it, if one did."""
+    """Write one line, with the id of the present call, if any."""
     call = current_call()
     known = {"call_id": call} if call else {}
     logging.getLogger(LOGGER_NAME).log(level, event, extra={"fields": {**fields, **known}})
@@ -91,7 +90,7 @@ def _as_word(value: object) -> str:
 
 
 def places_of(error: BaseException) -> list[str]:
-    """Types of an error and its causes, each with the calls that led to it; none of their texts."""
+    """Types and stacks of an error and its causes, without their messages."""
     places: list[str] = []
     cause: BaseException | None = error
     while cause is not None:

@@ -1,8 +1,8 @@
-"""Settings of the server: each with its bounds, from a file, the environment and flags.
+"""Settings of the server with their bounds, from a file, the environment and flags.
 
 A setting has one name everywhere: ``maximum_streams`` in the TOML file and in errors,
 ``VIDSCORE_SERVER_MAXIMUM_STREAMS`` in the environment, ``--maximum-streams`` as a flag. A flag
-goes before the environment, and the environment before the file.
+overrides the environment, and the environment the file.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ MEBIBYTE = 1 << 20
 
 
 class SettingsError(InputError):
-    """Settings cannot be read, or contradict each other; `faults` lists every breach."""
+    """Settings are invalid or contradict each other; `faults` lists every fault."""
 
     reason: ClassVar[str] = "INVALID_SETTINGS"
 
 
 class ListenAddress(NamedTuple):
-    """Host and port, the port 0 where any free one will do."""
+    """Host and port; port 0 takes a free one."""
 
     host: str
     port: int
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs on this machine can reach it."""
+        """Whether only this machine can reach it."""
         if self.host == "localhost":
             return True
         try:
@@ -50,9 +50,17 @@ class ListenAddress(NamedTuple):
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+def _integer(default: int, description: str, maximum: int, *, minimum: int = 1) -> Any:
+    return parameter(default, description, minimum=minimum, maximum=maximum)
+
+
+def _seconds(default: int, description: str, maximum: int, *, minimum: int = 1) -> Any:
+    return parameter(default, description, unit="s", minimum=minimum, maximum=maximum)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What an operator may choose; built by `load_settings`, which checks everything."""
+    """All settings; built by `load_settings`, which checks them."""
 
     listen: str = parameter(
         "127.0.0.1:50051", "Address and port to listen at; port 0 takes a free one."
@@ -65,8 +73,8 @@ class Settings:
         "File of the store, or address of its PostgreSQL database, as vidscore init made it; it "
         "hosts benchmarks. Empty: none are hosted, nothing is kept.",
     )
-    store_connections: int = parameter(
-        10, "Connections to a PostgreSQL store, one of them for writing.", minimum=2, maximum=1_000
+    store_connections: int = _integer(
+        10, "Connections to a PostgreSQL store, one of them for writing.", 1_000, minimum=2
     )
     tls_certificate_file: str = parameter("", "PEM file of the certificate chain; empty: no TLS.")
     tls_key_file: str = parameter("", "PEM file of the certificate's private key.")
@@ -89,82 +97,57 @@ class Settings:
         "Address and port at which Prometheus finds metrics, over plain HTTP and without a token; "
         "empty: nowhere.",
     )
-    workers: int = parameter(
-        0, "Processes that score; 0: as many as the machine has cores.", minimum=0, maximum=1024
+    workers: int = _integer(
+        0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
     )
-    maximum_message_bytes: int = parameter(
-        16 * MEBIBYTE,
-        "Bytes of one message from a client.",
-        minimum=MEBIBYTE // 16,
-        maximum=512 * MEBIBYTE,
+    maximum_message_bytes: int = _integer(
+        16 * MEBIBYTE, "Bytes of one message from a client.", 512 * MEBIBYTE, minimum=MEBIBYTE // 16
     )
-    maximum_batch_frames: int = parameter(
-        100_000, "Frames of one batch.", minimum=1, maximum=10_000_000
-    )
-    maximum_batch_objects: int = parameter(
-        1_000_000, "Objects of one batch.", minimum=1, maximum=100_000_000
-    )
-    maximum_frame_objects: int = parameter(
-        1_000, "Objects of one frame.", minimum=1, maximum=1_000_000
-    )
-    maximum_batch_sequences: int = parameter(
-        10_000, "Sequences that one batch names.", minimum=1, maximum=1_000_000
-    )
-    maximum_batch_labels: int = parameter(
-        10_000, "Class labels that one batch names.", minimum=1, maximum=1_000_000
-    )
-    maximum_batch_columns: int = parameter(
-        32, "Further columns of one batch.", minimum=0, maximum=1_000
-    )
-    maximum_streams: int = parameter(
+    maximum_batch_frames: int = _integer(100_000, "Frames of one batch.", 10_000_000)
+    maximum_batch_objects: int = _integer(1_000_000, "Objects of one batch.", 100_000_000)
+    maximum_frame_objects: int = _integer(1_000, "Objects of one frame.", 1_000_000)
+    maximum_batch_sequences: int = _integer(10_000, "Sequences that one batch names.", 1_000_000)
+    maximum_batch_labels: int = _integer(10_000, "Class labels that one batch names.", 1_000_000)
+    maximum_batch_columns: int = _integer(32, "Further columns of one batch.", 1_000, minimum=0)
+    maximum_streams: int = _integer(
         100,
         "Streams that are open at once: those that score, append, watch, upload or back up. Teams "
         "share them.",
-        minimum=1,
-        maximum=100_000,
+        100_000,
     )
-    maximum_calls: int = parameter(
+    maximum_calls: int = _integer(
         200,
         "Calls that are no streams and that one team has open at once, or all callers without a "
         "token together.",
-        minimum=1,
-        maximum=100_000,
+        100_000,
     )
-    maximum_health_watches: int = parameter(
+    maximum_health_watches: int = _integer(
         32,
         "Health checks that are open as streams at once; a quarter of them for one host. Plain "
         "health checks are always answered.",
-        minimum=1,
-        maximum=100_000,
+        100_000,
     )
-    maximum_reflection_streams: int = parameter(
-        16,
-        "Reflection streams that are open at once; a quarter of them for one host.",
-        minimum=1,
-        maximum=100_000,
+    maximum_reflection_streams: int = _integer(
+        16, "Reflection streams that are open at once; a quarter of them for one host.", 100_000
     )
-    maximum_evaluators: int = parameter(16, "Evaluators of one stream.", minimum=1, maximum=1_000)
-    maximum_frames: int = parameter(
+    maximum_evaluators: int = _integer(16, "Evaluators of one stream.", 1_000)
+    maximum_frames: int = _integer(
         1_000_000,
         "Frames that one stream, submission or truth has a side, and that its specification "
         "evaluates.",
-        minimum=1,
-        maximum=100_000_000,
+        100_000_000,
     )
-    maximum_waiting_frames: int = parameter(
-        100_000,
-        "Frames of one stream that wait for their other side.",
-        minimum=1,
-        maximum=100_000_000,
+    maximum_waiting_frames: int = _integer(
+        100_000, "Frames of one stream that wait for their other side.", 100_000_000
     )
-    maximum_buffered_bytes: int = parameter(
+    maximum_buffered_bytes: int = _integer(
         256 * MEBIBYTE,
         "Bytes of one stream that wait for their other side or for a tally.",
+        1 << 40,
         minimum=MEBIBYTE,
-        maximum=1 << 40,
     )
-    maximum_tally_bytes: int = parameter(
-        256 * MEBIBYTE, "Bytes of the tallies of one stream.", minimum=MEBIBYTE, maximum=1 << 40
+    maximum_tally_bytes: int = _integer(
+        256 * MEBIBYTE, "Bytes of the tallies of one stream.", 1 << 40, minimum=MEBIBYTE
     )
     minimum_live_interval_ms: int = parameter(
         100,
@@ -173,173 +156,123 @@ class Settings:
         minimum=10,
         maximum=3_600_000,
     )
-    maximum_team_open_submissions: int = parameter(
-        100,
-        "Submissions of a team to a benchmark that take frames at a time, drafts too.",
-        minimum=1,
-        maximum=100_000,
+    maximum_team_open_submissions: int = _integer(
+        100, "Submissions of a team to a benchmark that take frames at a time, drafts too.", 100_000
     )
-    maximum_team_mebibytes: int = parameter(
+    maximum_team_mebibytes: int = _integer(
         65_536,
         "Mebibytes that a team's submissions to a benchmark hold in the store, as compressed.",
-        minimum=1,
-        maximum=1 << 30,
+        1 << 30,
     )
-    maximum_submission_streams: int = parameter(
-        64, "Append streams of one submission.", minimum=1, maximum=10_000
-    )
-    maximum_unacknowledged_batches: int = parameter(
+    maximum_submission_streams: int = _integer(64, "Append streams of one submission.", 10_000)
+    maximum_unacknowledged_batches: int = _integer(
         256,
         "Batches of one append stream that are taken in before the first is acknowledged.",
-        minimum=1,
-        maximum=10_000,
+        10_000,
     )
-    maximum_unstored_call_bytes: int = parameter(
+    maximum_unstored_call_bytes: int = _integer(
         64 * MEBIBYTE,
         "Bytes in memory that one call has sent and that are not stored yet. Where they are "
         "reached, the server reads on once there is room.",
+        1 << 40,
         minimum=MEBIBYTE // 16,
-        maximum=1 << 40,
     )
-    maximum_unstored_team_bytes: int = parameter(
+    maximum_unstored_team_bytes: int = _integer(
         128 * MEBIBYTE,
         "The same of all calls of one team; all organisers count as one.",
+        1 << 40,
         minimum=MEBIBYTE // 16,
-        maximum=1 << 40,
     )
-    maximum_unstored_bytes: int = parameter(
-        256 * MEBIBYTE,
-        "The same of all calls of the server.",
-        minimum=MEBIBYTE // 16,
-        maximum=1 << 40,
+    maximum_unstored_bytes: int = _integer(
+        256 * MEBIBYTE, "The same of all calls of the server.", 1 << 40, minimum=MEBIBYTE // 16
     )
-    maximum_backup_bytes: int = parameter(
+    maximum_backup_bytes: int = _integer(
         16 << 30,
         "Bytes of the backup of a benchmark that is restored over a call.",
+        1 << 44,
         minimum=MEBIBYTE,
-        maximum=1 << 44,
     )
-    maximum_scorings: int = parameter(
-        2, "Hosted submissions that are scored at once.", minimum=1, maximum=1_000
-    )
-    maximum_scoring_bytes: int = parameter(
+    maximum_scorings: int = _integer(2, "Hosted submissions that are scored at once.", 1_000)
+    maximum_scoring_bytes: int = _integer(
         32 * MEBIBYTE,
         "Bytes in memory of the detections of one submission that are scored together; what has "
         "more is scored in parts. An evaluator that needs whole sequences gets each whole.",
+        1 << 40,
         minimum=1_000,
-        maximum=1 << 40,
     )
-    scoring_attempts: int = parameter(
+    scoring_attempts: int = _integer(
         3,
         "Failures of the scoring itself after which a submission has failed; deaths of a server or "
         "a worker are none.",
-        minimum=1,
-        maximum=100,
+        100,
     )
-    scoring_timeout_s: int = parameter(
-        3600,
-        "Time that scoring a submission once may take.",
-        unit="s",
-        minimum=1,
-        maximum=7 * 86_400,
+    scoring_timeout_s: int = _seconds(
+        3600, "Time that scoring a submission once may take.", 7 * 86_400
     )
-    maximum_trust_analyses: int = parameter(
+    maximum_trust_analyses: int = _integer(
         1,
         "Trust analyses of benchmarks that run at once; further ones wait. As many analyses of "
         "uploads run beside them; further ones are refused.",
-        minimum=1,
-        maximum=1_000,
+        1_000,
     )
-    trust_workers: int = parameter(
-        1, "Processes that each trust analysis may use.", minimum=1, maximum=1_024
+    trust_workers: int = _integer(1, "Processes that each trust analysis may use.", 1_024)
+    trust_timeout_s: int = _seconds(3600, "Time that a trust analysis may take.", 7 * 86_400)
+    maximum_trust_systems: int = _integer(
+        100, "Systems that one trust analysis ranks.", 10_000, minimum=2
     )
-    trust_timeout_s: int = parameter(
-        3600,
-        "Time that a trust analysis may take.",
-        unit="s",
-        minimum=1,
-        maximum=7 * 86_400,
+    maximum_trust_frames: int = _integer(
+        10_000_000, "Frames that the systems of one trust analysis have together.", 1_000_000_000
     )
-    maximum_trust_systems: int = parameter(
-        100, "Systems that one trust analysis ranks.", minimum=2, maximum=10_000
-    )
-    maximum_trust_frames: int = parameter(
-        10_000_000,
-        "Frames that the systems of one trust analysis have together.",
-        minimum=1,
-        maximum=1_000_000_000,
-    )
-    maximum_trust_trials: int = parameter(
+    maximum_trust_trials: int = _integer(
         10_000,
         "Draws of sequences, trials with noise or families of scenes of one trust analysis.",
-        minimum=1,
-        maximum=1_000_000,
+        1_000_000,
     )
-    lease_timeout_s: int = parameter(
+    lease_timeout_s: int = _seconds(
         30,
         "Time after which another server over the same store takes over the work of one that has "
         "died.",
-        unit="s",
-        minimum=1,
-        maximum=3600,
+        3600,
     )
-    heartbeat_interval_s: int = parameter(
+    heartbeat_interval_s: int = _seconds(
         5,
-        "Time between two small writes that say that the store can be written to and the server "
-        "is there. Four that are missing are an outage, in which no submission is quiet.",
-        unit="s",
-        minimum=1,
-        maximum=3600,
+        "Time between two small writes that say that the store can be written to and the server is "
+        "there. Four missed ones are an outage, in which no submission counts as idle.",
+        3600,
     )
     upkeep_interval_ms: int = parameter(
         1000,
-        "Time between two looks at what is due: submissions that are quiet, closing, or sealed.",
+        "Time between two checks of what is due: idle, closing and sealed submissions.",
         unit="ms",
         minimum=10,
         maximum=60_000,
     )
-    keepalive_interval_s: int = parameter(
-        20,
-        "Time after which a quiet connection is asked whether its client is still there.",
-        unit="s",
-        minimum=1,
-        maximum=3600,
+    keepalive_interval_s: int = _seconds(20, "Time after which an idle connection is pinged.", 3600)
+    keepalive_timeout_s: int = _seconds(
+        10, "Time to answer a ping before the connection is closed, with all its calls.", 3600
     )
-    keepalive_timeout_s: int = parameter(
-        10,
-        "Time that it has to answer before the connection, with all its calls, is ended.",
-        unit="s",
-        minimum=1,
-        maximum=3600,
-    )
-    idle_timeout_s: int = parameter(
+    idle_timeout_s: int = _seconds(
         300,
         "Time after which a stream ends whose client sends, or takes, nothing, and a connection "
         "without a call.",
-        unit="s",
-        minimum=1,
-        maximum=86_400,
+        86_400,
     )
-    drain_timeout_s: int = parameter(
-        30,
-        "Time that running streams have to end when the server stops.",
-        unit="s",
-        minimum=0,
-        maximum=86_400,
+    drain_timeout_s: int = _seconds(
+        30, "Time that running streams have to end when the server stops.", 86_400, minimum=0
     )
 
     @property
     def address(self) -> ListenAddress:
-        """`listen` in its parts."""
+        """`listen`, parsed."""
         return _parse_address(self.listen)
 
     @property
     def metrics_address(self) -> ListenAddress | None:
-        """`metrics_listen` in its parts; None where metrics are served nowhere."""
+        """`metrics_listen`, parsed; None if it is empty."""
         return _parse_address(self.metrics_listen) if self.metrics_listen else None
 
     def faults(self) -> Iterator[Fault]:
-        """What is wrong between settings that are right alone."""
+        """Yield contradictions between settings that are valid by themselves."""
         try:
             _ = self.metrics_address
         except ValueError as error:
@@ -379,7 +312,7 @@ def setting_names() -> tuple[str, ...]:
 
 
 def limits_of(settings: Settings) -> dict[str, int]:
-    """The limits that a client's stream must keep, by name."""
+    """Limits that clients must keep, by name."""
     return {
         name: getattr(settings, name)
         for name in setting_names()
@@ -396,11 +329,11 @@ def load_settings(
 
     Args:
         file: TOML file with settings by name.
-        environment: Environment variables; those with another prefix are left alone.
-        flags: Settings by name, as a command line read them.
+        environment: Environment variables; those with another prefix are ignored.
+        flags: Settings by name, from the command line.
 
     Raises:
-        SettingsError: With every fault, each with the source that it stands in.
+        SettingsError: With all faults and their sources.
     """
     sources = _sources(file, environment or {}, flags or {})
     values: dict[str, object] = {}
@@ -414,7 +347,7 @@ def load_settings(
 
 @dataclass(frozen=True)
 class _Source:
-    """Settings of one source, and how a setting is written there."""
+    """Settings of one source, and their spelling there."""
 
     name: str
     values: Mapping[str, object]
@@ -424,7 +357,7 @@ class _Source:
 def _sources(
     file: Path | None, environment: Mapping[str, str], flags: Mapping[str, object]
 ) -> list[_Source]:
-    """Every source, from the weakest to the strongest."""
+    """All sources, from the lowest priority to the highest."""
     from_file = {} if file is None else _read_file(file)
     variables = {
         name.removeprefix(ENVIRONMENT_PREFIX).lower(): name
@@ -453,7 +386,7 @@ def _read_file(file: Path) -> dict[str, Any]:
 
 
 def _placed(fault: Fault, sources: list[_Source]) -> Fault:
-    """The fault with the source whose value counted, and the setting's spelling there."""
+    """The fault with the source whose value was used, and the setting's spelling there."""
     for source in reversed(sources):
         if fault.field is not None and fault.field in source.values:
             spelling = source.spelling[fault.field]
@@ -462,7 +395,7 @@ def _placed(fault: Fault, sources: list[_Source]) -> Fault:
 
 
 def _parse_address(text: str) -> ListenAddress:
-    """Read ``host:port`` or ``[host]:port``; a ValueError's text says what was expected."""
+    """Parse ``host:port`` or ``[host]:port``; the message of a ValueError is the expected form."""
     host, _, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     bracketed = bare != host

@@ -1,7 +1,7 @@
-"""How an error reaches a client: one canonical code, ErrorInfo and field violations.
+"""Errors as clients see them: one canonical code, ErrorInfo and field violations.
 
-One table maps domain errors to codes. Whatever is not in it is a bug of ours: the client gets an
-incident number, the log gets the number and the place.
+One table maps domain errors to codes. An error that is not in it is a bug of the server: the client
+gets an incident number, the log the number and the stack.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from vidscore_server.errors import (
     WorkerLostError,
 )
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import StoreDamagedError, StoreError, StoreFullError
+from vidscore_server.store.errors import StoreDamagedError, StoreError, StoreFullError
 
 ERROR_DOMAIN = "vidscore"
 STATUS_KEY = "grpc-status-details-bin"
@@ -67,7 +67,7 @@ VIOLATIONS_LISTED = 20
 """Most field violations that a status lists; its ErrorInfo has the total."""
 
 TEXT_BYTES = 200
-"""Most bytes of a field path or a description; input can be quoted in both."""
+"""Most bytes of a field path or a description; both may quote input."""
 
 MESSAGE_BYTES = 500
 """Most bytes of a status message; on the wire each may take three."""
@@ -116,15 +116,15 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """What a client is told.
+    """An error as a client sees it.
 
     Attributes:
         code: Canonical code.
-        reason: Stable upper-case word.
+        reason: Stable upper-case identifier.
         message: One or two sentences for people.
-        faults: Everything that is wrong in the input.
+        faults: All faults of the input.
         metadata: Further facts, by name.
-        retry_delay_s: When the same may go well; None where time changes nothing.
+        retry_delay_s: Delay before a retry may succeed; None if a retry is useless.
     """
 
     code: grpc.StatusCode
@@ -136,14 +136,14 @@ class Refusal:
 
 
 def code_of(error: VidscoreError) -> grpc.StatusCode | None:
-    """The canonical code of a domain error; None where the table does not know it."""
+    """The canonical code of a domain error; None if it is not in the table."""
     return next((_CODES[kind] for kind in type(error).__mro__ if kind in _CODES), None)
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """What a client is told about an error; an unexpected one is logged here.
+    """An error as a client sees it; an unexpected one is logged.
 
-    Of several errors at once the first one gives the code, and all give their faults.
+    In an exception group, the first error determines the code, and all contribute faults.
     """
     errors: list[tuple[VidscoreError, grpc.StatusCode]] = []
     for leaf in _leaves(error):
@@ -192,10 +192,10 @@ def status_of(refusal: Refusal, extra: Mapping[str, str] | None = None) -> Statu
 
 
 def field_path(fault: Fault) -> str:
-    """Where a fault is, as a path of fields: ``truth.coordinates[17]``."""
+    """The place of a fault as a path of fields: ``truth.coordinates[17]``."""
     name = fault.field
     if name is None and fault.entry is not None:
-        name = "frame_numbers"  # what repeats, and has no column of its own, is a frame
+        name = "frame_numbers"  # an entry without a column is a frame
     path = ".".join(part for part in (fault.source, name) if part)
     return path if fault.entry is None else f"{path}[{fault.entry}]"
 

@@ -1,4 +1,4 @@
-"""Versions of server and clients: which of them work together."""
+"""Versions of server and clients, and their compatibility."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.errors import VersionError
 
 CLIENT_KEY = "vidscore-client-version"
-"""Metadata of a call: version of the client's package; callers that send none are let in."""
+"""Metadata of a call: version of the client's package; callers without it are accepted."""
 
 SERVER_KEY = "vidscore-server-version"
 """Trailing metadata of each call: version of the server."""
 
 MINORS_APART = 1
-"""So many minor versions may lie between a client and a server of one major version."""
+"""Greatest difference of minor versions, within one major version."""
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})([.+\-a-z0-9]{0,40})")
 
 
 class Version(NamedTuple):
-    """The parts of a version that decide what works together."""
+    """The parts of a version that decide compatibility."""
 
     major: int
     minor: int
@@ -40,7 +40,7 @@ def server_version() -> str:
 
 
 def parse_version(text: str) -> Version | None:
-    """The first two parts of a version; None where the text is none."""
+    """The first two parts of a version; None if the string is no version."""
     match = _VERSION.fullmatch(text)
     return None if match is None else Version(int(match[1]), int(match[2]))
 
@@ -49,7 +49,7 @@ def supported_versions(server: str) -> tuple[Version, Version]:
     """The oldest and the newest version of clients that a server works with.
 
     Raises:
-        ValueError: If the text is no version.
+        ValueError: If the string is no version.
     """
     own = parse_version(server)
     if own is None:
@@ -59,15 +59,15 @@ def supported_versions(server: str) -> tuple[Version, Version]:
 
 
 def check_client(client: str | bytes, server: str) -> None:
-    """Refuse a client of a version that the server does not work with.
+    """Refuse a client of an incompatible version.
 
     Args:
-        client: What the client says.
+        client: Version that the client sent.
         server: Version of the server.
 
     Raises:
-        InputError: If what it says is no version.
-        VersionError: If it is too far from the server's.
+        InputError: If it is no version.
+        VersionError: If it is incompatible.
     """
     text = client if isinstance(client, str) else ""
     found = parse_version(text)

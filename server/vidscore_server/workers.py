@@ -1,22 +1,26 @@
-"""Worker processes: where scoring happens, so that it never holds up the event loop.
+"""Processes of the server: a pool of workers that score, and one process for each trust analysis.
 
-Each worker is an executor of one process, so that a process that dies takes one job with it and
-not those of other streams. The processes are spawned, not forked: a fork of a process in which
-gRPC runs can hang. They should be started before gRPC is, and warm up while the server already
-answers. This module imports no gRPC, because every worker imports this module.
+Scoring and analyses run in processes, so that they never hold up the event loop. The processes are
+spawned, not forked: a fork of a process in which gRPC runs can hang. They end with the server,
+however it ends. This module imports no gRPC, because every process imports this module.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import partial
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.jobs import Job, run_job
@@ -25,42 +29,59 @@ from vidscore_evaluators.runtime import SPAWN, initialize_worker, sigint_blocked
 from vidscore_server.errors import WorkerLostError, WorkFailedError
 from vidscore_server.logs import log, places_of
 
+if TYPE_CHECKING:
+    from vidscore_evaluators.trust.analyses import Analysis, StageProgress
+
 ATTEMPTS = 2
-"""How often a job is tried whose worker dies; after that the job itself is the likely cause."""
+"""Attempts at a job whose worker dies; after that the job itself is the likely cause."""
+
+NICENESS = 10
+"""POSIX niceness of analyses, which give way to everything that clients wait for."""
+
+PROGRESS_INTERVAL_S = 0.2
+"""Shortest time between two messages about the progress of one stage."""
+
+_Message = tuple[str, int, int] | str | BaseException
+"""Progress, then the document as JSON or the error."""
 
 
 class WorkerPool:
     """Runs jobs in worker processes.
 
+    Each worker is an executor of one process, so that a process that dies takes one job with it
+    and not those of other streams. The first one starts at once and warms up while the server
+    already answers, the others when those before them are busy.
+
     Args:
-        worker_count: Processes; 0 for as many as the machine has cores.
+        worker_count: Number of processes; 0 for one per core.
     """
 
     def __init__(self, worker_count: int = 0) -> None:
-        """Spawn the processes; they warm up by themselves."""
         count = worker_count or os.cpu_count() or 1
         self._workers = [_Worker() for _ in range(count)]
         self._closed = False
-        self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
-        for worker in self._workers:
+        # Last in, first out: a worker that has started is taken before one that has not.
+        self._idle: asyncio.Queue[_Worker] = asyncio.LifoQueue()
+        for worker in reversed(self._workers):
             self._idle.put_nowait(worker)
+        self._workers[0].start()
 
     @property
     def process_ids(self) -> list[int]:
-        """Process of each worker that has started."""
+        """Process ids of the workers that have started."""
         return [worker.process_id for worker in self._workers if worker.process_id is not None]
 
     @property
     def busy_count(self) -> int:
-        """Workers that have something to do."""
+        """Number of workers that have a job."""
         return len(self._workers) - self._idle.qsize()
 
     async def run(self, job: Job) -> bytes:
-        """Run a job and give its tally as bytes.
+        """Run a job and return its tally as bytes.
 
         Raises:
             VidscoreError: As the job raised it.
-            WorkerLostError: If the worker died, and so did the one that tried again.
+            WorkerLostError: If the worker died, and so did the one that retried the job.
             WorkFailedError: If the job ended in an unexpected error.
         """
         loop = asyncio.get_running_loop()
@@ -78,7 +99,7 @@ class WorkerPool:
         )
 
     def close(self) -> None:
-        """End all processes, whatever they do."""
+        """Kill all processes."""
         self._closed = True
         for worker in self._workers:
             worker.close()
@@ -92,10 +113,11 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process, and the next one when it dies."""
+    """One process, and the next one when it dies; it starts with its first job, or earlier."""
 
     def __init__(self) -> None:
-        self._start()
+        self._executor: ProcessPoolExecutor | None = None
+        self._started: Future[int] = Future()
 
     @property
     def process_id(self) -> int | None:
@@ -106,33 +128,35 @@ class _Worker:
         return started.result()
 
     def submit(self, job: Job) -> Future[bytes]:
+        executor = self._executor or self.start()
         try:
-            return self._executor.submit(_run, job)
+            return executor.submit(_run_job, job)
         except BrokenProcessPool:
-            # It died while it had nothing to do, which is not this job's fault.
-            self.replace()
-            return self._executor.submit(_run, job)
+            # It died while it was idle: not this job's fault.
+            return self.replace().submit(_run_job, job)
 
-    def replace(self) -> None:
-        self._executor.shutdown(wait=False)
-        self._start()
+    def start(self) -> ProcessPoolExecutor:
+        """Start the process, which then imports what every job needs."""
+        executor = ProcessPoolExecutor(1, mp_context=SPAWN, initializer=initialize_worker)
+        with sigint_blocked():
+            self._started = executor.submit(os.getpid)
+        self._started.add_done_callback(_log_started)
+        executor.submit(_warm_up)
+        self._executor = executor
+        return executor
+
+    def replace(self) -> ProcessPoolExecutor:
+        if self._executor is not None:
+            self._executor.shutdown(wait=False)
+        return self.start()
 
     def close(self) -> None:
+        if self._executor is None:
+            return
         if self.process_id is not None:
             with suppress(ProcessLookupError):
                 os.kill(self.process_id, signal.SIGKILL)
         self._executor.shutdown(wait=True, cancel_futures=True)
-
-    def _start(self) -> None:
-        self._executor = ProcessPoolExecutor(
-            max_workers=1,
-            mp_context=SPAWN,
-            initializer=initialize_worker,
-        )
-        with sigint_blocked():
-            self._started = self._executor.submit(os.getpid)
-        self._started.add_done_callback(_log_started)
-        self._executor.submit(_warm_up)
 
 
 def _call_soon(
@@ -141,7 +165,7 @@ def _call_soon(
     worker: _Worker,
     future: Future[bytes],
 ) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(take_back, worker, future)
 
 
@@ -151,16 +175,116 @@ def _log_started(started: Future[int]) -> None:
 
 
 def _warm_up() -> None:
-    """Import what every job needs."""
     for name in evaluator_names():
         evaluator_class(name)
 
 
-def _run(job: Job) -> bytes:
+def _run_job(job: Job) -> bytes:
     try:
         return run_job(job)
     except VidscoreError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, only its place may go back
-        # An error's text may quote the data, and a traceback shows it: only places go back.
+    except Exception as error:  # noqa: BLE001 - any error: only its place may leave
+        # Text and traceback of an error may show hidden data: only places leave the process.
         raise WorkFailedError(places_of(error)) from None
+
+
+async def run_analysis(
+    analysis: Analysis, *, workers: int = 1, on_progress: StageProgress | None = None
+) -> str:
+    """Run a trust analysis in a process of its own, which is killed when the call ends.
+
+    Analyses take minutes and more: in the workers they would hold up streams.
+
+    Args:
+        analysis: The analysis.
+        workers: Processes that the analysis may start; the document does not depend on them.
+        on_progress: Called with the progress.
+
+    Returns:
+        The document as JSON.
+
+    Raises:
+        VidscoreError: As the analysis raised it.
+        WorkerLostError: If the process died.
+        WorkFailedError: If the analysis ended in an unexpected error.
+    """
+    receiver, sender = SPAWN.Pipe(duplex=False)
+    process = SPAWN.Process(target=_run_analysis, args=(sender, analysis, workers))
+    starting = asyncio.ensure_future(asyncio.to_thread(_start_analysis, process, sender))
+    try:
+        await asyncio.shield(starting)
+        while True:
+            message = await _receive(receiver)
+            if isinstance(message, str):
+                return message
+            if isinstance(message, BaseException):
+                raise message
+            if on_progress is not None:
+                on_progress(*message)
+    finally:
+        await asyncio.wait([starting])
+        await asyncio.to_thread(_end_analysis, process, receiver)
+
+
+def _start_analysis(process: BaseProcess, sender: Connection) -> None:
+    try:
+        with sigint_blocked():
+            process.start()
+    finally:
+        sender.close()  # the process holds the only other end: the receiver sees its exit
+
+
+def _end_analysis(process: BaseProcess, receiver: Connection) -> None:
+    if process.pid is not None:
+        process.kill()
+        process.join()
+    process.close()
+    receiver.close()
+
+
+async def _receive(receiver: Connection) -> _Message:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(receiver.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(receiver.fileno())
+    try:
+        message: _Message = await asyncio.to_thread(receiver.recv)
+    except (EOFError, OSError):
+        raise WorkerLostError("the process of the analysis died; it is not tried again") from None
+    return message
+
+
+def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
+    """Run an analysis, in its process."""
+    initialize_worker()
+    os.nice(NICENESS)
+    outcome: _Message
+    try:
+        document = analysis.run(workers=workers, progress=_progress_sender(sender))
+        outcome = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    except VidscoreError as error:
+        outcome = error
+    except Exception as error:  # noqa: BLE001 - as in `_run_job`
+        outcome = WorkFailedError(places_of(error))
+    with suppress(OSError):
+        sender.send(outcome)
+
+
+def _progress_sender(sender: Connection) -> Callable[[str, int, int], None]:
+    """Sends the progress: each stage at once, its pieces at most once in a while."""
+    sent_stage, sent_s = "", 0.0
+
+    def send(stage: str, done: int, total: int) -> None:
+        nonlocal sent_stage, sent_s
+        now_s = time.monotonic()
+        if stage == sent_stage and now_s - sent_s < PROGRESS_INTERVAL_S:
+            return
+        sent_stage, sent_s = stage, now_s
+        with suppress(OSError):
+            sender.send((stage, done, total))
+
+    return send

@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from vidscore_server.access.site import initialise
-from vidscore_server.store.failpoints import ENVIRONMENT
+from vidscore_server.failpoints import ENVIRONMENT
 
 COMMAND = (sys.executable, "-m", "vidscore_cli", "serve")
 TIMEOUT_S = 120.0

@@ -21,7 +21,7 @@ from tests.crash.servers import KilledServer
 from tests.crash.writers import Position, Writer
 from tests.server.hosting.sky import truth
 
-from vidscore_server.store.failpoints import NAMES
+from vidscore_server.failpoints import NAMES
 
 pytestmark = pytest.mark.campaign
 

@@ -25,7 +25,7 @@ from tests.crash.writers import Position, Writer
 from tests.server.hosting.sky import truth
 from tests.support.postgresql import Cluster, running_cluster
 
-from vidscore_server.store.failpoints import NAMES
+from vidscore_server.failpoints import NAMES
 
 pytestmark = pytest.mark.campaign
 

@@ -144,6 +144,7 @@ async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
 ) -> None:
     stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
     assert await _stream_ok(running, stub) is grpc.StatusCode.OK  # connects, starts threads
+    await asyncio.gather(*(stub.ScoreBatch(_batch("slow")) for _ in range(2)))  # starts workers
     await until(lambda: running.server.sessions.open_count == 0)
     await asyncio.sleep(0.05)
     tasks, descriptors = len(asyncio.all_tasks()), _descriptors()

@@ -78,6 +78,7 @@ async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) ->
 
 
 async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: WorkerPool) -> None:
+    await asyncio.gather(workers.run(_job()), workers.run(_job()))
     await until(lambda: len(workers.process_ids) == 2)
     killed = workers.process_ids
     for process_id in killed:
@@ -95,6 +96,19 @@ async def test_a_caller_that_gives_up_leaves_the_worker_usable(workers: WorkerPo
     for result in await asyncio.gather(*(give_up() for _ in range(4)), return_exceptions=True):
         assert isinstance(result, TimeoutError)
     assert await workers.run(_job()) == run_job(_job())
+
+
+async def test_the_first_worker_starts_at_once_and_the_next_when_it_is_busy() -> None:
+    pool = WorkerPool(3)
+    try:
+        await until(lambda: len(pool.process_ids) == 1)
+        for _ in range(3):
+            await pool.run(_job())
+        assert len(pool.process_ids) == 1
+        await asyncio.gather(*(pool.run(_job(mood="slow", delay_s=0.3)) for _ in range(2)))
+        assert len(pool.process_ids) == 2
+    finally:
+        await asyncio.to_thread(pool.close)
 
 
 async def test_closing_ends_processes_that_are_at_work() -> None:

@@ -18,7 +18,7 @@ from vidscore_client import AuditFilter, Token
 from vidscore_evaluators.names import escape_controls
 from vidscore_server.access.site import initialise
 from vidscore_server.access.tokens import SECRET_PREFIX
-from vidscore_server.store.locations import is_address, shown_location
+from vidscore_server.store import is_address, shown_location
 
 DAY_S = 86_400.0
 NAMES_BEGIN = "tokens/"

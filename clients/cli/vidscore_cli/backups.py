@@ -15,7 +15,7 @@ from vidscore_cli.output import check_output, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_server.access.restoring import restore
-from vidscore_server.hosting.backup_file import BackupHeader, check_backup
+from vidscore_server.store.backup_file import BackupHeader, check_backup
 
 CHUNK_BYTES = 1 << 20
 PRIVATE = 0o600

@@ -23,9 +23,9 @@ from vidscore_cli.diagnosis import (
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.output import STDOUT, deliver_json, say
 from vidscore_cli.server_choice import ServerChoice
-from vidscore_server.store.contract import StoreError
-from vidscore_server.store.locations import is_address
-from vidscore_server.store.sql.inspecting import inspect_store
+from vidscore_server.store import is_address
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.sqlite import inspect_store
 
 EXPIRY_WARNING = timedelta(days=14)
 CLOCK_WARNING = timedelta(seconds=5)

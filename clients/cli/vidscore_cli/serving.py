@@ -43,7 +43,7 @@ def run_server(config: str | None, typed: Mapping[str, Any]) -> None:
             raise click.UsageError(str(error)) from None
         raise
     # gRPC is loaded only once the settings are known to be right.
-    from vidscore_server.application import run
+    from vidscore_server.start import run
 
     run(settings, _announce)
 

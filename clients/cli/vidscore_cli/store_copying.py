@@ -7,9 +7,8 @@ from contextlib import closing
 from vidscore_cli.output import say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import write_records
-from vidscore_server.store.copying import copy_store
-from vidscore_server.store.locations import shown_location
-from vidscore_server.store.opening import open_store
+from vidscore_server.store import open_store, shown_location
+from vidscore_server.store.dump import copy_store
 
 COLUMNS = ("table", "rows", "digest")
 

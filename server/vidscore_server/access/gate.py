@@ -13,7 +13,7 @@ from vidscore_server.access.roles import ROLES_BY_RPC, Roles
 from vidscore_server.access.running_tokens import RunningTokens
 from vidscore_server.access.tokens import hash_of, holds, is_valid, token_of
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
-from vidscore_server.store.contract import Store
+from vidscore_server.store import SqlStore
 from vidscore_server.store.records import Role, TokenRecord
 
 KEEP_S = 0.4
@@ -39,7 +39,7 @@ class Gate:
     """
 
     def __init__(
-        self, store: Store | None, *, open_to_anyone: bool, clock: Callable[[], datetime]
+        self, store: SqlStore | None, *, open_to_anyone: bool, clock: Callable[[], datetime]
     ) -> None:
         """Let nobody in yet."""
         self._store = store

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vidscore_server.hosting.backup_file import BackupHeader, check_backup
-from vidscore_server.hosting.backups import load_backup
-from vidscore_server.store.contract import Transaction
-from vidscore_server.store.failpoints import utc_now
-from vidscore_server.store.opening import open_store
+from vidscore_server.clock import utc_now
+from vidscore_server.domain.backups import load_backup
+from vidscore_server.store import Transaction, open_store
+from vidscore_server.store.backup_file import BackupHeader, check_backup
 from vidscore_server.store.records import AuditRecord
 
 

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from vidscore_server.access.caller import Caller
+from vidscore_server.concurrency import RunningCall
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.logs import log, places_of
-from vidscore_server.running_call import RunningCall
 
 LOOK_INTERVAL_S = 0.4
 """Time between two looks: with the time that one takes, no call outlives its token by a second."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from vidscore_server.access.tokens import NewToken, new_token
-from vidscore_server.store.contract import Transaction
-from vidscore_server.store.failpoints import utc_now
-from vidscore_server.store.opening import open_store_beside
+from vidscore_server.clock import utc_now
+from vidscore_server.store import Transaction, open_store_beside
 from vidscore_server.store.records import AuditRecord, Role
 
 COMMENT = "made by vidscore init"

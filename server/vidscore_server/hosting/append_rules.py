@@ -12,7 +12,7 @@ from vidscore_server.hosting.known_names import KnownNames, known_names, needs_t
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.truth import TruthKeeper
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
 KEEP_S = 1.0

@@ -35,8 +35,8 @@ from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submission_warnings import with_warnings
 from vidscore_server.hosting.texts import name_faults
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import FrameNumbers, Transaction
-from vidscore_server.store.records import BatchRecord, StreamRecord, SubmissionRecord
+from vidscore_server.store import Transaction
+from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
 
 FIELD = "append.detections"
 

@@ -16,7 +16,7 @@ from datetime import datetime
 import orjson
 
 from vidscore_server.hosting.definition import Definition
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord, SubmissionState
 
 MAXIMUM_SUBMISSIONS = 1_000_000

@@ -20,7 +20,8 @@ from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.scores import publish_anew
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.texts import refuse_control_characters
-from vidscore_server.store.contract import AlreadyExistsError, Reader, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import BenchmarkRecord
 
 MAXIMUM_KEPT = 100

@@ -13,7 +13,7 @@ from vidscore_server.hosting.definition import Definition
 from vidscore_server.hosting.leaderboards import rank
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.scores import ranking_values
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
 
 Standing = Mapping[str, Mapping[str, Any]]

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from vidscore_server.errors import NotFoundError, RescoringRunsError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.basis import Basis, BoardState, board_state, wanted_basis
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.board_changes import changes, shown_standing
@@ -25,8 +26,8 @@ from vidscore_server.hosting.scorer import Scorer
 from vidscore_server.hosting.scores import Result, keep_result, moves_by_itself, settle
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
-from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 
 Version = tuple[datetime, int]
 """When a benchmark was created, and the revision of its record."""

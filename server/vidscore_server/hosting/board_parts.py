@@ -10,7 +10,7 @@ from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.release import final_rows
 from vidscore_server.hosting.scores import unpack_score
 from vidscore_server.hosting.submissions import team_seen
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 NAMES_LISTED = 20
 """Most names that an error lists."""

@@ -23,7 +23,7 @@ from vidscore_server.hosting.leaderboards import (
 from vidscore_server.hosting.policy import Policy, Visibility
 from vidscore_server.hosting.release import shown_values, values_from_json
 from vidscore_server.hosting.scores import ranking_values, unpack_report
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState
 
 Scores = Mapping[str, float | None]

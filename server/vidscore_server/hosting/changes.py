@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 
 from vidscore_server.hosting.names import SubmissionName
-from vidscore_server.store.contract import StoreError
+from vidscore_server.store.errors import StoreError
 
 FOLLOW_INTERVAL_S = 0.5
 """Longest time after which a change at another server is known here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime, timedelta
 
-from vidscore_server.store.contract import Store
+from vidscore_server.store import SqlStore
 
 LONGEST_LOOK_S = 0.5
 """A look at the store's clock that took longer says too little about when it was."""
@@ -18,7 +18,7 @@ class StoreClock:
         store: The store.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SqlStore) -> None:
         """Look at the store's clock."""
         self._store = store
         self._time, self._at_s, _ = self._look()

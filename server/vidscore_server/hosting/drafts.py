@@ -13,7 +13,7 @@ from vidscore_server.errors import NoFramesError, NotOpenError
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.names import SubmissionName, benchmark_name
 from vidscore_server.hosting.quotas import refuse_over_quota
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
 DELETED = "draft_deleted"

@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import StoreError, Transaction
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ServingRecord
 
 TIMEOUT_BEATS = 2

@@ -10,7 +10,7 @@ from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.names import benchmark_name
 from vidscore_server.hosting.quotas import Quota
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import SubmissionRecord
 
 MEBIBYTE = 1 << 20

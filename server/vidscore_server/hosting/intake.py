@@ -14,9 +14,10 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import FrameExistsError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.append_rules import AppendRules
 from vidscore_server.hosting.appends import (
     Append,
@@ -31,8 +32,8 @@ from vidscore_server.hosting.drafts import admit
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.room import Place, Room
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import AlreadyExistsError, Transaction
-from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord
 
 MAXIMUM_GROUP = 1_000
@@ -163,7 +164,7 @@ class Intake:
             by_rules[id(ticket.line.rules)].append(ticket)
         checked: list[_Checked] = []
         for tickets in by_rules.values():
-            outcomes = await aside(
+            outcomes = await offload(
                 sum(ticket.size for ticket in tickets),
                 read_appends,
                 [ticket.arrival for ticket in tickets],

@@ -9,7 +9,7 @@ from typing import Any
 
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.logs import log
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import OperationRecord
 
 Job = Callable[[], Coroutine[Any, Any, None]]

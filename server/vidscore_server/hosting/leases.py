@@ -18,7 +18,8 @@ from typing import Any, TypeVar
 
 from vidscore_server.hosting.site import Site
 from vidscore_server.logs import log
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 
 Result = TypeVar("Result")
 

@@ -25,7 +25,7 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.policy import Visibility
 from vidscore_server.hosting.scorer import Scorer, Sides
 from vidscore_server.hosting.site import Site
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 
 REST_FACTOR = 4
 """A live score that took a second rests for so many, so that watching never takes all the time."""

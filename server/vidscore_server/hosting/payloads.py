@@ -10,7 +10,8 @@ from collections.abc import Container, Iterable, Iterator
 from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault
-from vidscore_server.store.contract import FrameName, FrameNumbers, StoreDamagedError
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import FrameName, FrameNumbers
 
 COMPRESSION_LEVEL = 1
 """Level 1 keeps up with the network; higher ones save little on coordinates."""

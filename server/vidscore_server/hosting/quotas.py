@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from vidscore_server.errors import QuotaError
 from vidscore_server.hosting.definition import Definition
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 
 @dataclass(frozen=True, slots=True)

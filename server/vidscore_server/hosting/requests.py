@@ -10,7 +10,7 @@ from vidscore_server.access.caller import Caller
 from vidscore_server.access.tokens import is_valid
 from vidscore_server.errors import RequestReusedError, UnauthenticatedError
 from vidscore_server.hosting.texts import checked_text
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 from vidscore_server.store.records import AuditRecord
 
 SERVER = "server"

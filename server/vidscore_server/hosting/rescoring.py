@@ -18,6 +18,7 @@ import orjson
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.errors import NotFoundError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.basis import in_sealing_order, newest_complete, own_basis
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.board_changes import Standing, changes, shown_standing
@@ -31,8 +32,8 @@ from vidscore_server.hosting.scores import Result, keep_result, settle
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.texts import checked_text
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
-from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
 
 KIND = "rescore"

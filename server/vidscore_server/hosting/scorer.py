@@ -32,7 +32,7 @@ from vidscore_server.hosting.scoring_input import sides_to_score, without_truth
 from vidscore_server.hosting.scoring_parts import Meeting, Part, Stock, take_stock
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.truth import TruthKeeper
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.workers import WorkerPool
 
 

@@ -40,7 +40,7 @@ from vidscore_server.hosting.release import (
     values_to_json,
 )
 from vidscore_server.hosting.requests import audit_server
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
     ReleaseRecord,

@@ -22,6 +22,7 @@ from datetime import datetime
 from functools import partial
 
 from vidscore_server.errors import WorkerLostError
+from vidscore_server.failpoints import failpoint
 from vidscore_server.hosting.benchmarks import Benchmarks
 from vidscore_server.hosting.drafts import is_draft
 from vidscore_server.hosting.leases import LeaseLostError, Leases
@@ -34,8 +35,8 @@ from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import UNFINISHED, Event, move
 from vidscore_server.hosting.submission_warnings import with_warnings
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
-from vidscore_server.store.failpoints import failpoint
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 
 ALONE_AFTER = 2

@@ -13,7 +13,8 @@ from typing import TypeVar
 from vidscore_server.hosting.changes import Changes
 from vidscore_server.hosting.clock import StoreClock
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import Reader, Store, SubmissionKey, Transaction
+from vidscore_server.store import Reader, SqlStore, Transaction
+from vidscore_server.store.records import SubmissionKey
 
 Result = TypeVar("Result")
 Clock = Callable[[], datetime]
@@ -33,7 +34,7 @@ class Site:
         changes: Tells who waits for it that a submission has changed.
     """
 
-    store: Store
+    store: SqlStore
     settings: Settings
     clock: Clock
     secret: bytes
@@ -75,7 +76,7 @@ class Site:
         return keyed.hexdigest()[:DIGEST_DIGITS]
 
 
-def open_site(store: Store, settings: Settings, clock: Clock | None = None) -> Site:
+def open_site(store: SqlStore, settings: Settings, clock: Clock | None = None) -> Site:
     """The common ground over an open store, whose clock counts where none is given."""
     with store.read() as reader:
         secret = reader.secret()

@@ -26,7 +26,7 @@ from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, IllegalTransitionError, move
 from vidscore_server.hosting.texts import checked_text
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
     StreamRecord,

@@ -16,7 +16,7 @@ from vidscore_server.hosting.requests import Request, audit_server
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.states import TAKES_FRAMES, Event, move
 from vidscore_server.hosting.submissions import Submissions
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)

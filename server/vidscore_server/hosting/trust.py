@@ -26,7 +26,6 @@ from vidscore_evaluators.trust.criterion import chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
-from vidscore_server.analysis_process import run_analysis
 from vidscore_server.errors import AnalysisRunsError, NotFoundError
 from vidscore_server.hosting.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.hosting.leased_operations import LeasedOperations
@@ -51,8 +50,10 @@ from vidscore_server.hosting.trust_plans import (
     read_plan,
 )
 from vidscore_server.logs import log, places_of
-from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
+from vidscore_server.workers import run_analysis
 
 CANCELLED, TIMED_OUT, FAILED = "CANCELLED", "ANALYSIS_TIMED_OUT", "ANALYSIS_FAILED"
 

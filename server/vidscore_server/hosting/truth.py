@@ -40,8 +40,9 @@ from vidscore_server.hosting.requests import Request
 from vidscore_server.hosting.site import Site
 from vidscore_server.hosting.texts import checked_text, name_faults
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import FrameName, Reader, StoreDamagedError, Transaction
-from vidscore_server.store.records import TruthRevisionRecord
+from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import FrameName, TruthRevisionRecord
 
 KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""

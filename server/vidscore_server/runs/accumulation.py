@@ -15,7 +15,7 @@ from vidscore_evaluators.live import Accumulator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_from_bytes
-from vidscore_server.aside import aside
+from vidscore_server.concurrency import offload
 from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
@@ -129,7 +129,7 @@ class Accumulation:
             return None
         data = await self._workers.run(job)
         self._refuse_too_large(len(data))
-        return await aside(len(data) // BYTES_A_ROW, tally_from_bytes, data)
+        return await offload(len(data) // BYTES_A_ROW, tally_from_bytes, data)
 
     def _refuse_too_large(self, size: int) -> None:
         maximum = self._settings.maximum_tally_bytes

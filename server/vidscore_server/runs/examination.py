@@ -41,7 +41,7 @@ from vidscore_server.hosting.policy import Policy
 from vidscore_server.hosting.trust_plans import ranking_evaluators
 from vidscore_server.runs.configuration import GEOMETRY_FIELDS, PATH, SPECIFICATION_PATH
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import FrameName
+from vidscore_server.store.records import FrameName
 
 NAME_LENGTH = 80
 """Most characters of a system's name."""

@@ -23,8 +23,8 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
 from vidscore_evaluators.report import Report
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import BatchRules, batch_size, read_batch
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import message_order
 from vidscore_server.runs.accumulation import BYTES_A_ROW, SETTLE_BYTES, Accumulation
 from vidscore_server.runs.configuration import RunConfiguration, read_configuration
@@ -139,7 +139,7 @@ class ScoringSession:
             self._require(State.RECEIVING, side.value, "a configuration")
             await self._until_there_is_room()
             async with self._columns:
-                await aside(batch_size(message), self._take_in, side, message, source)
+                await offload(batch_size(message), self._take_in, side, message, source)
             self._refuse_too_much_buffered()
             self._changed.set()
 
@@ -247,7 +247,7 @@ class ScoringSession:
             async with self._columns:
                 coverage = self.coverage
                 rows = self._accumulation.pending_bytes // BYTES_A_ROW
-                shares = await aside(rows, self._accumulation.take, for_reports=for_reports)
+                shares = await offload(rows, self._accumulation.take, for_reports=for_reports)
                 if for_reports and self._schedule is not None:
                     self._schedule.reported(coverage, asyncio.get_running_loop().time())
             tallies = await self._accumulation.tally(shares)

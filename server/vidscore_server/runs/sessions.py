@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
 from vidscore_server.access.caller import current_caller
+from vidscore_server.concurrency import current_running_call
 from vidscore_server.errors import DrainingError
-from vidscore_server.running_call import current_running_call
 from vidscore_server.runs.places import Place, Places, Use
 
 EXPIRY_TIMEOUT_S = 5.0

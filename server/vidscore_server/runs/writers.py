@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from vidscore_server.concurrency import RunningCall, current_running_call
 from vidscore_server.errors import EpochStaleError
 from vidscore_server.hosting.names import StreamName
-from vidscore_server.running_call import RunningCall, current_running_call
 
 TakeOver = Callable[[StreamName], None]
 """Makes the present call the one that appends to a stream."""

@@ -28,7 +28,7 @@ from vidscore_server.services.pages import (
     time_key,
     write_page_token,
 )
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 from vidscore_server.store.records import TokenRecord
 
 

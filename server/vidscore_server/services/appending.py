@@ -23,7 +23,7 @@ from vidscore_server.hosting.names import StreamName, read_stream
 from vidscore_server.hosting.submissions import team_seen, visible
 from vidscore_server.runs.writers import TakeOver
 from vidscore_server.services.exchange import Requests, Responses
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 
 class AppendState(StrEnum):

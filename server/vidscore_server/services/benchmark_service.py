@@ -15,7 +15,6 @@ from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.access.caller import Caller, current_caller
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.codec.benchmark_codec import (
     PATH,
@@ -27,6 +26,7 @@ from vidscore_server.codec.benchmark_codec import (
 )
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.times import write_time
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import NotReleasedError, message_order
 from vidscore_server.hosting.basis import board_state, newest_complete, shown_basis
 from vidscore_server.hosting.benchmarks import required_benchmark
@@ -52,7 +52,7 @@ from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord
 
 CHANGEABLE = ("specification", "open_time", "close_time", "policy", "public_names")
@@ -183,7 +183,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             place = await self._hosting.room.take(upload, None, held_bytes(batch))
             try:
                 digest.update(batch.SerializeToString(deterministic=True))
-                await aside(batch_size(batch), upload.add, batch)
+                await offload(batch_size(batch), upload.add, batch)
             finally:
                 self._hosting.room.leave(place)
         return digest.hexdigest()

@@ -18,7 +18,7 @@ import grpc
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_server.errors import IdleError
 from vidscore_server.logs import current_call
-from vidscore_server.metrics.calls import CallMeter
+from vidscore_server.metrics import CallMeter
 from vidscore_server.status import STATUS_KEY, Refusal, status_of
 from vidscore_server.version import SERVER_KEY, server_version
 

@@ -19,9 +19,9 @@ from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreEr
 from vidscore_server.access.caller import current_caller, set_caller
 from vidscore_server.access.gate import Gate, Metadata
 from vidscore_server.codec.checksums import CHECKED_METHODS, damage_of
+from vidscore_server.concurrency import RunningCall
 from vidscore_server.logs import begin_call, log
-from vidscore_server.metrics.calls import CallMeter, CallMetrics
-from vidscore_server.running_call import RunningCall
+from vidscore_server.metrics import CallMeter, CallMetrics
 from vidscore_server.runs.plain_calls import PlainCalls
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import (

@@ -18,7 +18,7 @@ from vidscore_server.hosting.rescoring import required_operation
 from vidscore_server.services.exchange import Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 
 LONGEST_WAIT_S = 60.0
 LOOK_AGAIN_S = 0.2

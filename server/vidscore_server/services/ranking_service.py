@@ -10,9 +10,8 @@ from vidscore.v1 import ranking_service_pb2 as pb
 from vidscore.v1 import ranking_service_pb2_grpc, trust_service_pb2
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.trust.analyses import RankingAnalysis
-from vidscore_server.analysis_process import run_analysis
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size
+from vidscore_server.concurrency import offload
 from vidscore_server.errors import message_order
 from vidscore_server.runs.configuration import PATH
 from vidscore_server.runs.examination import UploadedContest, read_examination
@@ -21,6 +20,7 @@ from vidscore_server.runs.places import Use
 from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.settings import Settings
+from vidscore_server.workers import run_analysis
 
 Told = tuple[str, int, int]
 """Stage, pieces of it that are done, pieces in all."""
@@ -84,10 +84,10 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
             if kind == PATH:
                 raise message_order(f"a second {PATH}", "truth or detections")
             if kind == "truth":
-                await aside(batch_size(request.truth), contest.add_truth, request.truth)
+                await offload(batch_size(request.truth), contest.add_truth, request.truth)
             else:
                 batch = request.detections
-                await aside(batch_size(batch), contest.add_detections, request.system, batch)
+                await offload(batch_size(batch), contest.add_detections, request.system, batch)
         return await asyncio.to_thread(contest.analysis)
 
     def _contest(self, message: pb.ExaminationConfiguration) -> UploadedContest:

@@ -17,7 +17,7 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.public_names import SubmittedNames
 from vidscore_server.hosting.release import released_report, values_from_json
 from vidscore_server.hosting.scores import MAXIMUM_SCORES, unpack_score
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
 
 

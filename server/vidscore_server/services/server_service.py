@@ -15,10 +15,10 @@ from vidscore.v1 import server_service_pb2_grpc
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.access.caller import current_caller
 from vidscore_server.access.gate import Gate
+from vidscore_server.clock import utc_now
 from vidscore_server.codec.server_codec import write_server
+from vidscore_server.domain.backups import export_backup, load_backup
 from vidscore_server.errors import UnauthenticatedError
-from vidscore_server.hosting.backup_file import BackupHeader, check_backup
-from vidscore_server.hosting.backups import export_backup, load_backup
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.hosting.names import read_benchmark
 from vidscore_server.hosting.site import Site
@@ -26,9 +26,9 @@ from vidscore_server.runs.sessions import Sessions
 from vidscore_server.services.exchange import Requests, Responses
 from vidscore_server.services.hosted import request_of
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import Reader, StoreError, Transaction
-from vidscore_server.store.failpoints import utc_now
-from vidscore_server.store.locations import is_address
+from vidscore_server.store import Reader, Transaction, is_address
+from vidscore_server.store.backup_file import BackupHeader, check_backup
+from vidscore_server.store.errors import StoreError
 
 
 class ServerService(server_service_pb2_grpc.ServerServiceServicer):

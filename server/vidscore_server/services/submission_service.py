@@ -7,9 +7,9 @@ from typing import Any
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore.v1 import submission_service_pb2_grpc
 from vidscore_server.access.caller import current_caller
-from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.submission_codec import write_stream, write_submission
+from vidscore_server.concurrency import offload
 from vidscore_server.hosting.appends import checked_batch
 from vidscore_server.hosting.benchmarks import required_benchmark
 from vidscore_server.hosting.hosting import Hosting
@@ -37,7 +37,7 @@ from vidscore_server.services.pages import (
 )
 from vidscore_server.services.score_writing import ScoreWriter
 from vidscore_server.services.watching import Watcher
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 
 class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
@@ -142,7 +142,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             made = request_of(request, "CheckDetections", self._site)
             await self._hosting.submissions.check(made, name)
             return pb.CheckDetectionsResponse()
-        batch, warnings = await aside(
+        batch, warnings = await offload(
             batch_size(request.detections),
             checked_batch,
             request.detections,

@@ -14,7 +14,7 @@ from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.states import ENDED
 from vidscore_server.services.exchange import Responses
 from vidscore_server.services.score_writing import ScoreWriter
-from vidscore_server.store.contract import Reader
+from vidscore_server.store import Reader
 
 LOOK_AGAIN_S = 5.0
 """Longest time between two looks, for what nobody told about."""

@@ -1,17 +1,31 @@
-"""What a store keeps, as frozen records: no SQL, no protos, no rules.
+"""Records of the store, frozen: no SQL, no protos, no rules.
 
 Times are aware datetimes in UTC. Payloads are bytes that the store neither reads nor changes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
+
+Row = tuple[str, dict[str, Any]]
+"""Name of a table, and values by column: strings, numbers, bytes or None."""
+
+FrameName = tuple[str, str, int]
+"""Domain, sequence and number of a frame."""
+
+FrameNumbers = Mapping[tuple[str, str], Sequence[int]]
+"""Numbers of frames by the domain and name of their sequence."""
+
+SubmissionKey = tuple[str, str]
+"""Benchmark and submission."""
 
 
 class SubmissionState(StrEnum):
-    """Where a submission stands; what leads where is in `vidscore_server.hosting.states`."""
+    """State of a submission; the transitions are in `vidscore_server.hosting.states`."""
 
     OPEN = "open"
     RECEIVING = "receiving"
@@ -24,7 +38,7 @@ class SubmissionState(StrEnum):
 
 
 class Role(StrEnum):
-    """What the bearer of a token may do."""
+    """Role of the bearer of a token."""
 
     ORGANISER = "organiser"
     PERFORMER = "performer"
@@ -33,11 +47,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServingRecord:
-    """How long a site has served without a break.
+    """Heartbeat of a site.
 
     Attributes:
-        quiet_from: Before it nobody is blamed for having been quiet.
-        beat_time: When a server last said that it serves.
+        quiet_from: Start of the present uptime: idle times are counted from then on.
+        beat_time: Time of the last heartbeat of any server.
     """
 
     quiet_from: datetime
@@ -49,16 +63,16 @@ class BenchmarkRecord:
     """A benchmark.
 
     Attributes:
-        benchmark: Its name.
+        benchmark: Name.
         definition: Specification, geometries and policy, in the JSON form of the hosting layer.
-        open_time: Submissions may be created from then on; None for at once.
-        close_time: Submissions end then; None for never.
-        create_time: When it was created.
-        update_time: When it was last changed.
-        revision: Goes up with every change of the record.
+        open_time: Start of submissions; None for at once.
+        close_time: End of submissions; None for never.
+        create_time: Time of creation.
+        update_time: Time of the last change.
+        revision: Incremented by every change of the record.
         truth_revision: Newest revision of the truth, 0 for none.
-        board: What the scores on its board are under, in the JSON form of the hosting layer;
-            empty while there is no board.
+        board: Basis of the scores on the board, in the JSON form of the hosting layer; empty while
+            there is no board.
     """
 
     benchmark: str
@@ -74,16 +88,16 @@ class BenchmarkRecord:
 
 @dataclass(frozen=True, slots=True)
 class TruthRevisionRecord:
-    """A state of a benchmark's truth; it never changes.
+    """A revision of a benchmark's truth; it never changes.
 
     Attributes:
         benchmark: The benchmark.
-        revision: From 1 on.
-        digest: Fingerprint of the annotations (not keyed: it never leaves as it is).
-        create_time: When it came.
-        frame_count: Frames that it has.
-        complete: Whether nothing waits for more.
-        comment: Why it came.
+        revision: Number, from 1.
+        digest: Fingerprint of the annotations (not keyed: it is never published as it is).
+        create_time: Time of the upload.
+        frame_count: Number of frames.
+        complete: Whether no more truth is to come.
+        comment: Reason, for people.
     """
 
     benchmark: str
@@ -100,24 +114,23 @@ class SubmissionRecord:
     """A submission.
 
     Attributes:
-        benchmark: Its benchmark.
-        submission: Its name within the benchmark.
-        team: Team that it belongs to.
-        title: For people.
-        state: Where it stands.
-        state_reason: Why, as a stable code.
-        state_message: Why, for people.
-        state_time: Since when.
-        create_time: When it was created.
-        activity_time: When something last came from its team.
-        seal_time: When it was sealed.
-        frame_count: Durable frames of all its streams.
-        revision: Goes up with every change.
-        attempts: How often scoring has begun and was not ended in order: deaths, while none runs.
-        warnings: What is doubtful about it, in the JSON form of the hosting layer; empty for
-            nothing.
-        score_shown: Whether its team was shown a score of it while it received.
-        byte_count: Bytes of its frames as they are stored; 0 again once they were freed.
+        benchmark: Name of the benchmark.
+        submission: Name within the benchmark.
+        team: Team that owns it.
+        title: Title for people.
+        state: Present state.
+        state_reason: Reason of the state, a stable code.
+        state_message: Reason of the state, for people.
+        state_time: Start of the state.
+        create_time: Time of creation.
+        activity_time: Time of the team's last action.
+        seal_time: Time of sealing.
+        frame_count: Durable frames of all streams.
+        revision: Incremented by every change.
+        attempts: Starts of scoring without an orderly end (between attempts: crashes).
+        warnings: Warnings, in the JSON form of the hosting layer; empty for none.
+        score_shown: Whether the team was shown a score before the seal.
+        byte_count: Stored bytes of its frames; 0 after they were freed.
     """
 
     benchmark: str
@@ -141,11 +154,11 @@ class SubmissionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What a team has in a benchmark.
+    """Usage of a benchmark by a team.
 
     Attributes:
-        open_count: Submissions that take frames, drafts too.
-        byte_count: Bytes of the frames of all its submissions.
+        open_count: Submissions that take frames, drafts included.
+        byte_count: Stored bytes of the frames of all submissions.
     """
 
     open_count: int
@@ -166,9 +179,9 @@ class BatchRecord:
     """A batch of detections, as it was received.
 
     Attributes:
-        stream: Its stream.
-        first_offset: Offset of its first frame.
-        frame_count: Frames that it has.
+        stream: Name of the stream.
+        first_offset: Offset of the first frame.
+        frame_count: Number of frames.
         digest: SHA-256 of the received bytes.
         payload: The received bytes, compressed by the caller.
     """
@@ -182,19 +195,19 @@ class BatchRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """A score; it never changes, but is published later where its board is.
+    """A score; it never changes, but may be published later, with its board.
 
     Attributes:
         benchmark: The benchmark.
         submission: The submission.
-        number: From 1 on within the submission.
+        number: Number within the submission, from 1.
         evaluator: Name of the evaluator.
-        truth_revision: Revision of the truth that it is under.
+        truth_revision: Revision of the truth.
         partial: Whether frames without truth were left out.
-        create_time: When it was made.
+        create_time: Time of scoring.
         configuration: Evaluator, version, and a digest of parameters and specification.
-        values: Ranking measures by name as JSON, first one first.
-        released: What the team learnt by it, in the same form; empty where nothing.
+        values: Ranking measures by name as JSON, in rank order.
+        released: Values released to the team, in the same form; empty for none.
         report: The report as JSON, compressed by the caller.
         published: Whether it was on the board, or may have been.
     """
@@ -215,7 +228,7 @@ class ScoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBasis:
-    """What a score of a submission is under."""
+    """The basis of a score: evaluator, truth and configuration."""
 
     submission: str
     evaluator: str
@@ -225,7 +238,7 @@ class ScoreBasis:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRecord:
-    """What was last released of an evaluator's ranking measures to a team (the Ladder's state)."""
+    """The last release of an evaluator's ranking measures to a team (the Ladder's state)."""
 
     benchmark: str
     evaluator: str
@@ -240,14 +253,14 @@ class TokenRecord:
     """A token, without its secret.
 
     Attributes:
-        token: Its name.
+        token: Name.
         secret_hash: Hash of the secret.
-        role: What its bearer may do.
-        team: Team that a performer submits for, empty for others.
-        comment: What it is for.
-        create_time: When it was created.
-        expire_time: When it ends; None for never.
-        revoke_time: When it was revoked; None if it is not.
+        role: Role of the bearer.
+        team: Team of a participant, empty for other roles.
+        comment: Purpose, for people.
+        create_time: Time of creation.
+        expire_time: Time of expiry; None for never.
+        revoke_time: Time of revocation; None if it is not revoked.
     """
 
     token: str
@@ -262,7 +275,7 @@ class TokenRecord:
 
 @dataclass(frozen=True, slots=True)
 class OperationRecord:
-    """Long work: what it is, how far it has come, what came of it."""
+    """A long-running operation: request, progress, result."""
 
     operation: str
     kind: str
@@ -277,7 +290,7 @@ class OperationRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One thing that somebody did; `number` is given by the store."""
+    """One action of the audit record; the store assigns `number`."""
 
     time: datetime
     actor: str
@@ -289,14 +302,14 @@ class AuditRecord:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which audit records are wanted; what is empty or None does not matter.
+    """A filter of audit records; empty or None matches everything.
 
     Attributes:
-        resource: Name of a resource: records of it and of what belongs to it.
-        actor: Who did it.
-        action: What was done.
-        since: The first moment.
-        until: The moment after the last.
+        resource: Name of a resource: matches it and its children.
+        actor: Name of the actor.
+        action: Name of the action.
+        since: Earliest time.
+        until: Time after the latest.
     """
 
     resource: str = ""
@@ -308,7 +321,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class LeaseRecord:
-    """Work that a server does alone, until its lease ends."""
+    """Exclusive work of one server, until the lease ends."""
 
     work: str
     owner: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vidscore_server.access.gate import Gate
+from vidscore_server.clock import utc_now
 from vidscore_server.errors import UnauthenticatedError
-from vidscore_server.store.failpoints import utc_now
 
 SCORE = "/vidscore.v1.ScoringService/Score"
 CREATE = "/vidscore.v1.BenchmarkService/CreateBenchmark"

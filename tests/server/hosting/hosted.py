@@ -31,7 +31,7 @@ from vidscore.v1 import (
 from vidscore_server.access.site import initialise
 from vidscore_server.application import ScoringServer
 from vidscore_server.settings import load_settings
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.sqlite import open_sqlite_store
 
 Answer = TypeVar("Answer")
 Metadata = tuple[tuple[str, str], ...]

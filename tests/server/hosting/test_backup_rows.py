@@ -14,7 +14,8 @@ from vidscore_server.access.restoring import restore
 from vidscore_server.errors import BackupError
 from vidscore_server.hosting.payloads import inflate
 from vidscore_server.hosting.scores import report_of
-from vidscore_server.store.contract import Row, StoreDamagedError
+from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import Row
 
 
 def submission_row(**changed: object) -> Row:

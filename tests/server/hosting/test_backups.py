@@ -27,16 +27,11 @@ from vidscore.v1 import server_service_pb2 as pb
 from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_evaluators.errors import InputError
 from vidscore_server.access.restoring import restore
+from vidscore_server.domain.backups import export_backup
 from vidscore_server.errors import BackupError, NameTakenError
-from vidscore_server.hosting.backup_file import (
-    BackupHeader,
-    check_backup,
-    read_rows,
-    write_backup,
-)
-from vidscore_server.hosting.backups import export_backup
-from vidscore_server.store.contract import Row
-from vidscore_server.store.opening import open_store
+from vidscore_server.store import open_store
+from vidscore_server.store.backup_file import BackupHeader, check_backup, read_rows, write_backup
+from vidscore_server.store.records import Row
 
 FRAME_COUNT = 20
 SENT = [0, 1, 2, 5, 6, 7]

@@ -35,7 +35,7 @@ from vidscore_server.hosting.definition import (
     definition_to_dict,
 )
 from vidscore_server.hosting.scores import Result, keep_result, settle
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
     Role,
@@ -43,7 +43,7 @@ from vidscore_server.store.records import (
     SubmissionState,
     TruthRevisionRecord,
 )
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.sqlite import open_sqlite_store
 
 Answer = TypeVar("Answer")
 Key = tuple[int, str]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from vidscore_server.hosting.clock import StoreClock
-from vidscore_server.store.contract import Store
+from vidscore_server.store import SqlStore
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
@@ -36,7 +36,7 @@ class PlayedStore:
 def played(monkeypatch: Any) -> tuple[PlayedStore, StoreClock]:
     store = PlayedStore()
     monkeypatch.setattr("vidscore_server.hosting.clock.time.monotonic", store.monotonic)
-    return store, StoreClock(cast(Store, store))
+    return store, StoreClock(cast(SqlStore, store))
 
 
 def test_between_two_looks_it_runs_on_by_itself(monkeypatch: Any) -> None:

@@ -14,7 +14,7 @@ from tests.server.scene import HERE, points, refused
 
 from vidscore.v1 import benchmark_service_pb2
 from vidscore.v1 import submission_service_pb2 as pb
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 from vidscore_server.store.records import SubmissionState
 
 FRAME = points({1: HERE})

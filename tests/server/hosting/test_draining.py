@@ -18,7 +18,7 @@ from tests.support.waiting import until
 from vidscore.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store import Reader, Transaction
 
 
 def hosting_of(hosted: Hosted) -> Hosting:

@@ -31,9 +31,9 @@ from vidscore_client import (
     SubmissionStream,
     connect,
 )
-from vidscore_server.store import failpoints
-from vidscore_server.store.contract import StoreError
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server import failpoints
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.sqlite import open_sqlite_store
 
 FRAME_COUNT = 20
 TIMEOUT_S = 60.0

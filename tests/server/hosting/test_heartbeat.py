@@ -19,20 +19,19 @@ from vidscore_cli.exit_codes import ExitCode
 from vidscore_server.hosting.heartbeat import GRACE, Heartbeat
 from vidscore_server.hosting.site import Site, open_site
 from vidscore_server.settings import load_settings
-from vidscore_server.store.contract import Store
-from vidscore_server.store.sql import store as sql_store
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store import SqlStore, sql_store
+from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60.0
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[SqlStore]:
     with closing(open_sqlite_store(tmp_path / "store.db")) as opened:
         yield opened
 
 
-def site_at(store: Store, clock: PlayedClock) -> Site:
+def site_at(store: SqlStore, clock: PlayedClock) -> Site:
     return open_site(store, load_settings(), clock)
 
 
@@ -42,14 +41,14 @@ def at(clock: PlayedClock, **later: float) -> PlayedClock:
     return other
 
 
-async def test_quiet_time_of_a_new_site_counts_from_its_first_start(store: Store) -> None:
+async def test_quiet_time_of_a_new_site_counts_from_its_first_start(store: SqlStore) -> None:
     clock = PlayedClock()
     beating = Heartbeat(site_at(store, clock))
     await beating.beat()
     assert beating.quiet_from == clock.now
 
 
-async def test_a_restart_within_moments_changes_nothing(store: Store) -> None:
+async def test_a_restart_within_moments_changes_nothing(store: SqlStore) -> None:
     clock = PlayedClock()
     await Heartbeat(site_at(store, clock)).beat()
     next_server = Heartbeat(site_at(store, at(clock, seconds=19)))
@@ -58,7 +57,7 @@ async def test_a_restart_within_moments_changes_nothing(store: Store) -> None:
 
 
 async def test_after_an_outage_of_hours_quiet_time_begins_anew_with_some_grace(
-    store: Store,
+    store: SqlStore,
 ) -> None:
     clock = PlayedClock()
     await Heartbeat(site_at(store, clock)).beat()
@@ -68,7 +67,7 @@ async def test_after_an_outage_of_hours_quiet_time_begins_anew_with_some_grace(
     assert next_server.quiet_from == later.now + GRACE
 
 
-async def test_a_clock_that_leaps_while_the_server_runs_is_no_outage(store: Store) -> None:
+async def test_a_clock_that_leaps_while_the_server_runs_is_no_outage(store: SqlStore) -> None:
     clock = PlayedClock()
     beating = Heartbeat(site_at(store, clock))
     await beating.beat()

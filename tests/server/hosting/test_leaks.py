@@ -20,9 +20,8 @@ from tests.support.waiting import until
 
 from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.metrics.stores import MeteredStore
-from vidscore_server.store.contract import Transaction
-from vidscore_server.store.sql.store import SqlStore
+from vidscore_server.store import Transaction
+from vidscore_server.store.sql_store import SqlStore
 
 STREAM = f"{BENCHMARK}/submissions/one/streams/default"
 GOOD = append(STREAM, 0, points({1: HERE, 2: []}))
@@ -227,10 +226,7 @@ def _hosting(hosted: Hosted) -> Hosting:
 
 
 def _store(hosted: Hosted) -> SqlStore:
-    metered = _hosting(hosted).site.store
-    assert isinstance(metered, MeteredStore)
-    assert isinstance(metered.store, SqlStore)
-    return metered.store
+    return _hosting(hosted).site.store
 
 
 def _left() -> tuple[int, int]:

@@ -13,8 +13,9 @@ import pytest_asyncio
 from vidscore_server.hosting.leases import LeaseLostError, Leases
 from vidscore_server.hosting.site import Site, open_site
 from vidscore_server.settings import Settings
-from vidscore_server.store.contract import StoreError, Transaction
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store import Transaction
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60
 WORK = "work"

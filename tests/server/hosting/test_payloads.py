@@ -10,7 +10,7 @@ import pytest
 
 from vidscore_server.hosting import payloads
 from vidscore_server.hosting.payloads import STORED_BLOCK_BYTES, pack_data, unpack
-from vidscore_server.store.contract import StoreDamagedError
+from vidscore_server.store.errors import StoreDamagedError
 
 SIZES = (
     0,

@@ -34,7 +34,7 @@ from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
-from vidscore_server.store.contract import Transaction
+from vidscore_server.store import Transaction
 
 SEQUENCES = 4
 FRAMES = range(SEQUENCES * FRAMES_A_SEQUENCE)

@@ -9,19 +9,20 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
-from vidscore_server.store.contract import AlreadyExistsError, NotFoundError, Store, Transaction
+from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.records import Holdings, SubmissionState
 
 
 class AppendContract:
     """What every store promises of appends."""
 
-    def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: Store) -> None:
+    def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1, 2))
         stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
         assert (stream.epoch, stream.next_offset) == (2, 2)
 
-    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: Store) -> None:
+    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1, 2), append(2, 3))
         with store.read() as reader:
             point = reader.append_points("b", "s", ["default"])
@@ -33,7 +34,7 @@ class AppendContract:
             assert found == replace(r.batch(0, 2), payload=b"")
             assert reader.batch_at("b", "s", "default", 3) is None
 
-    def test_an_append_finds_those_of_its_streams_that_are_there(self, store: Store) -> None:
+    def test_an_append_finds_those_of_its_streams_that_are_there(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.raise_epoch("b", "s", "other"))
         with store.read() as reader:
             point = reader.append_points("b", "s", ["other", "nobody's", "default"])
@@ -43,7 +44,7 @@ class AppendContract:
 
     @pytest.mark.parametrize("count", [1, 2, 63, 64, 131])
     def test_any_number_of_batches_is_stored_as_it_was_given(
-        self, store: Store, count: int
+        self, store: SqlStore, count: int
     ) -> None:
         """Many rows are written at a time, however many there are, and into any order."""
 
@@ -68,7 +69,7 @@ class AppendContract:
             assert point is not None
             assert [point[1][name].next_offset for name in names] == [2] * count
 
-    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: Store) -> None:
+    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
         refused = store.submit(append(0, 2, 1, stream="other")).exception(60)
         assert isinstance(refused, AlreadyExistsError)
@@ -77,7 +78,7 @@ class AppendContract:
             assert reader.stored_frames("b", "s", asked) == [("d", "q", 1)]
             assert [s.next_offset for s in reader.streams("b", "s")] == [1, 0]
 
-    def test_the_same_frame_may_be_in_two_submissions(self, store: Store) -> None:
+    def test_the_same_frame_may_be_in_two_submissions(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1))
 
         def other(transaction: Transaction) -> None:
@@ -89,18 +90,18 @@ class AppendContract:
         with store.read() as reader:
             assert reader.stored_frames("b", "s2", [("d", "q", 1)]) == [("d", "q", 1)]
 
-    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: Store) -> None:
+    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: SqlStore) -> None:
         put(store, populate)
         assert isinstance(store.submit(append(0, 1, stream="x")).exception(60), NotFoundError)
 
-    def test_many_frames_are_found_again(self, store: Store) -> None:
+    def test_many_frames_are_found_again(self, store: SqlStore) -> None:
         frames = range(0, 3000, 2)
         put(store, populate, append(0, *frames))
         with store.read() as reader:
             asked = [("d", "q", number) for number in range(3000)]
             assert [f[2] for f in reader.stored_frames("b", "s", asked)] == list(frames)
 
-    def test_frames_are_counted_by_sequence(self, store: Store) -> None:
+    def test_frames_are_counted_by_sequence(self, store: SqlStore) -> None:
         def other(transaction: Transaction) -> None:
             batch = r.batch(2, 3)
             transaction.append_batches("b", "s", [(batch, {("d", "r"): [1, 2], ("", "q"): [1]})])
@@ -114,7 +115,7 @@ class AppendContract:
             assert reader.frame_counts("b", "unknown") == {}
 
     def test_batches_of_several_streams_are_added_together_or_not_at_all(
-        self, store: Store
+        self, store: SqlStore
     ) -> None:
         def both(number: int) -> Callable[[Transaction], None]:
             def command(transaction: Transaction) -> None:
@@ -135,7 +136,7 @@ class AppendContract:
             assert found == {"default": 2, "other": 1}
             assert reader.frame_counts("b", "s") == {("d", "q"): 3}
 
-    def test_batches_are_read_by_stream_and_offset(self, store: Store) -> None:
+    def test_batches_are_read_by_stream_and_offset(self, store: SqlStore) -> None:
         def write(transaction: Transaction) -> None:
             transaction.raise_epoch("b", "s", "a")
             for offset, stream in ((0, "default"), (0, "a"), (1, "default"), (1, "a")):
@@ -154,7 +155,7 @@ class AppendContract:
         assert (middle, last) == ([b"a 1", b"default 0"], [b"default 1"])
 
     def test_frames_are_freed_in_steps_and_the_record_and_its_streams_stay(
-        self, store: Store
+        self, store: SqlStore
     ) -> None:
         """Three batches, two at a time; then their frames; then nothing is left."""
         put(store, populate, append(0, 1), append(1, 2), append(2, 3))
@@ -176,7 +177,7 @@ class AppendContract:
             assert reader.cancelled_with_bytes(9) == []
             assert reader.holdings("b", "red") == Holdings(0, 0)
 
-    def test_holdings_count_what_takes_frames_and_the_bytes_of_all(self, store: Store) -> None:
+    def test_holdings_count_what_takes_frames_and_the_bytes_of_all(self, store: SqlStore) -> None:
         scored = replace(r.submission("scored", state=SubmissionState.SCORED), byte_count=5)
         begun = replace(r.submission("begun", state=SubmissionState.RECEIVING), byte_count=7)
         theirs = replace(r.submission("theirs", team="blue"), byte_count=100)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from tests.server.store import records as r
 
-from vidscore_server.store.contract import Store, Transaction
+from vidscore_server.store import SqlStore, Transaction
 
 
-def put(store: Store, *commands: Callable[[Transaction], object]) -> None:
+def put(store: SqlStore, *commands: Callable[[Transaction], object]) -> None:
     """Run commands one after the other, each in a commit of its own."""
     for command in commands:
         store.submit(command).result(60)

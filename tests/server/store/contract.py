@@ -13,14 +13,8 @@ from tests.server.store.append_contract import AppendContract
 from tests.server.store.commands import append, populate, put
 from tests.server.store.score_contract import ScoreContract
 
-from vidscore_server.store.contract import (
-    AlreadyExistsError,
-    NotFoundError,
-    Reader,
-    Store,
-    StoreError,
-    Transaction,
-)
+from vidscore_server.store import Reader, SqlStore, Transaction
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError, StoreError
 from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionState
 
 
@@ -29,14 +23,14 @@ class StoreContract(AppendContract, ScoreContract):
 
     # --- commands ---------------------------------------------------------------------------
 
-    def test_commands_run_in_the_order_in_which_they_were_queued(self, store: Store) -> None:
+    def test_commands_run_in_the_order_in_which_they_were_queued(self, store: SqlStore) -> None:
         seen: list[int] = []
         futures = [store.submit(lambda _, n=n: seen.append(n)) for n in range(100)]  # type: ignore[misc]
         for future in futures:
             future.result(60)
         assert seen == list(range(100))
 
-    def test_a_command_that_raises_leaves_nothing_behind(self, store: Store) -> None:
+    def test_a_command_that_raises_leaves_nothing_behind(self, store: SqlStore) -> None:
         def failing(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             raise ValueError("no")
@@ -46,7 +40,7 @@ class StoreContract(AppendContract, ScoreContract):
         with store.read() as reader:
             assert reader.benchmark("b") is None
 
-    def test_commands_that_were_queued_with_a_failing_one_are_kept(self, store: Store) -> None:
+    def test_commands_that_were_queued_with_a_failing_one_are_kept(self, store: SqlStore) -> None:
         gate = threading.Event()
         store.submit(lambda _: gate.wait(10))
 
@@ -64,32 +58,32 @@ class StoreContract(AppendContract, ScoreContract):
         with store.read() as reader:
             assert [b.benchmark for b in reader.benchmarks("", 9)] == ["first", "third"]
 
-    def test_a_command_sees_what_it_has_written(self, store: Store) -> None:
+    def test_a_command_sees_what_it_has_written(self, store: SqlStore) -> None:
         def command(transaction: Transaction) -> bool:
             transaction.insert_benchmark(r.benchmark())
             return transaction.benchmark("b") == r.benchmark()
 
         assert store.submit(command).result(60)
 
-    def test_a_reader_keeps_the_state_that_it_began_with(self, store: Store) -> None:
+    def test_a_reader_keeps_the_state_that_it_began_with(self, store: SqlStore) -> None:
         put(store, lambda t: t.insert_benchmark(r.benchmark("first")))
         with store.read() as reader:
             assert len(reader.benchmarks("", 9)) == 1
             put(store, lambda t: t.insert_benchmark(r.benchmark("second")))
             assert len(reader.benchmarks("", 9)) == 1
 
-    def test_a_closed_store_takes_no_commands(self, store: Store) -> None:
+    def test_a_closed_store_takes_no_commands(self, store: SqlStore) -> None:
         store.close()
         with pytest.raises(StoreError):
             store.submit(lambda _: None)
         store.close()
 
-    def test_a_closed_store_is_not_read(self, store: Store) -> None:
+    def test_a_closed_store_is_not_read(self, store: SqlStore) -> None:
         store.close()
         with pytest.raises(StoreError), store.read():
             pass
 
-    def test_a_store_closes_when_its_readers_have_ended(self, store: Store) -> None:
+    def test_a_store_closes_when_its_readers_have_ended(self, store: SqlStore) -> None:
         put(store, populate)
         reading, gate, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -108,7 +102,7 @@ class StoreContract(AppendContract, ScoreContract):
         assert ended.is_set()
         thread.join()
 
-    def test_what_was_queued_before_the_close_is_kept(self, store: Store) -> None:
+    def test_what_was_queued_before_the_close_is_kept(self, store: SqlStore) -> None:
         future = store.submit(populate)
         store.close()
         assert future.done()
@@ -128,7 +122,7 @@ class StoreContract(AppendContract, ScoreContract):
         ],
     )
     def test_what_is_keyed_stands_once(
-        self, store: Store, insert: Callable[[Transaction], None]
+        self, store: SqlStore, insert: Callable[[Transaction], None]
     ) -> None:
         def make(transaction: Transaction) -> None:
             if transaction.benchmark("b") is None:
@@ -158,7 +152,7 @@ class StoreContract(AppendContract, ScoreContract):
         ],
     )
     def test_what_is_not_there_cannot_be_changed(
-        self, store: Store, change: Callable[[Transaction], object]
+        self, store: SqlStore, change: Callable[[Transaction], object]
     ) -> None:
         assert isinstance(store.submit(change).exception(60), NotFoundError)
 
@@ -176,14 +170,14 @@ class StoreContract(AppendContract, ScoreContract):
         ],
     )
     def test_a_getter_gives_none_for_what_is_not_there(
-        self, store: Store, get: Callable[[Reader], object]
+        self, store: SqlStore, get: Callable[[Reader], object]
     ) -> None:
         with store.read() as reader:
             assert get(reader) is None
 
     # --- what is written is read ------------------------------------------------------------
 
-    def test_the_secret_is_32_bytes_and_stays(self, store: Store) -> None:
+    def test_the_secret_is_32_bytes_and_stays(self, store: SqlStore) -> None:
         with store.read() as reader:
             secret = reader.secret()
         put(store, populate)
@@ -191,20 +185,22 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.secret() == secret
         assert len(secret) == 32
 
-    def test_a_benchmark_is_read_as_it_was_written_last(self, store: Store) -> None:
+    def test_a_benchmark_is_read_as_it_was_written_last(self, store: SqlStore) -> None:
         changed = replace(r.benchmark(), definition='{"a":1}', close_time=None, revision=2)
         put(store, populate, lambda t: t.update_benchmark(changed))
         with store.read() as reader:
             assert reader.benchmark("b") == changed
 
-    def test_benchmarks_are_listed_by_name_in_pages(self, store: Store) -> None:
+    def test_benchmarks_are_listed_by_name_in_pages(self, store: SqlStore) -> None:
         for name in ("c", "a", "b"):
             put(store, lambda t, name=name: t.insert_benchmark(r.benchmark(name)))  # type: ignore[misc]
         with store.read() as reader:
             assert [b.benchmark for b in reader.benchmarks("", 2)] == ["a", "b"]
             assert [b.benchmark for b in reader.benchmarks("b", 2)] == ["c"]
 
-    def test_a_deleted_benchmark_takes_all_with_it_but_the_audit_record(self, store: Store) -> None:
+    def test_a_deleted_benchmark_takes_all_with_it_but_the_audit_record(
+        self, store: SqlStore
+    ) -> None:
         put(
             store,
             populate,
@@ -224,7 +220,7 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.releases("b", "f1") == []
             assert len(reader.audit_records(None, 9)) == 1
 
-    def test_truth_is_read_in_the_order_in_which_it_was_given(self, store: Store) -> None:
+    def test_truth_is_read_in_the_order_in_which_it_was_given(self, store: SqlStore) -> None:
         payloads = [f"batch {number}".encode() for number in range(40)]
         put(
             store,
@@ -239,7 +235,7 @@ class StoreContract(AppendContract, ScoreContract):
             assert [x.revision for x in reader.truth_revisions("b", None, 9)] == [2, 1]
             assert [x.revision for x in reader.truth_revisions("b", 2, 9)] == [1]
 
-    def test_a_submission_is_read_as_it_was_written_last(self, store: Store) -> None:
+    def test_a_submission_is_read_as_it_was_written_last(self, store: SqlStore) -> None:
         changed = replace(
             r.submission(),
             state=SubmissionState.SEALED,
@@ -255,7 +251,7 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.submissions_in([SubmissionState.SEALED]) == [changed]
             assert reader.submissions_in([SubmissionState.OPEN]) == []
 
-    def test_submissions_are_listed_newest_first_in_pages_of_a_team(self, store: Store) -> None:
+    def test_submissions_are_listed_newest_first_in_pages_of_a_team(self, store: SqlStore) -> None:
         def insert(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             for name, team, seconds in (("x", "red", 0), ("z", "red", 9), ("y", "red", 9)):
@@ -272,7 +268,9 @@ class StoreContract(AppendContract, ScoreContract):
             assert [s.submission for s in reader.submissions("b", "red", after, 2)] == ["x"]
             assert len(reader.submissions("b", None, None, 9)) == 4
 
-    def test_what_failed_was_cancelled_or_has_no_frames_is_not_counted(self, store: Store) -> None:
+    def test_what_failed_was_cancelled_or_has_no_frames_is_not_counted(
+        self, store: SqlStore
+    ) -> None:
         def insert(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             for frame_count in (0, 1):
@@ -292,7 +290,7 @@ class StoreContract(AppendContract, ScoreContract):
 
     @pytest.mark.parametrize("state", [SubmissionState.CANCELLED, SubmissionState.FAILED])
     def test_what_had_a_score_shown_counts_however_it_ended(
-        self, store: Store, state: SubmissionState
+        self, store: SqlStore, state: SubmissionState
     ) -> None:
         shown = replace(
             r.submission(state=state, frame_count=1), state_time=r.later(1), score_shown=True
@@ -303,7 +301,7 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.scored_count("b", "red", None) == 1
             assert reader.scored_count("b", "red", r.later(2)) == 0
 
-    def test_what_is_not_sealed_counts_since_it_receives(self, store: Store) -> None:
+    def test_what_is_not_sealed_counts_since_it_receives(self, store: SqlStore) -> None:
         """Created yesterday, its first frame came today."""
         receiving = replace(
             r.submission(created=r.later(-90_000), state=SubmissionState.RECEIVING, frame_count=1),
@@ -315,7 +313,7 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.scored_count("b", "red", r.later(2)) == 0
 
     def test_a_deleted_submission_is_gone_with_all_of_it_and_its_name_is_free(
-        self, store: Store
+        self, store: SqlStore
     ) -> None:
         put(
             store,
@@ -332,7 +330,7 @@ class StoreContract(AppendContract, ScoreContract):
 
     # --- scores, releases, tokens, operations, audit, responses -------------------------------
 
-    def test_tokens_are_listed_newest_first_in_pages(self, store: Store) -> None:
+    def test_tokens_are_listed_newest_first_in_pages(self, store: SqlStore) -> None:
         for name, seconds in (("x", 0), ("z", 9), ("y", 9)):
             put(store, lambda t, n=name, s=seconds: t.insert_token(r.token(n, r.later(s))))  # type: ignore[misc]
         with store.read() as reader:
@@ -341,13 +339,13 @@ class StoreContract(AppendContract, ScoreContract):
             before = (page[-1].create_time, page[-1].token)
             assert [t.token for t in reader.tokens(before, 2)] == ["x"]
 
-    def test_a_revoked_token_says_when(self, store: Store) -> None:
+    def test_a_revoked_token_says_when(self, store: SqlStore) -> None:
         revoked = replace(r.token(), revoke_time=r.later(1))
         put(store, lambda t: t.insert_token(r.token()), lambda t: t.update_token(revoked))
         with store.read() as reader:
             assert reader.token("t") == revoked
 
-    def test_operations_that_are_not_done_are_found(self, store: Store) -> None:
+    def test_operations_that_are_not_done_are_found(self, store: SqlStore) -> None:
         put(
             store,
             lambda t: t.insert_operation(r.operation("b")),
@@ -363,7 +361,9 @@ class StoreContract(AppendContract, ScoreContract):
             assert reader.unfinished_operations() == []
             assert reader.operations("", 9) == [replace(r.operation("b"), done=True, result="[]")]
 
-    def test_audit_records_are_numbered_from_1_and_listed_newest_first(self, store: Store) -> None:
+    def test_audit_records_are_numbered_from_1_and_listed_newest_first(
+        self, store: SqlStore
+    ) -> None:
         for action in ("one", "two", "three"):
             put(store, lambda t, action=action: t.append_audit(r.audit(action)))  # type: ignore[misc]
         with store.read() as reader:
@@ -383,7 +383,7 @@ class StoreContract(AppendContract, ScoreContract):
         ],
     )
     def test_a_filter_of_the_audit_record_leaves_out_what_is_not_wanted(
-        self, store: Store, wanted: AuditFilter, found: list[int]
+        self, store: SqlStore, wanted: AuditFilter, found: list[int]
     ) -> None:
         """A benchmark's records are its own and those of what belongs to it, by whole names."""
         entries = [
@@ -400,13 +400,13 @@ class StoreContract(AppendContract, ScoreContract):
             assert [a.number for a in reader.audit_records(None, 9, wanted)] == found
             assert [a.number for a in reader.audit_records(found[0], 1, wanted)] == found[1:2]
 
-    def test_a_response_is_kept_for_its_caller(self, store: Store) -> None:
+    def test_a_response_is_kept_for_its_caller(self, store: SqlStore) -> None:
         put(store, lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON))
         with store.read() as reader:
             assert reader.response("t", "id") == ("digest", b"answer")
             assert reader.response("other", "id") is None
 
-    def test_responses_of_long_ago_are_purged(self, store: Store) -> None:
+    def test_responses_of_long_ago_are_purged(self, store: SqlStore) -> None:
         put(
             store,
             lambda t: t.put_response("t", "old", "digest", b"answer", r.NOON),

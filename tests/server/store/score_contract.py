@@ -8,7 +8,8 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.commands import populate, put
 
-from vidscore_server.store.contract import NotFoundError, Store, Transaction
+from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.errors import NotFoundError
 
 
 def with_frames(transaction: Transaction) -> None:
@@ -19,7 +20,7 @@ def with_frames(transaction: Transaction) -> None:
 class ScoreContract:
     """Part of the contract: scores, releases and what boards stand on."""
 
-    def test_scores_are_numbered_and_listed_newest_first(self, store: Store) -> None:
+    def test_scores_are_numbered_and_listed_newest_first(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.update_submission(r.submission(frame_count=1)))
         numbers = [
             store.submit(lambda t, e=e: t.insert_score(r.score(evaluator=e))).result(60).number  # type: ignore[misc]
@@ -31,7 +32,7 @@ class ScoreContract:
             assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
             assert reader.scores("b", "s", 2, 9) == [replace(r.score(), number=1)]
 
-    def test_scores_are_found_by_what_they_are_under(self, store: Store) -> None:
+    def test_scores_are_found_by_what_they_are_under(self, store: SqlStore) -> None:
         """Of the same basis the newest counts; another revision or configuration is another."""
         other = [replace(r.score(), truth_revision=2), replace(r.score(), configuration="f1 2 abc")]
         put(
@@ -59,7 +60,7 @@ class ScoreContract:
             }
             assert len(reader.score_bases("b")) == len(under)
 
-    def test_a_score_is_published_with_what_it_releases(self, store: Store) -> None:
+    def test_a_score_is_published_with_what_it_releases(self, store: SqlStore) -> None:
         kept = replace(r.score(), published=False)
         put(store, populate, with_frames)
         put(store, lambda t: [t.insert_score(kept), t.insert_score(kept)])
@@ -77,7 +78,7 @@ class ScoreContract:
             missing.result(60)
 
     def test_what_a_submission_could_not_be_scored_again_under_is_noted_once(
-        self, store: Store
+        self, store: SqlStore
     ) -> None:
         put(
             store,
@@ -88,19 +89,21 @@ class ScoreContract:
         with store.read() as reader:
             assert reader.failed_rescorings("b") == {"s": "two"}
 
-    def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: Store) -> None:
+    def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: SqlStore) -> None:
         other = replace(r.release(), evaluator="map")
         put(
             store,
             populate,
-            lambda t: [t.put_release(one) for one in (r.release(), r.release("blue"), other)],
+            lambda t: t.put_release(r.release()),
+            lambda t: t.put_release(r.release("blue")),
+            lambda t: t.put_release(other),
             lambda t: t.delete_releases("b", "f1"),
         )
         with store.read() as reader:
             assert reader.releases("b", "f1") == []
             assert reader.releases("b", "map") == [other]
 
-    def test_the_revisions_of_all_benchmarks_are_read_at_once(self, store: Store) -> None:
+    def test_the_revisions_of_all_benchmarks_are_read_at_once(self, store: SqlStore) -> None:
         put(
             store,
             lambda t: t.insert_benchmark(r.benchmark("one")),
@@ -110,7 +113,7 @@ class ScoreContract:
             assert reader.benchmark_revisions() == {"one": (r.NOON, 1), "two": (r.NOON, 5)}
             assert [entry.board for entry in reader.benchmarks("", 9)] == ["", "{}"]
 
-    def test_a_release_takes_the_place_of_the_one_before(self, store: Store) -> None:
+    def test_a_release_takes_the_place_of_the_one_before(self, store: SqlStore) -> None:
         put(
             store,
             populate,

@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
-from vidscore_server.store.contract import Store
+from vidscore_server.store import SqlStore, Transaction
 
 
 class SharingContract:
     """Also held by a store that only one server may open."""
 
-    def test_the_store_has_a_clock(self, store: Store) -> None:
+    def test_the_store_has_a_clock(self, store: SqlStore) -> None:
         before = datetime.now(UTC)
         with store.read() as reader:
             times = [reader.time(), reader.time()]
@@ -22,7 +22,7 @@ class SharingContract:
         assert abs(times[0] - before) < timedelta(minutes=1)
         assert times[0].tzinfo is UTC
 
-    def test_work_is_leased_to_one_owner_until_he_ends_it(self, store: Store) -> None:
+    def test_work_is_leased_to_one_owner_until_he_ends_it(self, store: SqlStore) -> None:
         minute = timedelta(minutes=1)
         assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
         assert not store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
@@ -35,7 +35,7 @@ class SharingContract:
         assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
         assert store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
 
-    def test_a_lease_that_has_run_out_holds_nothing(self, store: Store) -> None:
+    def test_a_lease_that_has_run_out_holds_nothing(self, store: SqlStore) -> None:
         assert store.submit(lambda t: t.take_lease("w", "a", timedelta(0))).result(60)
         with store.read() as reader:
             assert reader.leases() == []
@@ -45,14 +45,16 @@ class SharingContract:
         with store.read() as reader:
             assert [x.owner for x in reader.leases()] == ["b"]
 
-    def test_revisions_of_submissions_are_told_of_those_that_are_there(self, store: Store) -> None:
+    def test_revisions_of_submissions_are_told_of_those_that_are_there(
+        self, store: SqlStore
+    ) -> None:
         put(store, populate, lambda t: t.update_submission(replace(r.submission(), revision=7)))
         with store.read() as reader:
             names = [("b", "s"), ("b", "none"), *(("none", str(n)) for n in range(500))]
             assert reader.submission_revisions(names) == {("b", "s"): 7}
             assert reader.submission_revisions([]) == {}
 
-    def test_a_command_about_some_submissions_runs_as_any_other(self, store: Store) -> None:
+    def test_a_command_about_some_submissions_runs_as_any_other(self, store: SqlStore) -> None:
         put(store, populate)
         futures = [store.submit(append(n, n), about=[("b", "s")]) for n in range(20)]
         for future in futures:
@@ -61,11 +63,15 @@ class SharingContract:
             assert [s.next_offset for s in reader.streams("b", "s")] == [20]
 
     def test_names_are_ordered_by_their_characters_whatever_the_language(
-        self, store: Store
+        self, store: SqlStore
     ) -> None:
         names = ["a-z", "a0", "a-b", "ab", "a-0", "b", "aa"]
-        records = [replace(r.benchmark(), benchmark=name) for name in names]
-        put(store, lambda t: [t.insert_benchmark(record) for record in records])
+
+        def insert_all(transaction: Transaction) -> None:
+            for name in names:
+                transaction.insert_benchmark(replace(r.benchmark(), benchmark=name))
+
+        put(store, insert_all)
         with store.read() as reader:
             assert [b.benchmark for b in reader.benchmarks("", 9)] == sorted(names)
             assert [b.benchmark for b in reader.benchmarks("a-b", 9)] == sorted(names)[2:]

@@ -12,14 +12,13 @@ import pytest
 from tests.server.store import records as r
 from tests.server.store.commands import append, populate, put
 
-from vidscore_server.store import copying
-from vidscore_server.store.contract import Store, Transaction
-from vidscore_server.store.copying import CopyDiffersError, StoreNotEmptyError, copy_store
-from vidscore_server.store.opening import open_store
+from vidscore_server.store import SqlStore, Transaction, dump, open_store
+from vidscore_server.store.dump import copy_store
+from vidscore_server.store.errors import CopyDiffersError, StoreNotEmptyError
 
 WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
 
-New = Callable[[str], Store]
+New = Callable[[str], SqlStore]
 
 
 @pytest.fixture
@@ -27,7 +26,7 @@ def new(tmp_path: Path, cluster: object) -> Iterator[New]:
     """Opens a new store of a kind."""
     with ExitStack() as stores:
 
-        def make(kind: str) -> Store:
+        def make(kind: str) -> SqlStore:
             number = len(list(tmp_path.glob("*.db")))
             location = str(tmp_path / f"{number}.db") if kind == "file" else cluster.database()  # type: ignore[attr-defined]
             return stores.enter_context(closing(open_store(location)))
@@ -35,7 +34,7 @@ def new(tmp_path: Path, cluster: object) -> Iterator[New]:
         yield make
 
 
-def fill(store: Store) -> None:
+def fill(store: SqlStore) -> None:
     """Put something into every table, with gaps in the numbers that the store gives."""
 
     def forgotten(transaction: Transaction) -> None:
@@ -115,14 +114,14 @@ def test_a_copy_that_reads_otherwise_is_given_up_and_leaves_nothing(
 ) -> None:
     original, copied = new("file"), new(target)
     fill(original)
-    counted = copying._counted
+    counted = dump._counted
 
     def without_frames(rows: object, what: str, *more: object) -> object:
         for row in counted(rows, what, *more):  # type: ignore[arg-type]
             if what != "copying" or row[0] != "frames":
                 yield row
 
-    monkeypatch.setattr(copying, "_counted", without_frames)
+    monkeypatch.setattr(dump, "_counted", without_frames)
     with pytest.raises(CopyDiffersError, match="frames"):
         copy_store(original, copied, lambda *_: None)
     with copied.read() as reader:

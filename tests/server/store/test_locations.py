@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_server.store.locations import is_address, shown_location
+from vidscore_server.store import is_address, shown_location
 
 
 @pytest.mark.parametrize(

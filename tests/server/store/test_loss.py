@@ -14,11 +14,9 @@ from sqlalchemy import text
 from tests.server.store import records as r
 from tests.server.store.commands import populate, put
 
-from vidscore_server.store.contract import Store, StoreError, StoreLostError, Transaction
-from vidscore_server.store.opening import open_store
-from vidscore_server.store.sql import postgresql
-from vidscore_server.store.sql import store as sql_store
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store import SqlStore, Transaction, open_store, postgresql, sql_store
+from vidscore_server.store.errors import StoreError, StoreLostError
+from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60
 
@@ -45,7 +43,7 @@ import os, sys
 from pathlib import Path
 from tests.server.store import records as r
 from tests.server.store.commands import populate, put
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.sqlite import open_sqlite_store
 
 log = Path(os.environ["SYNC_LOG"])
 store = open_sqlite_store(Path(sys.argv[1]))
@@ -64,7 +62,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
+def store(path: Path) -> Iterator[SqlStore]:
     opened = open_sqlite_store(path)
     put(opened, populate)
     yield opened
@@ -88,7 +86,7 @@ def failing_once(error: BaseException) -> Callable[[str], None]:
 
 
 def test_the_writer_goes_on_after_an_error_that_nobody_expected(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql_store, "failpoint", failing_once(ZeroDivisionError()))
     refused = store.submit(add("s2")).exception(TIMEOUT_S)
@@ -112,7 +110,7 @@ def test_the_writer_goes_on_after_its_database_was_a_standby_for_a_while(
 
     with monkeypatch.context() as patch:
         patch.setattr(postgresql, "_refuse_unfit", refuse)
-        store._engine.dispose()  # type: ignore[attr-defined]  # the writer has to connect anew
+        store._engine.dispose()  # the writer has to connect anew
         refused = store.submit(add("s2")).exception(TIMEOUT_S)
     assert "standby" in str(refused)
     put(store, add("s2"))
@@ -120,7 +118,7 @@ def test_the_writer_goes_on_after_its_database_was_a_standby_for_a_while(
 
 
 def test_a_writer_that_ends_fails_all_that_waits_and_all_that_comes(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql_store, "failpoint", failing_once(SystemExit(1)))
     refused = store.submit(add("s2")).exception(TIMEOUT_S)
@@ -133,7 +131,7 @@ def test_a_writer_that_ends_fails_all_that_waits_and_all_that_comes(
 
 @pytest.mark.parametrize("how", ["deleted", "moved", "replaced by an older copy", "log deleted"])
 def test_nothing_is_acknowledged_into_a_file_that_is_not_in_its_place(
-    store: Store, path: Path, tmp_path: Path, how: str
+    store: SqlStore, path: Path, tmp_path: Path, how: str
 ) -> None:
     if how == "deleted":
         path.unlink()
@@ -172,10 +170,10 @@ def test_every_commit_is_synchronised_before_it_is_told(path: Path, tmp_path: Pa
     assert min(syncs) >= 1
 
 
-def test_a_connection_to_the_file_synchronises_fully_and_keeps_a_log(store: Store) -> None:
+def test_a_connection_to_the_file_synchronises_fully_and_keeps_a_log(store: SqlStore) -> None:
     def ask(pragma: str) -> Callable[[Transaction], object]:
         query = text(f"PRAGMA {pragma}")
-        return lambda t: t._connection.execute(query).scalar()  # type: ignore[attr-defined]
+        return lambda t: t._connection.execute(query).scalar()
 
     told = [store.submit(ask(name)).result(TIMEOUT_S) for name in ("synchronous", "journal_mode")]
     assert told == [2, "wal"]

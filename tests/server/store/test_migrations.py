@@ -15,10 +15,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, text
 
 from vidscore_server.hosting.basis import Basis, shown_basis
-from vidscore_server.store.contract import Reader, StoreError
-from vidscore_server.store.opening import open_store
-from vidscore_server.store.sql.migrating import migration_config, upgrade
-from vidscore_server.store.sql.tables import metadata
+from vidscore_server.store import Reader, open_store
+from vidscore_server.store.errors import StoreError
+from vidscore_server.store.migrations import migration_config, upgrade
+from vidscore_server.store.tables import metadata
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision but the newest; a new one adds the one before it."""

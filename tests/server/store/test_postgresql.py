@@ -20,10 +20,8 @@ from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
-from vidscore_server.store.contract import Store, StoreError, Transaction
-from vidscore_server.store.locations import StoreMissingError
-from vidscore_server.store.opening import open_store
-from vidscore_server.store.sql import postgresql
+from vidscore_server.store import SqlStore, Transaction, open_store, postgresql
+from vidscore_server.store.errors import StoreError, StoreMissingError
 
 TIMEOUT_S = 120
 SERVERS = 3
@@ -33,13 +31,13 @@ Command = Callable[[Transaction], object]
 
 
 @pytest.fixture
-def store(database: str) -> Iterator[Store]:
+def store(database: str) -> Iterator[SqlStore]:
     with closing(open_store(database)) as opened:
         yield opened
 
 
 @pytest.fixture
-def stores(database: str) -> Iterator[list[Store]]:
+def stores(database: str) -> Iterator[list[SqlStore]]:
     """The store as several servers have it open."""
     opened = [open_store(database) for _ in range(SERVERS)]
     put(opened[0], populate)
@@ -55,7 +53,9 @@ class TestPostgresqlStore(StoreContract, SharingContract):
 # --- several servers --------------------------------------------------------------------------
 
 
-def test_commands_of_several_servers_that_read_and_write_lose_nothing(stores: list[Store]) -> None:
+def test_commands_of_several_servers_that_read_and_write_lose_nothing(
+    stores: list[SqlStore],
+) -> None:
     put(stores[0], lambda t: t.insert_operation(replace(r.operation(), progress="0")))
 
     def count(transaction: Transaction) -> None:
@@ -70,7 +70,7 @@ def test_commands_of_several_servers_that_read_and_write_lose_nothing(stores: li
     assert found.progress == str(SERVERS * COMMANDS)
 
 
-def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list[Store]) -> None:
+def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list[SqlStore]) -> None:
     """Each appends where it finds the end; beside each other they would find the same end."""
 
     def append(transaction: Transaction) -> None:
@@ -90,7 +90,7 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
 
 
 def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
-    stores: list[Store],
+    stores: list[SqlStore],
 ) -> None:
     def insert(transaction: Transaction) -> None:
         count = transaction.scored_count("b", "red", None)
@@ -102,7 +102,9 @@ def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
         assert reader.scored_count("b", "red", None) == 10
 
 
-def test_only_commands_about_the_same_submission_wait_for_each_other(stores: list[Store]) -> None:
+def test_only_commands_about_the_same_submission_wait_for_each_other(
+    stores: list[SqlStore],
+) -> None:
     first, second, third = stores
     go_on, begun = threading.Event(), threading.Event()
 
@@ -125,7 +127,7 @@ def test_only_commands_about_the_same_submission_wait_for_each_other(stores: lis
     assert held.exception() is same.exception() is anything.exception() is None
 
 
-def test_all_servers_see_one_secret_and_one_clock(stores: list[Store]) -> None:
+def test_all_servers_see_one_secret_and_one_clock(stores: list[SqlStore]) -> None:
     assert all(store.shared for store in stores)
     secrets = set()
     times = []
@@ -138,7 +140,7 @@ def test_all_servers_see_one_secret_and_one_clock(stores: list[Store]) -> None:
 
 
 def _run_everywhere(
-    stores: list[Store], command: Command, about: tuple[str, str] | None = None
+    stores: list[SqlStore], command: Command, about: tuple[str, str] | None = None
 ) -> None:
     scope = None if about is None else [about]
     futures: list[Future[object]] = []
@@ -156,7 +158,7 @@ def _still_waits(future: Future[None]) -> None:
 # --- connections ------------------------------------------------------------------------------
 
 
-def test_connections_that_were_cut_are_made_anew(store: Store, cluster: Cluster) -> None:
+def test_connections_that_were_cut_are_made_anew(store: SqlStore, cluster: Cluster) -> None:
     put(store, populate)
     with cluster.connect("postgres") as connection:
         connection.execute(
@@ -169,14 +171,14 @@ def test_connections_that_were_cut_are_made_anew(store: Store, cluster: Cluster)
 
 
 def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed_with_it(
-    store: Store,
+    store: SqlStore,
 ) -> None:
     put(store, populate)
 
     def cut(transaction: Transaction) -> None:
         transaction.insert_submission(r.submission("s2"))
         backend = text("SELECT pg_terminate_backend(pg_backend_pid())")
-        transaction._connection.execute(backend)  # type: ignore[attr-defined]
+        transaction._connection.execute(backend)
 
     refused = store.submit(cut).exception(TIMEOUT_S)
     assert isinstance(refused, StoreError)
@@ -187,7 +189,7 @@ def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed
 
 
 def test_a_connection_that_breaks_while_it_is_prepared_is_told_as_any_other(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
         raise psycopg.OperationalError("the connection is closed")
@@ -220,11 +222,11 @@ def test_no_more_connections_are_made_than_allowed(
 def test_a_commit_waits_for_the_disk_even_where_the_database_would_not(database: str) -> None:
     with closing(open_store(f"{database}&options=-csynchronous_commit%3Doff")) as store:
         setting = text("SELECT current_setting('synchronous_commit')")
-        found = store.submit(lambda t: t._connection.execute(setting).scalar())  # type: ignore[attr-defined]
+        found = store.submit(lambda t: t._connection.execute(setting).scalar())
         assert found.result(TIMEOUT_S) == "on"
 
 
-def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[Store]) -> None:
+def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[SqlStore]) -> None:
     go_on, begun = threading.Event(), threading.Event()
 
     def hold(_: Transaction) -> None:
@@ -232,7 +234,7 @@ def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[Store])
         assert go_on.wait(TIMEOUT_S)
 
     first, second, _ = stores
-    put(second, lambda t: t._connection.execute(text("SET lock_timeout = '100ms'")))  # type: ignore[attr-defined]
+    put(second, lambda t: t._connection.execute(text("SET lock_timeout = '100ms'")))
     held = first.submit(hold)
     try:
         assert begun.wait(TIMEOUT_S)
@@ -273,7 +275,7 @@ def test_an_address_that_is_none_is_an_error_without_the_password(address: str, 
 def test_a_machine_without_psycopg_is_told_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delitem(sys.modules, "vidscore_server.store.sql.postgresql")
+    monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql")
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(StoreError, match=r"install vidscore\[postgresql\]"):
         open_store("postgresql://localhost/site")

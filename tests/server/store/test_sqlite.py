@@ -19,21 +19,16 @@ from tests.server.store.commands import populate, put
 from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
-from vidscore_server.store.contract import (
-    Store,
-    StoreError,
-    StoreInUseError,
-    Transaction,
-)
-from vidscore_server.store.locations import StoreMissingError
+from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.errors import StoreError, StoreInUseError, StoreMissingError
 from vidscore_server.store.records import ServingRecord
-from vidscore_server.store.sql.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
+from vidscore_server.store.sqlite import WAL_BYTES, open_sqlite_beside, open_sqlite_store
 
 REOPEN = """
 import sys
 from pathlib import Path
-from vidscore_server.store.contract import StoreInUseError
-from vidscore_server.store.sql.sqlite import open_sqlite_store
+from vidscore_server.store.errors import StoreInUseError
+from vidscore_server.store.sqlite import open_sqlite_store
 try:
     open_sqlite_store(Path(sys.argv[1]))
 except StoreInUseError:
@@ -56,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
+def store(path: Path) -> Iterator[SqlStore]:
     opened = open_sqlite_store(path)
     yield opened
     opened.close()
@@ -96,12 +91,12 @@ def test_a_file_without_tables_is_no_store_where_one_is_expected(path: Path) -> 
     open_sqlite_store(path, must_exist=True).close()
 
 
-def test_a_second_process_is_refused(store: Store, path: Path) -> None:
+def test_a_second_process_is_refused(store: SqlStore, path: Path) -> None:
     put(store, populate)
     assert subprocess.run([sys.executable, "-c", REOPEN, str(path)]).returncode == 3
 
 
-def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: Store, path: Path) -> None:
+def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: SqlStore, path: Path) -> None:
     """A process of its own, as `vidscore init` is beside a server."""
     made = subprocess.run([sys.executable, "-c", ADD_TOKEN, str(path)], capture_output=True)
     assert made.returncode == 0, made.stderr
@@ -110,7 +105,7 @@ def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: Store, path
 
 
 def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(
-    store: Store, path: Path
+    store: SqlStore, path: Path
 ) -> None:
     """The owner's command reads before it writes: what it has read holds until it commits."""
     beside = open_sqlite_beside(path)
@@ -131,7 +126,7 @@ def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(
         assert {token.token for token in reader.tokens(None, 9)} == {"owner", "beside"}
 
 
-def test_opening_beside_leaves_leases_to_the_owner(store: Store, path: Path) -> None:
+def test_opening_beside_leaves_leases_to_the_owner(store: SqlStore, path: Path) -> None:
     put(store, lambda transaction: transaction.take_lease("work", "me", timedelta(hours=1)))
     open_sqlite_beside(path).close()
     with store.read() as reader:
@@ -139,7 +134,7 @@ def test_opening_beside_leaves_leases_to_the_owner(store: Store, path: Path) -> 
 
 
 def test_a_store_of_another_version_is_left_alone_by_who_is_beside(
-    store: Store, path: Path
+    store: SqlStore, path: Path
 ) -> None:
     del store
     with closing(sqlite3.connect(path)) as connection, connection:
@@ -148,13 +143,13 @@ def test_a_store_of_another_version_is_left_alone_by_who_is_beside(
         open_sqlite_beside(path)
 
 
-def test_a_second_store_in_the_same_process_is_refused(store: Store, path: Path) -> None:
+def test_a_second_store_in_the_same_process_is_refused(store: SqlStore, path: Path) -> None:
     del store
     with pytest.raises(StoreInUseError):
         open_sqlite_store(path)
 
 
-def test_nobody_else_may_read_the_file(store: Store, path: Path) -> None:
+def test_nobody_else_may_read_the_file(store: SqlStore, path: Path) -> None:
     put(store, populate)
     for file in path.parent.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file
@@ -191,10 +186,10 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
     store = open_sqlite_store(path)
     put(store, populate)
     with store.read() as reader:
-        pages = reader._connection.execute(text("PRAGMA page_count")).scalar()  # type: ignore[attr-defined]
+        pages = reader._connection.execute(text("PRAGMA page_count")).scalar_one()
     put(
         store,
-        lambda t: t._connection.execute(text(f"PRAGMA max_page_count = {pages + 5}")),  # type: ignore[attr-defined]
+        lambda t: t._connection.execute(text(f"PRAGMA max_page_count = {pages + 5}")),
     )
     large = [b"x" * 100_000]
     refused = store.submit(lambda t: t.insert_truth_revision(r.truth_revision(), large))
@@ -204,7 +199,7 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
         assert reader.truth_revision("b", 1) is None
     put(
         store,
-        lambda t: t._connection.execute(text("PRAGMA max_page_count = 1000000")),  # type: ignore[attr-defined]
+        lambda t: t._connection.execute(text("PRAGMA max_page_count = 1000000")),
         lambda t: t.insert_truth_revision(r.truth_revision(), large),
     )
     store.close()

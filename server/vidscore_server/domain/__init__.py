@@ -1,0 +1,1 @@
+"""Rules of hosted benchmarks: neither gRPC nor protobuf nor SQL."""

@@ -1,0 +1,195 @@
+"""Back up a site or a benchmark, and restore it: whole, or not at all.
+
+A backup is taken of one consistent state, while the server goes on. A benchmark is restored beside
+others; a site is restored into an empty store alone. The file's digest detects damage; rows are
+checked as well, because a file may be forged or written by another program, and a row that cannot
+be read would fail later, whenever it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, BinaryIO
+
+import orjson
+
+from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
+from vidscore_server.hosting.basis import Basis
+from vidscore_server.hosting.benchmarks import from_json
+from vidscore_server.hosting.names import checked_id
+from vidscore_server.hosting.payloads import inflate
+from vidscore_server.hosting.release import values_from_json
+from vidscore_server.hosting.scores import GREATEST_COMPRESSION, report_of
+from vidscore_server.hosting.submission_warnings import read_warnings
+from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
+from vidscore_server.store.errors import AlreadyExistsError
+from vidscore_server.store.records import Role, Row, SubmissionState
+from vidscore_server.version import server_version
+
+LEAST_PAYLOAD_BYTES = 64 << 20
+"""Decompressed size that is allowed for every batch: four messages of usual size."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NOT_UNDERSTOOD = (
+    ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError, VidscoreError,
+)  # fmt: skip
+
+
+def understood(rows: Iterator[Row]) -> Iterator[Row]:
+    """Yield the same rows, and check each after it was loaded, when its types are right.
+
+    Raises:
+        BackupError: If a value cannot be read.
+    """
+    for table, values in rows:
+        yield table, values
+        for column, value in values.items():
+            look = _LOOKS.get((table, column))
+            try:
+                if look is not None:
+                    look(value)
+                elif column == "time" or column.endswith("_time"):
+                    _time(value)
+            except _NOT_UNDERSTOOD:
+                found, place = "what no server writes", f"{table}.{column}"
+                fault = Fault(found, "a value of this version of vidscore", field=place)
+                raise BackupError([fault]) from None
+
+
+def _payload(value: bytes) -> None:
+    inflate(value, max(LEAST_PAYLOAD_BYTES, GREATEST_COMPRESSION * len(value)))
+
+
+def _board(value: str) -> None:
+    if value:
+        basis = Basis(**orjson.loads(value))
+        if type(basis.truth_revision) is not int or not all(
+            isinstance(text, str) for text in basis.configurations.values()
+        ):
+            raise ValueError(value)
+
+
+def _document(value: str | None) -> None:
+    if value:
+        orjson.loads(value)
+
+
+def _values(value: str) -> None:
+    if not all(
+        number is None or isinstance(number, int | float)
+        for number in values_from_json(value).values()
+    ):
+        raise ValueError(value)
+
+
+def _time(value: int | None) -> None:
+    if value is not None:
+        _EPOCH + timedelta(microseconds=value)
+
+
+_LOOKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
+    ("benchmarks", "benchmark"): lambda value: checked_id(value, "benchmark"),
+    ("benchmarks", "definition"): from_json,
+    ("benchmarks", "board"): _board,
+    ("truth_batches", "payload"): _payload,
+    ("submissions", "submission"): lambda value: checked_id(value, "submission"),
+    ("submissions", "state"): SubmissionState,
+    ("submissions", "warnings"): read_warnings,
+    ("streams", "stream"): lambda value: checked_id(value, "stream"),
+    ("detection_batches", "payload"): _payload,
+    ("scores", "values"): _values,
+    ("scores", "released"): _values,
+    ("scores", "report"): report_of,
+    ("releases", "values"): _values,
+    ("tokens", "role"): Role,
+    ("operations", "request"): _document,
+    ("operations", "progress"): _document,
+    ("operations", "result"): _document,
+    ("operations", "error"): _document,
+}
+"""Checks of columns beyond their types."""
+
+
+OF_THE_SITE = frozenset({"site", "tokens", "operations", "audit", "responses"})
+"""Tables that are not in a benchmark's backup; one with tokens would grant access."""
+
+
+def export_backup(store: SqlStore, benchmark: str | None) -> Generator[bytes, None, None]:
+    """Yield the file of a backup in chunks, from one consistent state.
+
+    Args:
+        store: The store.
+        benchmark: The benchmark; None for the whole site.
+
+    Raises:
+        NotFoundError: If there is no such benchmark.
+        StoreError: If the store fails.
+    """
+    with store.read() as reader:
+        if benchmark is not None and reader.benchmark(benchmark) is None:
+            raise NotFoundError(f"benchmarks/{benchmark} does not exist")
+        header = BackupHeader(
+            server_version(), reader.schema(), reader.time().isoformat(), benchmark or ""
+        )
+        yield from write_backup(header, reader.dump(benchmark))
+
+
+def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
+    """Restore a file, which must have been verified before.
+
+    Raises:
+        BackupError: If it cannot be restored here.
+        NameTakenError: If a benchmark of that name is there.
+    """
+    header = read_header(file)
+    _check_schema(header, transaction.schema())
+    if not header.benchmark:
+        if not transaction.is_empty():
+            raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
+        _load(transaction, read_rows(file))
+        return header
+    if transaction.benchmark(header.benchmark) is not None:
+        raise NameTakenError(f"benchmarks/{header.benchmark} is there already")
+    _load(transaction, _only_of(header.benchmark, read_rows(file)))
+    record = transaction.benchmark(header.benchmark)
+    if record is None:
+        raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
+    return header
+
+
+def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
+    """Add rows of a backup.
+
+    Raises:
+        BackupError: If a row cannot be read, or does not fit the others.
+    """
+    try:
+        transaction.load(understood(rows))
+    except BackupError:
+        raise
+    except InputError as error:
+        raise BackupError(error.faults) from None
+    except (AlreadyExistsError, OverflowError) as error:
+        found = "a row twice" if isinstance(error, AlreadyExistsError) else "a number too large"
+        raise BackupError([Fault(found, "rows as a store has them", field="backup")]) from None
+
+
+def _check_schema(header: BackupHeader, schema: str) -> None:
+    if header.schema != schema:
+        found = f"tables of revision {header.schema}, of vidscore {header.version}"
+        expected = (
+            f"revision {schema}: restore it with vidscore {header.version} into a store of its "
+            f"own, which this version ({server_version()}) brings up to date if it is newer"
+        )
+        raise BackupError([Fault(found, expected, field="backup")])
+
+
+def _only_of(benchmark: str, rows: Iterator[Row]) -> Iterator[Row]:
+    for table, values in rows:
+        if table in OF_THE_SITE or values.get("benchmark", benchmark) != benchmark:
+            found = f"a row of {table}"
+            raise BackupError([Fault(found, f"rows of {benchmark} alone", field="backup")])
+        yield table, values

@@ -1,0 +1,125 @@
+"""The process of a server: it opens the store, spawns workers, serves until a signal, and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import logging
+import signal
+import sys
+from collections.abc import Callable
+
+from vidscore_server.application import ScoringServer
+from vidscore_server.logs import configure_logging, log
+from vidscore_server.settings import ListenAddress, Settings
+from vidscore_server.store import SqlStore, open_store
+from vidscore_server.workers import WorkerPool
+
+GARBAGE_THRESHOLD = 20_000
+"""Allocations before a garbage collection: Python's default of 700 would collect again and again
+while a thousand batches are pending."""
+
+SWITCH_INTERVAL_S = 0.001
+"""Time after which a thread yields the GIL to the event loop; Python's default is 5 ms."""
+
+MMAP_THRESHOLD_BYTES = 1 << 18
+"""Allocations of this size are mapped, and go back to the system when they are freed."""
+
+MAX_ARENAS = 2
+
+# Of <malloc.h>.
+_M_TRIM_THRESHOLD = -1
+_M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
+
+Ready = Callable[[ListenAddress], None]
+
+
+async def serve(
+    settings: Settings, workers: WorkerPool, ready: Ready, store: SqlStore | None = None
+) -> None:
+    """Serve until a signal arrives or the store is lost.
+
+    SIGTERM and SIGINT drain open streams; a second signal ends them at once.
+
+    Args:
+        settings: Settings.
+        workers: Worker processes.
+        store: The store of hosted benchmarks.
+        ready: Called with the address once the server listens.
+
+    Raises:
+        ListenError: If the server cannot listen at the address.
+        SettingsError: If the TLS files cannot be read.
+        StoreLostError: If the store takes no more writes.
+    """
+    server = ScoringServer(settings, workers, store)
+    gc.freeze()  # modules, which come in with the store and the server, stay
+    stopping = asyncio.Event()
+
+    def stop() -> None:
+        if stopping.is_set():
+            server.sessions.expire()
+        stopping.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop)
+    address = await server.start()
+    tls = bool(settings.tls_certificate_file)
+    log(logging.INFO, "listening", address=str(address), tls=tls)
+    ready(address)
+    lost = None if store is None else store.lost
+    if lost is not None:
+        lost.add_done_callback(lambda _: loop.call_soon_threadsafe(stopping.set))
+    await stopping.wait()
+    log(logging.INFO, "draining", open_streams=server.sessions.open_count)
+    gone = lost is not None and lost.done()
+    await server.stop(0 if gone else settings.drain_timeout_s)
+    log(logging.INFO, "stopped")
+    if lost is not None and gone:
+        raise lost.result()
+
+
+def run(settings: Settings, ready: Ready = lambda _: None) -> None:
+    """Serve in this process until a signal ends it.
+
+    Args:
+        settings: Settings.
+        ready: Called with the address once the server listens.
+
+    Raises:
+        ListenError: If the server cannot listen at the address.
+        SettingsError: If the TLS files cannot be read.
+        StoreError: If the store cannot be opened, or is lost.
+    """
+    tune_malloc()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    configure_logging(settings.log_level, settings.log_format)
+    store = (
+        open_store(settings.store, settings.store_connections, must_exist=True)
+        if settings.store
+        else None
+    )
+    workers = WorkerPool(settings.workers)
+    try:
+        asyncio.run(serve(settings, workers, ready, store))
+    finally:
+        workers.close()
+        if store is not None:
+            store.close()
+
+
+def tune_malloc() -> None:
+    """Make glibc return freed memory to the system; other C libraries are left as they are.
+
+    glibc keeps freed memory in an arena per thread, and takes ever larger pieces out of them:
+    messages and columns of megabytes made a server hold several times what was in use.
+    """
+    tune = getattr(ctypes.CDLL(None), "mallopt", None)
+    if tune is not None:
+        tune(_M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES)
+        tune(_M_TRIM_THRESHOLD, MMAP_THRESHOLD_BYTES)
+        tune(_M_ARENA_MAX, MAX_ARENAS)

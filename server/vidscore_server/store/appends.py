@@ -1,0 +1,397 @@
+"""The statements of an append: compiled once per dialect, then run by the driver.
+
+Running a statement through SQLAlchemy takes several times as long as SQLite needs for it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import chain, repeat
+from typing import Any
+
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    Dialect,
+    Executable,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from vidscore_server.store import tables as t
+from vidscore_server.store.errors import AlreadyExistsError
+from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
+from vidscore_server.store.tables import from_row, to_row
+
+Row = Mapping[str, Any]
+
+LARGEST_BLOCK = 64
+"""Most rows of one statement: more gain nothing, and take long to compile."""
+
+
+class Prepared:
+    """A statement with named parameters, of types that need no conversion.
+
+    Args:
+        build: Builds the statement for the dialect of a name.
+    """
+
+    def __init__(self, build: Callable[[str], Executable]) -> None:
+        self._build = build
+        self._compiled: dict[str, tuple[str, tuple[str, ...] | None]] = {}
+
+    def first(self, connection: Connection, row: Row) -> tuple[Any, ...] | None:
+        """Run a query, and return the first row of its result.
+
+        Args:
+            connection: Connection, in a transaction.
+            row: Parameters by name.
+
+        Raises:
+            DBAPIError: As SQLAlchemy would raise it, but without the parameters.
+        """
+        text, names = self._for(connection.dialect)
+        with _cursor(connection, text) as cursor:
+            cursor.execute(text, _ordered(row, names))
+            found: tuple[Any, ...] | None = cursor.fetchone()
+            return found
+
+    def run(self, connection: Connection, row: Row) -> None:
+        """Run it.
+
+        Raises:
+            DBAPIError: As `first` does.
+        """
+        text, names = self._for(connection.dialect)
+        with _cursor(connection, text) as cursor:
+            cursor.execute(text, _ordered(row, names))
+
+    def _for(self, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            found = self._compiled[dialect.name] = _compiled(self._build(dialect.name), dialect)
+        return found
+
+
+class PreparedBlocks:
+    """A statement over many rows at once.
+
+    The driver releases the GIL for every statement, and may wait longer for it than the statement
+    takes. So rows go in blocks, whose sizes are powers of two: few statements are compiled, and
+    few are run.
+
+    Args:
+        build: Builds the statement for a number of rows; parameter ``name`` of row 3 is ``name_3``.
+        names: Parameters of a row, in the statement's order.
+    """
+
+    def __init__(self, build: Callable[[int], Executable], names: Sequence[str]) -> None:
+        self._build = build
+        self._names = tuple(names)
+        self._compiled: dict[tuple[str, int], tuple[str, tuple[str, ...] | None]] = {}
+
+    def run(self, connection: Connection, rows: Sequence[Sequence[Any]]) -> None:
+        """Run the statement over rows.
+
+        Args:
+            connection: Connection, in a transaction.
+            rows: Parameters of each row, in order.
+
+        Raises:
+            DBAPIError: As SQLAlchemy would raise it, but without the parameters.
+        """
+        for text, values in self._blocks(connection.dialect, rows, {}):
+            with _cursor(connection, text) as cursor:
+                cursor.execute(text, values)
+
+    def all(
+        self, connection: Connection, rows: Sequence[Sequence[Any]], common: Row
+    ) -> list[tuple[Any, ...]]:
+        """Run a query over rows, and return all rows of its results.
+
+        Args:
+            connection: Connection, in a transaction.
+            rows: Parameters of each row, in order.
+            common: Parameters before those of the rows, once.
+
+        Raises:
+            DBAPIError: As `run` does.
+        """
+        found: list[tuple[Any, ...]] = []
+        for text, values in self._blocks(connection.dialect, rows, common):
+            with _cursor(connection, text) as cursor:
+                cursor.execute(text, values)
+                found.extend(cursor.fetchall())
+        return found
+
+    def _blocks(
+        self, dialect: Dialect, rows: Sequence[Sequence[Any]], common: Row
+    ) -> Iterator[tuple[str, Any]]:
+        """Statements with the parameters of a block of rows each."""
+        start, size = 0, LARGEST_BLOCK
+        while start < len(rows):
+            while size > len(rows) - start:
+                size //= 2
+            text, names = self._for(dialect, size, common)
+            values = [*common.values(), *chain.from_iterable(rows[start : start + size])]
+            yield text, values if names is None else dict(zip(names, values, strict=True))
+            start += size
+
+    def _for(self, dialect: Dialect, size: int, common: Row) -> tuple[str, tuple[str, ...] | None]:
+        """The statement over a block, and its parameters' names if the driver takes names."""
+        found = self._compiled.get((dialect.name, size))
+        if found is None:
+            text, positions = _compiled(self._build(size), dialect)
+            names = (*common, *(f"{name}_{row}" for row in range(size) for name in self._names))
+            if positions not in {None, names}:
+                raise ValueError(f"the statement has {positions}, expected {names}")
+            found = text, None if positions else names
+            self._compiled[dialect.name, size] = found
+        return found
+
+
+def _compiled(statement: Any, dialect: Dialect) -> tuple[str, tuple[str, ...] | None]:
+    """A statement's text, and its parameters in order if the driver takes no names."""
+    compiled = statement.compile(dialect=dialect)
+    return str(compiled), tuple(compiled.positiontup) if compiled.positiontup else None
+
+
+@contextmanager
+def _cursor(connection: Connection, text: str) -> Iterator[Any]:
+    cursor = connection.connection.cursor()
+    try:
+        yield cursor
+    except Exception as error:
+        raise _wrapped(error, text, connection) from error
+    finally:
+        cursor.close()
+
+
+def _ordered(row: Row, names: tuple[str, ...] | None) -> Any:
+    return row if names is None else [row[name] for name in names]
+
+
+def _wrapped(error: Exception, text: str, connection: Connection) -> BaseException:
+    dialect = connection.dialect
+    driver_error: type[Exception] = dialect.loaded_dbapi.Error
+    if not isinstance(error, driver_error):
+        return error
+    lost = dialect.is_disconnect(error, connection.connection.driver_connection, None)  # type: ignore[arg-type] # SQLAlchemy names its own protocol of drivers' connections
+    return DBAPIError.instance(
+        text, None, error, driver_error, hide_parameters=True, connection_invalidated=lost
+    )
+
+
+_SUBMISSION_COLUMNS = tuple(
+    field.name for field in fields(SubmissionRecord) if field.name != "benchmark"
+)
+
+
+_BATCH_NAMES = ("stream_id", "first_offset", "frame_count", "digest", "payload")
+
+_STREAM_NAMES = ("stream", "epoch", "next_offset")
+
+
+def _build_target(_: str) -> Executable:
+    return (
+        select(*(t.submissions.c[name] for name in _SUBMISSION_COLUMNS), t.submissions.c.id)
+        .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
+        .where(
+            t.benchmarks.c.benchmark == bindparam("benchmark_name"),
+            t.submissions.c.submission == bindparam("submission_name"),
+        )
+    )
+
+
+def _build_streams(count: int) -> Executable:
+    c = t.streams.c
+    return select(c.id, *(c[name] for name in _STREAM_NAMES)).where(
+        c.submission_id == bindparam("submission"), c.stream.in_(_numbered("name", count))
+    )
+
+
+def _build_batches(count: int) -> Executable:
+    return _insertion(t.detection_batches, _BATCH_NAMES, count)
+
+
+def _build_offsets(count: int) -> Executable:
+    """Sets the next offset to the end of the last batch."""
+    c = t.detection_batches.c
+    behind = (c.stream_id == t.streams.c.id) & (c.first_offset >= t.streams.c.next_offset)
+    last = select(func.max(c.first_offset + c.frame_count)).where(behind).scalar_subquery()
+    return (
+        update(t.streams)
+        .where(t.streams.c.id.in_(_numbered("stream_id", count)))
+        .values(next_offset=last)
+    )
+
+
+def _build_sequence(dialect: str) -> Executable:
+    values: dict[str, Any] = {
+        name: bindparam(name) for name in ("submission_id", "domain", "sequence")
+    }
+    if dialect == "postgresql":
+        return postgresql.insert(t.sequences).values(values).on_conflict_do_nothing()
+    return sqlite.insert(t.sequences).values(values).on_conflict_do_nothing()
+
+
+def _build_sequence_ids(count: int) -> Executable:
+    c = t.sequences.c
+    return select(c.sequence, c.id).where(
+        c.submission_id == bindparam("submission"),
+        c.domain == bindparam("domain_name"),
+        c.sequence.in_(_numbered("name", count)),
+    )
+
+
+def _build_frames(count: int) -> Executable:
+    return _insertion(t.frames, ("sequence_id", "frame"), count)
+
+
+def _build_submission(_: str) -> Executable:
+    values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _SUBMISSION_COLUMNS}
+    return (
+        update(t.submissions).where(t.submissions.c.id == bindparam("submission_id")).values(values)
+    )
+
+
+def _numbered(name: str, count: int) -> list[BindParameter[Any]]:
+    return [bindparam(f"{name}_{row}") for row in range(count)]
+
+
+def _insertion(table: Table, names: Sequence[str], count: int) -> Executable:
+    rows: list[dict[str, Any]] = [
+        {name: bindparam(f"{name}_{row}") for name in names} for row in range(count)
+    ]
+    return insert(table).values(rows)
+
+
+_TARGET = Prepared(_build_target)
+_STREAMS = PreparedBlocks(_build_streams, ["name"])
+_BATCHES = PreparedBlocks(_build_batches, _BATCH_NAMES)
+_OFFSETS = PreparedBlocks(_build_offsets, ["stream_id"])
+_SEQUENCE = Prepared(_build_sequence)
+_SEQUENCE_IDS = PreparedBlocks(_build_sequence_ids, ["name"])
+_FRAMES = PreparedBlocks(_build_frames, ["sequence_id", "frame"])
+_SUBMISSION = Prepared(_build_submission)
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A submission and some of its streams, with their row numbers.
+
+    Attributes:
+        submission: The submission.
+        submission_id: Its row number.
+        streams: Streams by name.
+        stream_ids: Row numbers of the streams, by name.
+    """
+
+    submission: SubmissionRecord
+    submission_id: int
+    streams: dict[str, StreamRecord]
+    stream_ids: dict[str, int]
+
+
+def select_points(
+    connection: Connection, benchmark: str, submission: str, streams: Iterable[str]
+) -> Points | None:
+    """A submission with those of `streams` that exist; None for no such submission."""
+    names = {"benchmark_name": benchmark, "submission_name": submission}
+    values = _TARGET.first(connection, names)
+    if values is None:
+        return None
+    *columns, submission_id = values
+    row = dict(zip(_SUBMISSION_COLUMNS, columns, strict=True))
+    rows = [(name,) for name in streams]
+    found = _STREAMS.all(connection, rows, {"submission": submission_id})
+    records = {
+        int(number): StreamRecord(**dict(zip(_STREAM_NAMES, stream, strict=True)))
+        for number, *stream in found
+    }
+    return Points(
+        from_row(SubmissionRecord, row, benchmark=benchmark),
+        int(submission_id),
+        {record.stream: record for record in records.values()},
+        {record.stream: number for number, record in records.items()},
+    )
+
+
+def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRecord]]) -> None:
+    """Add batches, each with the row number of its stream, and advance the streams' offsets.
+
+    Raises:
+        AlreadyExistsError: If there is a batch at one of the offsets.
+    """
+    rows = [
+        (stream_id, batch.first_offset, batch.frame_count, batch.digest, batch.payload)
+        for stream_id, batch in batches
+    ]
+    try:
+        _BATCHES.run(connection, rows)
+    except IntegrityError as error:
+        raise AlreadyExistsError("a batch at an offset") from error
+    _OFFSETS.run(connection, [(stream_id,) for stream_id in dict.fromkeys(row[0] for row in rows)])
+
+
+def insert_frames(
+    connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
+) -> None:
+    """Add the frames of batches.
+
+    Raises:
+        AlreadyExistsError: If a frame is stored already.
+    """
+    names = dict.fromkeys(name for frames in batches for name in frames)
+    ids = _sequence_ids(connection, submission_id, names)
+    rows: list[tuple[int, int]] = []
+    for frames in batches:
+        for name, numbers in frames.items():
+            rows.extend(zip(repeat(ids[name]), numbers))
+    try:
+        _FRAMES.run(connection, rows)
+    except IntegrityError as error:
+        raise AlreadyExistsError("a frame of the batch") from error
+
+
+def update_submission(connection: Connection, submission_id: int, record: SubmissionRecord) -> None:
+    """Replace the record of a submission."""
+    row = {f"new_{name}": value for name, value in to_row(record).items()}
+    _SUBMISSION.run(connection, row | {"submission_id": submission_id})
+
+
+def _sequence_ids(
+    connection: Connection, submission_id: int, names: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
+    """Row numbers of sequences; missing ones are added."""
+    ids = _found_sequences(connection, submission_id, names)
+    missing = [name for name in names if name not in ids]
+    for domain, sequence in missing:
+        row = {"submission_id": submission_id, "domain": domain, "sequence": sequence}
+        _SEQUENCE.run(connection, row)
+    return ids | _found_sequences(connection, submission_id, missing)
+
+
+def _found_sequences(
+    connection: Connection, submission_id: int, names: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], int]:
+    """Row numbers of those sequences that exist."""
+    by_domain: defaultdict[str, list[tuple[str]]] = defaultdict(list)
+    for domain, sequence in names:
+        by_domain[domain].append((sequence,))
+    return {
+        (domain, sequence): int(number)
+        for domain, rows in by_domain.items()
+        for sequence, number in _SEQUENCE_IDS.all(
+            connection, rows, {"submission": submission_id, "domain_name": domain}
+        )
+    }

@@ -1,0 +1,276 @@
+"""All rows of a store or of one benchmark: dumped, loaded, digested, copied to another store.
+
+Row numbers are private to a database: rows get new ones as they are loaded, and their children
+follow. A digest takes a row's position in its table for its number, so that it is the same in every
+database.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_server.store import Reader, SqlStore, Transaction
+from vidscore_server.store import tables as t
+from vidscore_server.store.errors import (
+    AlreadyExistsError,
+    CopyDiffersError,
+    StoreNotEmptyError,
+)
+from vidscore_server.store.records import Row
+
+ROWS_AT_ONCE = 64
+"""Rows per fetch or insertion; some have megabytes."""
+
+LARGEST = 1 << 63
+"""Databases store integers in 64 bits."""
+
+TABLES = {table.name: table for table in t.metadata.sorted_tables if table is not t.leases}
+"""Tables, parents first; without leases, which are valid only here."""
+
+_PARENTS = {key.column.table for table in TABLES.values() for key in table.foreign_keys}
+
+
+def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
+    """Every row, or those of one benchmark, parents first."""
+    for table in TABLES.values():
+        wanted = None if benchmark is None else _belongs_to(table, benchmark)
+        if benchmark is not None and wanted is None:
+            continue
+        query = select(table).order_by(*table.primary_key.columns)
+        query = query if wanted is None else query.where(wanted)
+        rows = connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE))
+        for row in rows.mappings():
+            yield table.name, {str(name): _plain(value) for name, value in row.items()}
+
+
+def load_rows(connection: Connection, rows: Iterable[Row]) -> None:
+    """Add rows as `dump_rows` returns them; the site's secret is replaced by theirs.
+
+    Raises:
+        InputError: If a row does not fit its table, or precedes its parent.
+        AlreadyExistsError: If a row is there already.
+    """
+    loader = _Loader(connection)
+    try:
+        for name, values in rows:
+            loader.add(name, values)
+        loader.flush()
+    except IntegrityError as error:
+        raise AlreadyExistsError("a row of the backup") from error
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether the store has nothing but the site's secret."""
+    kept = [table for table in TABLES.values() if table is not t.site]
+    return all(connection.execute(select(table).limit(1)).first() is None for table in kept)
+
+
+def size_bytes(connection: Connection) -> int:
+    """Size of the database."""
+    if connection.dialect.name == "postgresql":
+        query = select(func.pg_database_size(func.current_database()))
+        return int(connection.execute(query).scalar_one())
+    pages, page_bytes = (
+        int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+        for name in ("page_count", "page_size")
+    )
+    return pages * page_bytes
+
+
+def _belongs_to(table: Table, benchmark: str) -> ColumnElement[bool] | None:
+    """Condition for the rows of a benchmark; None for a table without any."""
+    if table is t.benchmarks:
+        return table.c.benchmark == benchmark
+    for key in table.foreign_keys:
+        parent = key.column.table
+        wanted = _belongs_to(parent, benchmark)
+        if wanted is not None:
+            return key.parent.in_(select(key.column).where(wanted))
+    return None
+
+
+class _Loader:
+    """Inserts rows, in batches if no table refers to them."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._new_numbers: dict[tuple[str, int], int] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._table = t.site
+
+    def add(self, name: str, values: dict[str, Any]) -> None:
+        table = TABLES.get(name)
+        if table is None:
+            raise InputError([Fault(repr(name)[:80], "a table of the store", field="table")])
+        row = _checked(table, values)
+        for key in table.foreign_keys:
+            row[key.parent.name] = self._new_number(key.column.table, row[key.parent.name])
+        numbered = table.autoincrement_column
+        old = 0 if numbered is None else int(row.pop(numbered.name))
+        if table in _PARENTS:
+            self.flush()
+            key_of_row = self._connection.execute(insert(table).values(row)).inserted_primary_key
+            assert key_of_row is not None  # noqa: S101 - a row that was inserted has a key
+            self._new_numbers[table.name, old] = int(key_of_row[0])
+        else:
+            self._add_later(table, row)
+
+    def flush(self) -> None:
+        if self._waiting:
+            self._connection.execute(insert(self._table), self._waiting)
+            self._waiting = []
+
+    def _add_later(self, table: Table, row: dict[str, Any]) -> None:
+        if table is not self._table or len(self._waiting) >= ROWS_AT_ONCE:
+            self.flush()
+            self._table = table
+        if table is t.site:
+            self._connection.execute(delete(table).where(table.c.name == row["name"]))
+        self._waiting.append(row)
+
+    def _new_number(self, parent: Table, old: int) -> int:
+        new = self._new_numbers.get((parent.name, old))
+        if new is None:
+            raise InputError([Fault(f"number {old}", "that of a row before", field=parent.name)])
+        return new
+
+
+def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a row that has exactly the table's columns, with values of their types.
+
+    Raises:
+        InputError: If it has not.
+    """
+    names = [column.name for column in table.columns]
+    if sorted(values) != sorted(names):
+        found = ", ".join(sorted(map(str, values)))[:200]
+        raise InputError([Fault(found, ", ".join(sorted(names)), field=table.name)])
+    for column in table.columns:
+        value = values[column.name]
+        wanted = column.type.python_type
+        fits = value is None or type(value) is wanted
+        too_large = isinstance(value, int) and not -LARGEST <= value < LARGEST
+        if not fits or too_large or (value is None and not column.nullable):
+            field = f"{table.name}.{column.name}"
+            raise InputError([Fault(type(value).__name__, wanted.__name__, field=field)])
+    return dict(values)
+
+
+def _plain(value: Any) -> Any:
+    """A plain value: psycopg returns bytes as a view of its buffer."""
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+_LENGTH_BYTES = 8
+
+
+class TableDigest(NamedTuple):
+    """The content of a table, independent of its database's row numbers."""
+
+    row_count: int
+    sha256: str
+
+
+def table_digests(rows: Iterable[Row]) -> dict[str, TableDigest]:
+    """Digest rows as `dump_rows` returns them, table by table."""
+    hashes = {name: hashlib.sha256() for name in TABLES}
+    counts: Counter[str] = Counter()
+    places: dict[tuple[str, int], int] = {}
+    for name, values in rows:
+        table = TABLES[name]
+        counts[name] += 1
+        own = table.autoincrement_column
+        if own is not None:
+            places[name, values[own.name]] = counts[name]
+        canonical = values | _placed(table, values, places)
+        for column in table.columns:
+            hashes[name].update(_encoded(canonical[column.name]))
+    return {name: TableDigest(counts[name], hashes[name].hexdigest()) for name in TABLES}
+
+
+def _placed(
+    table: Table, values: dict[str, Any], places: dict[tuple[str, int], int]
+) -> dict[str, int]:
+    """The row numbers of a row, each replaced by the position of the row that has it."""
+    placed = {
+        key.parent.name: places[key.column.table.name, values[key.parent.name]]
+        for key in table.foreign_keys
+    }
+    own = table.autoincrement_column
+    if own is not None:
+        placed[own.name] = places[table.name, values[own.name]]
+    return placed
+
+
+def _encoded(value: Any) -> bytes:
+    """An injective encoding of a value, also when encodings are concatenated."""
+    data = value if isinstance(value, bytes) else str(value).encode()
+    kind = type(value).__name__[:1].encode()
+    return kind + len(data).to_bytes(_LENGTH_BYTES, "big") + data
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with (step, rows done, rows in all)."""
+
+ROWS_PER_STEP = 1_000
+
+
+def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[str, TableDigest]:
+    """Copy everything but leases into an empty store, in one transaction, and verify the digests.
+
+    Args:
+        source: The store to copy.
+        target: An empty store.
+        progress: Called with the progress.
+
+    Returns:
+        Number of rows and digest of each table, the same in both.
+
+    Raises:
+        StoreNotEmptyError: If the target is not empty.
+        CopyDiffersError: If the copy has other digests; nothing of it is kept.
+        StoreError: If a store fails.
+    """
+    with target.read() as reader:
+        _refuse_full(reader)
+    with source.read() as reader:
+        found = table_digests(_counted(reader.dump(None), "reading", 0, progress))
+        total = sum(digest.row_count for digest in found.values())
+
+        def command(transaction: Transaction) -> None:
+            _refuse_full(transaction)
+            transaction.load(_counted(reader.dump(None), "copying", total, progress))
+            written = _counted(transaction.dump(None), "checking", total, progress)
+            _refuse_other(found, table_digests(written))
+
+        target.submit(command).result()
+    return found
+
+
+def _refuse_full(reader: Reader) -> None:
+    if not reader.is_empty():
+        raise StoreNotEmptyError(
+            "there is something in the target already: name a store that is new"
+        )
+
+
+def _refuse_other(expected: dict[str, TableDigest], found: dict[str, TableDigest]) -> None:
+    differing = [name for name in expected if expected[name] != found[name]]
+    if differing:
+        raise CopyDiffersError(
+            f"what was written to {', '.join(differing)} reads otherwise; nothing was kept"
+        )
+
+
+def _counted(rows: Iterable[Row], what: str, total: int, progress: Progress) -> Iterator[Row]:
+    for number, row in enumerate(rows):
+        if number % ROWS_PER_STEP == 0:
+            progress(what, number, total)
+        yield row

@@ -1,0 +1,372 @@
+"""Queries for benchmarks with their truth, submissions and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby, islice
+from typing import Any
+
+from sqlalchemy import Select, and_, func, or_, select, tuple_
+
+from vidscore_server.store import tables as t
+from vidscore_server.store.appends import select_points
+from vidscore_server.store.records import (
+    BatchRecord,
+    BenchmarkRecord,
+    FrameName,
+    Holdings,
+    ReleaseRecord,
+    ScoreBasis,
+    ScoreRecord,
+    StreamRecord,
+    SubmissionKey,
+    SubmissionRecord,
+    SubmissionState,
+    TruthRevisionRecord,
+)
+from vidscore_server.store.site_reader import SiteReader
+from vidscore_server.store.tables import from_microseconds, to_microseconds
+
+FRAMES_PER_QUERY = 500
+"""SQLite bounds the variables of a statement."""
+
+NAMES_PER_QUERY = 200
+"""Submissions of one query, with two variables each."""
+
+ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
+_HAS_FRAMES = t.submissions.c.frame_count > 0
+OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
+COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
+
+
+class Reader(SiteReader):
+    """One consistent state of the store; getters return None for missing rows."""
+
+    def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
+        """One benchmark."""
+        query = select(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        return self._one(query, BenchmarkRecord)
+
+    def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
+        """Benchmarks with names after `after`, by name."""
+        name = t.benchmarks.c.benchmark
+        query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
+        return self._all(query, BenchmarkRecord)
+
+    def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
+        """Creation time and record revision of each benchmark, by name."""
+        c = t.benchmarks.c
+        rows = self._connection.execute(select(c.benchmark, c.create_time, c.revision))
+        return {name: (from_microseconds(time), revision) for name, time, revision in rows}
+
+    def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
+        """One revision of a benchmark's truth."""
+        query = self._truth_revisions(benchmark).where(t.truth_revisions.c.revision == revision)
+        return self._one(query, TruthRevisionRecord)
+
+    def truth_revisions(
+        self, benchmark: str, before: int | None, limit: int
+    ) -> list[TruthRevisionRecord]:
+        """Revisions with numbers below `before` (None: all), newest first."""
+        number = t.truth_revisions.c.revision
+        query = self._truth_revisions(benchmark).order_by(number.desc()).limit(limit)
+        if before is not None:
+            query = query.where(number < before)
+        return self._all(query, TruthRevisionRecord)
+
+    def truth_payloads(self, benchmark: str, revision: int) -> Iterator[bytes]:
+        """Batches of a revision, in the order of their insertion."""
+        query = (
+            select(t.truth_batches.c.payload)
+            .join(t.truth_revisions, t.truth_revisions.c.id == t.truth_batches.c.truth_revision_id)
+            .join(t.benchmarks, t.benchmarks.c.id == t.truth_revisions.c.benchmark_id)
+            .where(t.benchmarks.c.benchmark == benchmark, t.truth_revisions.c.revision == revision)
+            .order_by(t.truth_batches.c.position)
+        )
+        return (bytes(payload) for (payload,) in self._streamed(query))
+
+    def submission(self, benchmark: str, submission: str) -> SubmissionRecord | None:
+        """One submission."""
+        query = self._submissions().where(
+            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
+        )
+        return self._one(query, SubmissionRecord)
+
+    def submissions(
+        self, benchmark: str, team: str | None, after: tuple[datetime, str] | None, limit: int
+    ) -> list[SubmissionRecord]:
+        """Submissions of a benchmark, of one team or all, newest first, then by name.
+
+        Those without frames are none.
+
+        Args:
+            benchmark: The benchmark.
+            team: The team; None for all.
+            after: (create_time, submission) of the last one on the page before.
+            limit: Most records wanted.
+        """
+        time, name = t.submissions.c.create_time, t.submissions.c.submission
+        query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+        if team is not None:
+            query = query.where(t.submissions.c.team == team)
+        if after is not None:
+            last = to_microseconds(after[0])
+            query = query.where(or_(time < last, and_(time == last, name > after[1])))
+        return self._all(query.order_by(time.desc(), name).limit(limit), SubmissionRecord)
+
+    def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
+        """Submissions of all benchmarks in one of these states, oldest state first."""
+        wanted = [state.value for state in states]
+        query = self._submissions().where(t.submissions.c.state.in_(wanted))
+        ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
+        return self._all(ordered, SubmissionRecord)
+
+    def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
+        """Revisions of those submissions that exist."""
+        key = (t.benchmarks.c.benchmark, t.submissions.c.submission)
+        joined = select(*key, t.submissions.c.revision).join(t.benchmarks)
+        found: dict[SubmissionKey, int] = {}
+        for asked in _chunks(names):
+            for benchmark, submission, revision in self._connection.execute(
+                joined.where(tuple_(*key).in_(asked))
+            ):
+                found[benchmark, submission] = revision
+        return found
+
+    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
+        """Submissions of a team that count as scored, since a time or ever.
+
+        These are submissions with frames that are scored or will be, and those of which a score
+        was shown before they ended. A sealed one counts from its seal time, another one from its
+        state time.
+        """
+        query = (
+            select(func.count())
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.team == team,
+                or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
+                _HAS_FRAMES,
+            )
+        )
+        if since is not None:
+            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
+            query = query.where(counted >= to_microseconds(since))
+        return int(self._connection.execute(query).scalar_one())
+
+    def holdings(self, benchmark: str, team: str) -> Holdings:
+        """Open submissions and stored bytes of a team in a benchmark."""
+        is_open = t.submissions.c.state.in_(OPEN_STATES)
+        query = (
+            select(
+                func.count().filter(is_open), func.coalesce(func.sum(t.submissions.c.byte_count), 0)
+            )
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.team == team)
+        )
+        open_count, byte_count = self._connection.execute(query).one()
+        return Holdings(int(open_count), int(byte_count))
+
+    def cancelled_with_bytes(self, limit: int) -> list[SubmissionKey]:
+        """Cancelled submissions whose frames are still stored."""
+        query = (
+            select(t.benchmarks.c.benchmark, t.submissions.c.submission)
+            .join(t.benchmarks)
+            .where(
+                t.submissions.c.state == SubmissionState.CANCELLED.value,
+                t.submissions.c.byte_count > 0,
+            )
+            .order_by(t.submissions.c.id)
+            .limit(limit)
+        )
+        found = self._connection.execute(query)
+        return [(benchmark, submission) for benchmark, submission in found]
+
+    def streams(self, benchmark: str, submission: str) -> list[StreamRecord]:
+        """Append streams of a submission, by name."""
+        query = self._of_submission(select(t.streams), benchmark, submission, t.streams)
+        return self._all(query.order_by(t.streams.c.stream), StreamRecord)
+
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
+        """A submission with those of `streams` that exist, by name; None for no such submission."""
+        points = select_points(self._connection, benchmark, submission, streams)
+        return None if points is None else (points.submission, points.streams)
+
+    def batch_at(
+        self, benchmark: str, submission: str, stream: str, offset: int
+    ) -> BatchRecord | None:
+        """The batch of a stream that holds the frame at `offset`, with an empty payload."""
+        first = t.detection_batches.c.first_offset
+        columns = (first, t.detection_batches.c.frame_count, t.detection_batches.c.digest)
+        joined = select(*columns).join(t.streams, t.streams.c.id == t.detection_batches.c.stream_id)
+        query = self._of_submission(joined, benchmark, submission, t.streams).where(
+            t.streams.c.stream == stream,
+            first <= offset,
+            first + t.detection_batches.c.frame_count > offset,
+        )
+        return self._one(query, BatchRecord, stream=stream, payload=b"")
+
+    def detection_payloads(
+        self, benchmark: str, submission: str, start: int = 0, count: int | None = None
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Payloads and digests of `count` batches, or of all, from index `start` on.
+
+        Their order is that of streams and offsets.
+        """
+        c = t.detection_batches.c
+        joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
+        query = self._of_submission(joined, benchmark, submission, t.streams)
+        ordered = query.order_by(t.streams.c.stream, c.first_offset).offset(start).limit(count)
+        return ((bytes(payload), bytes(digest)) for payload, digest in self._streamed(ordered))
+
+    def stored_frames(
+        self, benchmark: str, submission: str, frames: Sequence[FrameName]
+    ) -> list[FrameName]:
+        """The `frames` that are stored in any stream of the submission, in their order."""
+        joined = select(t.sequences.c.domain, t.sequences.c.sequence, t.sequences.c.id)
+        query = self._of_submission(joined, benchmark, submission, t.sequences)
+        ids = {
+            (domain, sequence): number
+            for domain, sequence, number in self._connection.execute(query)
+        }
+        stored: set[FrameName] = set()
+        ordered = sorted(frame for frame in frames if frame[:2] in ids)
+        for (domain, sequence), group in groupby(ordered, key=lambda frame: frame[:2]):
+            numbers = [frame[2] for frame in group]
+            found = self._stored_numbers(ids[domain, sequence], numbers)
+            stored.update((domain, sequence, number) for number in found)
+        return [frame for frame in frames if frame in stored]
+
+    def frame_counts(self, benchmark: str, submission: str) -> dict[tuple[str, str], int]:
+        """Number of stored frames of each sequence with any, by domain and name."""
+        c = t.sequences.c
+        joined = select(c.domain, c.sequence, func.count()).join(
+            t.frames, t.frames.c.sequence_id == c.id
+        )
+        query = self._of_submission(joined, benchmark, submission, t.sequences)
+        rows = self._connection.execute(query.group_by(c.id, c.domain, c.sequence))
+        return {(domain, sequence): int(count) for domain, sequence, count in rows}
+
+    def scores(
+        self,
+        benchmark: str,
+        submission: str,
+        before: int | None,
+        limit: int,
+        *,
+        published_only: bool = False,
+    ) -> list[ScoreRecord]:
+        """Scores of a submission with numbers below `before` (None: all), newest first."""
+        query = self._scores().where(
+            t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission
+        )
+        if before is not None:
+            query = query.where(t.scores.c.number < before)
+        if published_only:
+            query = query.where(t.scores.c.published)
+        return self._all(query.order_by(t.scores.c.number.desc()).limit(limit), ScoreRecord)
+
+    def score_bases(self, benchmark: str) -> list[ScoreBasis]:
+        """The distinct bases of the scores of a benchmark's submissions."""
+        c = t.scores.c
+        joined = select(
+            t.submissions.c.submission, c.evaluator, c.truth_revision, c.configuration
+        ).join(t.submissions, t.submissions.c.id == c.submission_id)
+        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        return self._all(query.distinct(), ScoreBasis)
+
+    def scores_under(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> list[ScoreRecord]:
+        """The newest score of each submission under this basis, by submission."""
+        c = t.scores.c
+        under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
+        return self._newest_scores(benchmark, evaluator, under)
+
+    def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
+        """The newest published score of each submission under an evaluator, by submission."""
+        return self._newest_scores(benchmark, evaluator, t.scores.c.published)
+
+    def failed_rescorings(self, benchmark: str) -> dict[str, str]:
+        """The basis under which re-scoring a submission failed, by submission."""
+        joined = select(t.submissions.c.submission, t.failed_rescorings.c.basis).join(
+            t.submissions, t.submissions.c.id == t.failed_rescorings.c.submission_id
+        )
+        query = joined.join(t.benchmarks).where(t.benchmarks.c.benchmark == benchmark)
+        rows = self._connection.execute(query)
+        return {row.submission: row.basis for row in rows}
+
+    def _newest_scores(self, benchmark: str, evaluator: str, among: Any) -> list[ScoreRecord]:
+        newest = (
+            select(t.scores.c.submission_id, func.max(t.scores.c.number).label("number"))
+            .where(t.scores.c.evaluator == evaluator, among)
+            .group_by(t.scores.c.submission_id)
+            .subquery()
+        )
+        query = (
+            self._scores()
+            .join(
+                newest,
+                and_(
+                    newest.c.submission_id == t.scores.c.submission_id,
+                    newest.c.number == t.scores.c.number,
+                ),
+            )
+            .where(t.benchmarks.c.benchmark == benchmark, _HAS_FRAMES)
+            .order_by(t.submissions.c.submission)
+        )
+        return self._all(query, ScoreRecord)
+
+    def releases(self, benchmark: str, evaluator: str) -> list[ReleaseRecord]:
+        """The last release to each team, by team."""
+        query = (
+            select(t.releases, t.benchmarks.c.benchmark)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.releases.c.evaluator == evaluator)
+            .order_by(t.releases.c.team)
+        )
+        return self._all(query, ReleaseRecord)
+
+    def _stored_numbers(self, sequence_id: int, numbers: list[int]) -> list[int]:
+        found: list[int] = []
+        for start in range(0, len(numbers), FRAMES_PER_QUERY):
+            asked = numbers[start : start + FRAMES_PER_QUERY]
+            query = select(t.frames.c.frame).where(
+                t.frames.c.sequence_id == sequence_id, t.frames.c.frame.in_(asked)
+            )
+            found.extend(self._connection.execute(query).scalars())
+        return found
+
+    def _truth_revisions(self, benchmark: str) -> Select[Any]:
+        query = select(t.truth_revisions, t.benchmarks.c.benchmark).join(t.benchmarks)
+        return query.where(t.benchmarks.c.benchmark == benchmark)
+
+    def _submissions(self) -> Select[Any]:
+        return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
+
+    def _scores(self) -> Select[Any]:
+        query = select(t.scores, t.submissions.c.submission, t.benchmarks.c.benchmark)
+        return query.join(t.submissions, t.submissions.c.id == t.scores.c.submission_id).join(
+            t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id
+        )
+
+    def _of_submission(
+        self, query: Select[Any], benchmark: str, submission: str, through: Any
+    ) -> Select[Any]:
+        """Narrow a query over a table that has a `submission_id` to one submission."""
+        number = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks, t.benchmarks.c.id == t.submissions.c.benchmark_id)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        return query.where(through.c.submission_id == number.scalar_subquery())
+
+
+def _chunks(names: Iterable[SubmissionKey]) -> Iterator[list[SubmissionKey]]:
+    rest = iter(names)
+    while chunk := list(islice(rest, NAMES_PER_QUERY)):
+        yield chunk

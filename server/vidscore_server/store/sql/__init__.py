@@ -1,1 +1,0 @@
-"""The store over SQL databases."""

@@ -1,1 +1,0 @@
-"""Steps from each schema to the next; they only go forward."""

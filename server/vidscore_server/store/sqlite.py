@@ -1,0 +1,280 @@
+"""SQLite: one file, owned by one process, every commit on the disk before it counts.
+
+WAL lets readers go on beside the writer; full synchronisation makes a commit outlive a power cut.
+Network file systems cannot promise either, so known ones are refused.
+
+One process owns the file, because only one may lease work and migrate the schema. Another one on
+the same machine may still read and write beside it, as `vidscore init` does: a writing transaction
+takes SQLite's write lock before it reads, so neither decides by a state that the other has changed
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, delete, event
+from sqlalchemy.exc import DBAPIError
+
+from vidscore_server.store import dump
+from vidscore_server.store.errors import (
+    StoreError,
+    StoreInUseError,
+    StoreLostError,
+    StoreMissingError,
+)
+from vidscore_server.store.migrations import (
+    migration_config,
+    refuse_other_schema,
+    revisions,
+    schema_of,
+    upgrade,
+)
+from vidscore_server.store.sql_store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
+from vidscore_server.store.tables import leases
+
+BUSY_TIMEOUT_MS = 10_000
+
+WAL_BYTES = 16 << 20
+"""Size to which the write-ahead log is truncated after a checkpoint.
+
+SQLite checkpoints about every 4 MB, and would leave the log at its largest size.
+"""
+
+NETWORK_FILE_SYSTEMS = frozenset(
+    {"9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gfs2", "gpfs",
+     "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs"}
+)  # fmt: skip
+
+_WRITES = "vidscore_writes"
+"""Execution option of connections whose transactions write."""
+
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    f"PRAGMA journal_size_limit={WAL_BYTES}",
+    "PRAGMA foreign_keys=ON",
+    f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
+)
+
+
+def open_sqlite_store(
+    path: Path, mounts: Path = Path("/proc/mounts"), *, must_exist: bool = False
+) -> SqlStore:
+    """Open a store in a file, created if it is missing, and migrate its schema.
+
+    Args:
+        path: The file; its folder must be there.
+        mounts: The system's table of mounted file systems.
+        must_exist: Whether a missing or empty file is an error.
+
+    Raises:
+        StoreMissingError: If it was to exist and does not.
+        StoreInUseError: If another process owns the store.
+        StoreError: If the folder is missing or on a network file system, or the file cannot be
+            opened: it is no database, or the disk is full.
+    """
+    if must_exist and not path.exists():
+        raise StoreMissingError.at(str(path))
+    if not path.parent.is_dir():
+        raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
+    _refuse_network(path, mounts)
+    try:
+        return _open(path, must_exist=must_exist)
+    except (DBAPIError, OSError) as error:
+        raise _cannot_open(path, error) from error
+
+
+def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
+    """Open a store that another process owns; leases and schema remain the owner's.
+
+    Args:
+        path: The file.
+        mounts: The system's table of mounted file systems.
+
+    Raises:
+        StoreError: If it cannot be opened, or was made by another version of vidscore.
+    """
+    _refuse_network(path, mounts)
+    try:
+        engine = _engine(path)
+        try:
+            with engine.begin() as connection:
+                refuse_other_schema(connection)
+        except BaseException:
+            engine.dispose()
+            raise
+    except (DBAPIError, OSError) as error:
+        raise _cannot_open(path, error) from error
+    return _store(engine)
+
+
+def _open(path: Path, *, must_exist: bool) -> SqlStore:
+    release = _lock(path)
+    try:
+        # Created before SQLite does it, so that it is never readable for others.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        engine = _engine(path)
+        try:
+            with _writing(engine).begin() as connection:
+                if must_exist and schema_of(connection) is None:
+                    raise StoreMissingError.at(str(path))
+                upgrade(connection)
+                # This process is the only owner: old leases belong to dead servers.
+                connection.execute(delete(leases))
+        except BaseException:
+            engine.dispose()
+            raise
+    except BaseException:
+        release()
+        raise
+    return _store(engine, release, _presence(path))
+
+
+def _store(
+    engine: Engine,
+    release: Callable[[], None] = lambda: None,
+    check: Callable[[], None] = lambda: None,
+) -> SqlStore:
+    sharing = Sharing(lock_nothing, engine, MAXIMUM_GROUP, shared=False)
+    return SqlStore(_writing(engine), sharing, release, check)
+
+
+def _writing(engine: Engine) -> Engine:
+    """The same engine, with transactions that take the write lock when they begin."""
+    return engine.execution_options(**{_WRITES: True})
+
+
+def _presence(path: Path) -> Callable[[], None]:
+    """A check that the file and its write-ahead log still exist under their names.
+
+    An open file outlives its name: frames would be acknowledged into a deleted file.
+    """
+    log = Path(f"{path}-wal")
+    opened = path.stat()
+
+    def check() -> None:
+        try:
+            present = os.path.samestat(path.stat(), opened) and log.exists()
+        except OSError:
+            present = False
+        if not present:
+            raise StoreLostError(
+                f"the store's file {path}, or {log.name} beside it, was moved, deleted or replaced "
+                "while the server ran: put it back, or restore a backup, and start again"
+            )
+
+    return check
+
+
+def _cannot_open(path: Path, error: DBAPIError | OSError) -> StoreError:
+    reason = error.strerror if isinstance(error, OSError) else error.orig
+    # SQLite reports an I/O error if there is no room for its shared-memory file.
+    free = os.statvfs(path.parent).f_bavail
+    hint = "" if free else "; the disk is full: make room, then try again"
+    return StoreError(f"the store {path} cannot be opened: {reason}{hint}")
+
+
+def _engine(path: Path) -> Engine:
+    engine = create_engine(f"sqlite:///{path}")
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _: object) -> None:
+        # The driver would begin transactions late and end them at savepoints: control them here.
+        connection.isolation_level = None
+        for pragma in _PRAGMAS:
+            connection.execute(pragma)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get(_WRITES, False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _lock(path: Path) -> Callable[[], None]:
+    """Lock the store's file; returns the release. The lock ends with the process in any case."""
+    lock_path = path.with_name(path.name + ".lock")
+    descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise StoreInUseError(
+            f"another server owns {path}: stop it, or give this one a store of its own"
+        ) from None
+    return lambda: os.close(descriptor)
+
+
+def _refuse_network(path: Path, mounts: Path) -> None:
+    folder = path.parent.resolve()
+    best, kind = Path("/"), ""
+    for line in mounts.read_text().splitlines() if mounts.exists() else []:
+        _, place, file_system, *_rest = line.split(" ")
+        mounted = Path(place.replace("\\040", " "))
+        if folder.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
+            best, kind = mounted, file_system
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise StoreError(
+            f"{folder} is on a network file system ({kind}), where SQLite cannot promise that an "
+            "acknowledged frame is kept: choose a folder on a local disk"
+        )
+
+
+@dataclass(frozen=True)
+class StoreState:
+    """The state of a store's file.
+
+    Attributes:
+        schema: Revision of its tables.
+        newest_schema: Newest revision that this version of vidscore knows.
+        size_bytes: Size of the database.
+        fault: The first fault that SQLite's integrity check finds; empty for none.
+        newer: Whether a newer version of vidscore has written it, so that this one cannot serve it.
+    """
+
+    schema: str
+    newest_schema: str
+    size_bytes: int
+    fault: str
+    newer: bool
+
+
+def inspect_store(path: Path) -> StoreState:
+    """Inspect a store's file read-only, whether a server owns it or not.
+
+    Raises:
+        StoreError: If it is no store, or cannot be read.
+    """
+    if not path.is_file():
+        raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
+    engine = create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")
+    try:
+        with engine.connect() as connection:
+            return _state(path, connection)
+    except DBAPIError as error:
+        raise StoreError(f"{path} cannot be read: {error.orig}") from error
+    finally:
+        engine.dispose()
+
+
+def _state(path: Path, connection: Connection) -> StoreState:
+    schema = schema_of(connection)
+    if schema is None:
+        raise StoreError(f"{path} is a database, but no store of vidscore")
+    found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
+    known = [script.revision for script in revisions(migration_config(connection))]
+    return StoreState(
+        schema,
+        newest_schema=known[0],
+        size_bytes=dump.size_bytes(connection),
+        fault="" if found == "ok" else found,
+        newer=schema not in known,
+    )

@@ -1,0 +1,374 @@
+"""Statements that write; a transaction reads its own writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, Select, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+
+from vidscore_server.store import tables as t
+from vidscore_server.store.appends import (
+    insert_batches,
+    insert_frames,
+    select_points,
+    update_submission,
+)
+from vidscore_server.store.dump import load_rows
+from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
+from vidscore_server.store.reader import Reader
+from vidscore_server.store.records import (
+    AuditRecord,
+    BatchRecord,
+    BenchmarkRecord,
+    FrameNumbers,
+    OperationRecord,
+    ReleaseRecord,
+    Row,
+    ScoreRecord,
+    ServingRecord,
+    StreamRecord,
+    SubmissionRecord,
+    TokenRecord,
+    TruthRevisionRecord,
+)
+from vidscore_server.store.tables import from_row, to_microseconds, to_row
+
+FRAMES_PER_BATCH = 64
+"""Frame rows that take about as long to delete as a batch with its payload."""
+
+PAYLOADS_PER_STATEMENT = 16
+"""Truth batches of one insertion: a large upload must not be in memory at once."""
+
+
+class Transaction(Reader):
+    """A state that can be written to; mutators raise `NotFoundError` for missing rows.
+
+    It lives as long as one command, and so do the row numbers that it keeps.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._ids: dict[tuple[str, str], int] = {}
+        self._stream_ids: dict[tuple[str, str, str], int] = {}
+
+    def put_serving(self, record: ServingRecord) -> None:
+        """Store the site's heartbeat."""
+        times = (record.quiet_from, record.beat_time)
+        value = json.dumps([to_microseconds(time) for time in times]).encode()
+        kept = t.site.c.name == t.SERVING
+        written = self._connection.execute(update(t.site).where(kept).values(value=value))
+        if not written.rowcount:
+            self._insert(t.site, {"name": t.SERVING, "value": value}, "the site's heartbeat")
+
+    def insert_benchmark(self, record: BenchmarkRecord) -> None:
+        """Add a benchmark."""
+        self._insert(t.benchmarks, to_row(record), f"benchmark {record.benchmark}")
+
+    def update_benchmark(self, record: BenchmarkRecord) -> None:
+        """Replace the record of a benchmark."""
+        key = t.benchmarks.c.benchmark == record.benchmark
+        self._update(t.benchmarks, key, to_row(record), f"benchmark {record.benchmark}")
+
+    def delete_benchmark(self, benchmark: str) -> None:
+        """Delete a benchmark with all that belongs to it; the audit record stays."""
+        self._delete(t.benchmarks, t.benchmarks.c.benchmark == benchmark, f"benchmark {benchmark}")
+
+    def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
+        """Add a revision with its batches."""
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        revision_id = self._insert(t.truth_revisions, row, f"truth revision {record.revision}")
+        numbered = enumerate(payloads)
+        while batch := list(islice(numbered, PAYLOADS_PER_STATEMENT)):
+            rows = [
+                {"truth_revision_id": revision_id, "position": position, "payload": payload}
+                for position, payload in batch
+            ]
+            self._connection.execute(insert(t.truth_batches), rows)
+
+    def insert_submission(self, record: SubmissionRecord) -> None:
+        """Add a submission."""
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        self._insert(t.submissions, row, f"submission {record.submission}")
+
+    def update_submission(self, record: SubmissionRecord) -> None:
+        """Replace the record of a submission."""
+        number = self._submission_id(record.benchmark, record.submission)
+        update_submission(self._connection, number, record)
+
+    def delete_submission(self, benchmark: str, submission: str) -> None:
+        """Delete a submission with all that belongs to it; its name is free again."""
+        number = self._submission_id(benchmark, submission)
+        what = f"submission {submission}"
+        self._delete(t.submissions, t.submissions.c.id == number, what)
+        self._ids.pop((benchmark, submission), None)
+
+    def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
+        """Delete up to `batches` of a submission's batches, or then some of its frames.
+
+        Its record and streams stay; `byte_count` is 0 once nothing is left.
+
+        Returns:
+            Whether anything may be left.
+        """
+        number = self._submission_id(benchmark, submission)
+        if _delete_some(self._connection, number, batches):
+            return True
+        freed = update(t.submissions).where(t.submissions.c.id == number).values(byte_count=0)
+        self._connection.execute(freed)
+        return False
+
+    def raise_epoch(self, benchmark: str, submission: str, stream: str) -> StreamRecord:
+        """Open a stream under its next epoch (the first is 1), and create it if it is new."""
+        submission_id = self._submission_id(benchmark, submission)
+        key = (t.streams.c.submission_id == submission_id) & (t.streams.c.stream == stream)
+        raised = update(t.streams).where(key).values(epoch=t.streams.c.epoch + 1)
+        if self._connection.execute(raised).rowcount == 0:
+            first = {"submission_id": submission_id, "stream": stream, "epoch": 1, "next_offset": 0}
+            self._insert(t.streams, first, f"stream {stream}")
+        row = self._connection.execute(select(t.streams).where(key)).mappings().one()
+        return from_row(StreamRecord, row)
+
+    def append_batches(
+        self,
+        benchmark: str,
+        submission: str,
+        batches: Sequence[tuple[BatchRecord, FrameNumbers]],
+    ) -> None:
+        """Append batches with their frames to their streams, and advance the streams' offsets.
+
+        The submission's `frame_count` and `activity_time` are the caller's to update.
+
+        Raises:
+            AlreadyExistsError: If one of the frames is stored in any stream of the submission.
+        """
+        streams = dict.fromkeys(batch.stream for batch, _ in batches)
+        ids = self._known_stream_ids(benchmark, submission, streams)
+        insert_batches(self._connection, [(ids[batch.stream], batch) for batch, _ in batches])
+        number = self._submission_id(benchmark, submission)
+        insert_frames(self._connection, number, [frames for _, frames in batches])
+
+    def insert_score(self, record: ScoreRecord) -> ScoreRecord:
+        """Add a score under the submission's next number; returns the record with it."""
+        row = to_row(record)
+        submission_id = self._submission_id(row.pop("benchmark"), row.pop("submission"))
+        newest = select(func.max(t.scores.c.number)).where(
+            t.scores.c.submission_id == submission_id
+        )
+        number = (self._connection.execute(newest).scalar() or 0) + 1
+        row |= {"submission_id": submission_id, "number": number}
+        self._insert(t.scores, row, f"score {number}")
+        return replace(record, number=number)
+
+    def publish_score(self, record: ScoreRecord) -> None:
+        """Mark a score as published, with what it releases."""
+        submission_id = self._submission_id(record.benchmark, record.submission)
+        key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
+        row = {"released": record.released, "published": True}
+        self._update(t.scores, key, row, f"score {record.number}")
+
+    def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
+        """Store the basis under which re-scoring a submission failed."""
+        row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}
+        old = t.failed_rescorings.c.submission_id == row["submission_id"]
+        self._connection.execute(delete(t.failed_rescorings).where(old))
+        self._insert(t.failed_rescorings, row, "failed re-scoring")
+
+    def delete_releases(self, benchmark: str, evaluator: str) -> None:
+        """Delete the releases of an evaluator to all teams."""
+        benchmark_id = self._benchmark_id(benchmark)
+        old = (t.releases.c.benchmark_id == benchmark_id) & (t.releases.c.evaluator == evaluator)
+        self._connection.execute(delete(t.releases).where(old))
+
+    def put_release(self, record: ReleaseRecord) -> None:
+        """Replace the last release to a team."""
+        row = to_row(record)
+        benchmark_id = self._benchmark_id(row.pop("benchmark"))
+        old = (
+            (t.releases.c.benchmark_id == benchmark_id)
+            & (t.releases.c.evaluator == record.evaluator)
+            & (t.releases.c.team == record.team)
+        )
+        self._connection.execute(delete(t.releases).where(old))
+        self._insert(t.releases, row | {"benchmark_id": benchmark_id}, "release")
+
+    def insert_token(self, record: TokenRecord) -> None:
+        """Add a token."""
+        self._insert(t.tokens, to_row(record), f"token {record.token}")
+
+    def update_token(self, record: TokenRecord) -> None:
+        """Replace the record of a token."""
+        key = t.tokens.c.token == record.token
+        self._update(t.tokens, key, to_row(record), f"token {record.token}")
+
+    def insert_operation(self, record: OperationRecord) -> None:
+        """Add an operation."""
+        self._insert(t.operations, to_row(record), f"operation {record.operation}")
+
+    def update_operation(self, record: OperationRecord) -> None:
+        """Replace the record of an operation."""
+        key = t.operations.c.operation == record.operation
+        self._update(t.operations, key, to_row(record), f"operation {record.operation}")
+
+    def delete_operation(self, operation: str) -> None:
+        """Delete an operation's record."""
+        key = t.operations.c.operation == operation
+        self._delete(t.operations, key, f"operation {operation}")
+
+    def append_audit(self, record: AuditRecord) -> None:
+        """Add to the audit record, of which nothing is ever changed or deleted."""
+        row = to_row(record)
+        del row["number"]
+        self._connection.execute(insert(t.audit).values(row))
+
+    def put_response(
+        self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
+    ) -> None:
+        """Keep the response to a request, so that a retry gets the same one."""
+        row = {
+            "caller": caller,
+            "request_id": request_id,
+            "digest": digest,
+            "response": response,
+            "time": to_microseconds(time),
+        }
+        self._insert(t.responses, row, f"request {request_id}")
+
+    def load(self, rows: Iterable[Row]) -> None:
+        """Add rows as `dump` returns them; the site's secret is replaced by theirs.
+
+        Raises:
+            InputError: If a row does not fit its table, or precedes its parent.
+            AlreadyExistsError: If a row is there already.
+        """
+        load_rows(self._connection, rows)
+
+    def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
+        """Take or prolong a lease; returns False if another owner has it."""
+        now, c = self.time(), t.leases.c
+        held_by_another = (
+            (c.work == work) & (c.owner != owner) & (c.end_time > to_microseconds(now))
+        )
+        if self._connection.execute(select(c.owner).where(held_by_another)).first() is not None:
+            return False
+        row = {"work": work, "owner": owner, "end_time": to_microseconds(now + duration)}
+        self._connection.execute(delete(t.leases).where(c.work == work))
+        self._insert(t.leases, row, f"lease of {work}")
+        return True
+
+    def end_lease(self, work: str, owner: str) -> bool:
+        """End a lease; returns False if the owner no longer had it."""
+        now, c = to_microseconds(self.time()), t.leases.c
+        held = (c.work == work) & (c.owner == owner) & (c.end_time > now)
+        return self._connection.execute(delete(t.leases).where(held)).rowcount > 0
+
+    def purge(self, before: datetime) -> None:
+        """Delete responses from before a time, and leases that have ended."""
+        ended = t.leases.c.end_time <= to_microseconds(self.time())
+        self._connection.execute(delete(t.leases).where(ended))
+        given = t.responses.c.time < to_microseconds(before)
+        self._connection.execute(delete(t.responses).where(given))
+
+    def append_points(
+        self, benchmark: str, submission: str, streams: Iterable[str]
+    ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
+        """As in `Reader`; row numbers are kept for the writes that follow."""
+        points = select_points(self._connection, benchmark, submission, streams)
+        if points is None:
+            return None
+        self._ids[benchmark, submission] = points.submission_id
+        for stream, number in points.stream_ids.items():
+            self._stream_ids[benchmark, submission, stream] = number
+        return points.submission, points.streams
+
+    def _known_stream_ids(
+        self, benchmark: str, submission: str, streams: Collection[str]
+    ) -> dict[str, int]:
+        unknown = [
+            name for name in streams if (benchmark, submission, name) not in self._stream_ids
+        ]
+        if unknown:
+            self.append_points(benchmark, submission, unknown)
+        ids = {name: self._stream_ids.get((benchmark, submission, name)) for name in streams}
+        known = {name: number for name, number in ids.items() if number is not None}
+        for name in ids.keys() - known.keys():
+            raise NotFoundError(f"stream {name}")
+        return known
+
+    def _benchmark_id(self, benchmark: str) -> int:
+        query = select(t.benchmarks.c.id).where(t.benchmarks.c.benchmark == benchmark)
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"benchmark {benchmark}")
+        return int(found)
+
+    def _submission_id(self, benchmark: str, submission: str) -> int:
+        known = self._ids.get((benchmark, submission))
+        if known is not None:
+            return known
+        query = (
+            select(t.submissions.c.id)
+            .join(t.benchmarks)
+            .where(t.benchmarks.c.benchmark == benchmark, t.submissions.c.submission == submission)
+        )
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"submission {submission} of benchmark {benchmark}")
+        return int(found)
+
+    def _insert(self, table: Table, row: dict[str, Any], what: str) -> int:
+        try:
+            key = self._connection.execute(insert(table).values(row)).inserted_primary_key
+        except IntegrityError as error:
+            raise AlreadyExistsError(what) from error
+        return int(key[0]) if key is not None and isinstance(key[0], int) else 0
+
+    def _update(self, table: Table, key: Any, row: dict[str, Any], what: str) -> None:
+        if self._connection.execute(update(table).where(key).values(row)).rowcount == 0:
+            raise NotFoundError(what)
+
+    def _delete(self, table: Table, key: Any, what: str) -> None:
+        if self._connection.execute(delete(table).where(key)).rowcount == 0:
+            raise NotFoundError(what)
+
+
+def _delete_some(connection: Connection, submission_id: int, batches: int) -> bool:
+    """Delete some batches or, if none are left, some frames and then their sequences.
+
+    A submission may have millions of frames and gigabytes of batches: deleting them at once would
+    hold up every other writer.
+
+    Args:
+        connection: The database.
+        submission_id: Number of the submission.
+        batches: Batches to delete at most.
+
+    Returns:
+        Whether anything may be left.
+    """
+    streams = select(t.streams.c.id).where(t.streams.c.submission_id == submission_id)
+    stored = t.detection_batches.c.stream_id.in_(streams)
+    wanted = select(*t.detection_batches.primary_key.columns).where(stored).limit(batches)
+    if _deleted(connection, t.detection_batches, wanted):
+        return True
+    of_submission = t.sequences.c.submission_id == submission_id
+    sequences = select(t.sequences.c.id).where(of_submission)
+    noted = t.frames.c.sequence_id.in_(sequences)
+    few = select(*t.frames.primary_key.columns).where(noted).limit(FRAMES_PER_BATCH * batches)
+    if _deleted(connection, t.frames, few):
+        return True
+    connection.execute(delete(t.sequences).where(of_submission))
+    return False
+
+
+def _deleted(connection: Connection, table: Table, keys: Select[tuple[int, int]]) -> int:
+    """Delete the rows with some keys; returns their number."""
+    wanted = tuple_(*table.primary_key.columns).in_(keys)
+    return connection.execute(delete(table).where(wanted)).rowcount

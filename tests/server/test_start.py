@@ -1,0 +1,42 @@
+"""What is free goes back to the system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HOLD_AND_FREE = """
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+from vidscore_server.start import tune_malloc
+
+def used():
+    [kibibytes] = re.findall(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())
+    return int(kibibytes) << 10
+
+if sys.argv[1] == "tuned":
+    tune_malloc()
+np.ones(3 << 20)  # of 24 MiB: from then on the C library takes smaller pieces out of its heap
+before = used()
+arrays = [np.ones(1 << 17) for _ in range(100)]
+last = arrays.pop()
+del arrays
+print(used() - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_large_pieces_that_are_freed_do_not_stay_in_the_heap() -> None:
+    """99 of 100 MiB are freed, and the last one lies behind them."""
+
+    def kept(how: str) -> int:
+        command = [sys.executable, "-c", HOLD_AND_FREE, how]
+        return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    assert kept("tuned") < 10 << 20
+    assert kept("untuned") > 50 << 20

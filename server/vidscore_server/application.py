@@ -14,7 +14,8 @@ from google.longrunning import operations_pb2, operations_pb2_grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from vidscore.v1 import (
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     benchmark_service_pb2,
@@ -32,7 +33,6 @@ from vidscore.v1 import (
     trust_service_pb2,
     trust_service_pb2_grpc,
 )
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
 from vidscore_server.errors import ListenError
 from vidscore_server.hosting.hosting import Hosting

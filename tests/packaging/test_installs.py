@@ -16,7 +16,7 @@ pytestmark = pytest.mark.campaign
 PACKAGES = [
     "vidscore_evaluators",
     "vidscore_evaluators.compiled.library",
-    "vidscore.v1",
+    "vidscore_protos.v1",
     "vidscore_client",
     "vidscore_server",
     "vidscore_cli",

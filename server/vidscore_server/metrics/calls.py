@@ -11,7 +11,7 @@ from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from vidscore.v1 import annotations_pb2
+from vidscore_protos.v1 import annotations_pb2
 
 LABELS = ("grpc_type", "grpc_service", "grpc_method")
 

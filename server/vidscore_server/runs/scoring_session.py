@@ -18,13 +18,13 @@ from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.live import final_frames, pair_frames
 from vidscore_evaluators.pairing import Coverage, Pairing
 from vidscore_evaluators.report import Report
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.aside import aside
 from vidscore_server.codec.annotations_codec import BatchRules, batch_size, read_batch
 from vidscore_server.errors import message_order

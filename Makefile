@@ -205,7 +205,7 @@ check-wheels: $(INSTALLED)
 
 # --- what developers run ---------------------------------------------------------------------
 
-docs: $(INSTALLED) ## refresh the tables, outputs and picture that the documentation takes from the code
+docs: $(INSTALLED) ## refresh what is taken from the code: tables, outputs and picture of the pages, types of the library
 	@$(BIN)/python -m tools.refresh_docs
 
 trust-study: $(INSTALLED) ## run the study of docs/trust.md and write its figures to the page

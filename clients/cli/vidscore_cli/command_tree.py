@@ -15,7 +15,7 @@ OTHER_WORDS = {
     **dict.fromkeys(("--gt", "--ground-truth", "--groundtruth", "--reference"), "--truth"),
     **dict.fromkeys(("--pred", "--preds", "--predictions", "--dets", "--results"), "--detections"),
 }
-"""What other tools call options of these commands."""
+"""Options of these commands by their names in other tools."""
 
 EXTRAS = {
     "server": ("alembic", "grpc_health", "grpc_reflection", "prometheus_client", "sqlalchemy"),

@@ -17,7 +17,7 @@ GIBIBYTE = 1 << 30
 
 
 class Status(StrEnum):
-    """How a step went."""
+    """Outcome of a step."""
 
     OK = "ok"
     WARNING = "warning"
@@ -27,12 +27,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a step found.
+    """Result of a step.
 
     Attributes:
         step: What was looked at.
-        status: How it went.
-        found: What is so.
+        status: Its outcome.
+        found: What was found.
         advice: What to do; empty where nothing is to be done.
         exit_code: What the command line ends with where this is the first step that failed.
     """
@@ -49,8 +49,8 @@ class Passed:
     """A step that found nothing wrong, or nothing that hinders.
 
     Attributes:
-        found: What is so.
-        status: How it went.
+        found: What was found.
+        status: Its outcome.
         advice: What to do.
     """
 
@@ -78,7 +78,7 @@ class StepFailedError(Exception):
     """A step found something wrong; those that build on it are skipped.
 
     Attributes:
-        found: What is so.
+        found: What was found.
         advice: What to do.
         exit_code: What the command line ends with.
     """
@@ -113,13 +113,13 @@ def diagnose(steps: Sequence[Step]) -> list[Finding]:
 
 
 def exit_code_of(findings: Sequence[Finding]) -> ExitCode:
-    """What the command line ends with: the code of the first step that failed."""
+    """Exit code of the command: that of the first step that failed."""
     failed = [finding for finding in findings if finding.status is Status.FAILED]
     return failed[0].exit_code if failed else ExitCode.OK
 
 
 def disk_step(free_bytes: int) -> Passed:
-    """How much room there is on the disk of a store."""
+    """Free space on the disk of a store."""
     found = f"{free_bytes / GIBIBYTE:.1f} GiB free"
     advice = "make room: a full disk refuses frames with STORE_FULL until there is some"
     if free_bytes < FREE_DISK_FAILURE_BYTES:

@@ -1,4 +1,4 @@
-"""What people see of evaluators: all of them by task, or the parameters and measures of one."""
+"""Evaluators as tables: all of them by task, or the parameters and measures of one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import ConsoleRenderable, Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from vidscore_cli.output import indented
 from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.measures import Direction, Measure
@@ -31,7 +31,7 @@ def all_evaluators(classes: Sequence[EvaluatorClass]) -> ConsoleRenderable:
         table = plain_table("name", "title", "needs")
         for chosen in group:
             table.add_row(Text(chosen.name, style="bold"), chosen.title, _needs(chosen))
-        parts.extend([Text(task.capitalize(), style="bold"), _indented(table), Text("")])
+        parts.extend([Text(task.capitalize(), style="bold"), indented(table), Text("")])
     parts.append(Text("vidscore evaluators NAME shows the parameters and measures of one."))
     return Group(*parts)
 
@@ -57,7 +57,7 @@ def _one_evaluator(chosen: EvaluatorClass) -> Iterator[RenderableType]:
 def _titled(title: str, table: Table) -> Iterator[RenderableType]:
     yield Text("")
     yield Text(title, style="bold")
-    yield _indented(table)
+    yield indented(table)
 
 
 def _parameter_table(parameters: Sequence[ParameterDescription]) -> Table:
@@ -135,7 +135,3 @@ def _value(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(_value(entry) for entry in value)
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _indented(table: Table) -> Padding:
-    return Padding(table, (0, 0, 0, 2), expand=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from vidscore_cli.failures import (
     NotScoredError,
 )
-from vidscore_cli.output import say
+from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names, time_text
 from vidscore_cli.remote import to_reports
 from vidscore_cli.reporting import Presentation, write_reports
@@ -44,12 +44,12 @@ _HELD = {
     "maximum_team_open_submissions": "open at a time",
     "maximum_team_mebibytes": "MiB of detections",
 }
-"""What bounds count that are no quotas of submissions."""
+"""Quotas that do not count submissions, with their units."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission.
+    """Outcome of a submission.
 
     Attributes:
         submission: The submission.
@@ -63,7 +63,7 @@ class Outcome:
 
 
 def submission_waits_for(submission: Submission) -> str:
-    """What moves a submission on, and what happens otherwise; empty where nothing is waited for."""
+    """What a submission waits for, and what happens at its deadline; empty if it does not wait."""
     sentence = _WAITS.get(submission.due_reason)
     if sentence is None or submission.due_time is None:
         return ""
@@ -80,11 +80,10 @@ def benchmark_waits_for(benchmark: Benchmark) -> str:
 
 
 def budget_text(benchmark: Benchmark) -> str:
-    """How many submissions a team may have in all, and whether that is the default."""
+    """Total number of submissions that a team may have, and whether that is the default."""
     if not benchmark.submission_budget:
         return "any number of submissions"
-    noun = "submission" if benchmark.submission_budget == 1 else "submissions"
-    text = f"{benchmark.submission_budget} {noun}"
+    text = counted(benchmark.submission_budget, "submission")
     if not has_default_budget(benchmark):
         return text
     until = "" if benchmark.truth_complete else " until the ground truth is complete"
@@ -92,7 +91,7 @@ def budget_text(benchmark: Benchmark) -> str:
 
 
 def has_default_budget(benchmark: Benchmark) -> bool:
-    """Whether the number of submissions that a team may have in all follows from the truth."""
+    """Whether the total number of submissions of a team follows from the truth."""
     policy = benchmark.definition.get("policy", {})
     return bool(policy.get("submissions_in_all") == FROM_TRUTH)
 
@@ -103,7 +102,7 @@ def quotas_left(benchmark: Benchmark) -> str:
 
 
 def holdings_left(benchmark: Benchmark) -> str:
-    """How much more a team may hold at a time; empty for callers without a team."""
+    """How much more a team may store at a time; empty for callers without a team."""
     return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name in _HELD)
 
 
@@ -111,11 +110,6 @@ def _left(quota: Quota) -> str:
     span = {**_SPANS, **_HELD}.get(quota.name, quota.name)
     until = f" (until {time_text(quota.renew_time)} UTC)" if quota.renew_time else ""
     return f"{quota.left} of {quota.maximum} {span}{until}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, such as ``1 row`` or ``2 rows``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def say_warnings(texts: Sequence[str], told: Sequence[str] = ()) -> None:
@@ -131,7 +125,7 @@ def say_warnings(texts: Sequence[str], told: Sequence[str] = ()) -> None:
 
 
 def what_happens(benchmark: Benchmark, to: str) -> str:
-    """What becomes of the board of a benchmark whose truth or rules have changed."""
+    """What happens to the leaderboard after a change of the truth or the rules."""
     waiting = counted(benchmark.submissions_to_rescore, "scored submission")
     if benchmark.definition.get("policy", {}).get("rescore") == "review":
         name = short_names(benchmark.name)
@@ -155,7 +149,7 @@ def look_up(client: Client, submission: Submission) -> Outcome:
 
 
 def standing(client: Client, submission: Submission) -> list[str]:
-    """Where a scored submission stands on the board, and what its team has left."""
+    """Rank of a scored submission, and the submissions that its team has left."""
     left = quotas_left(client.benchmarks.get(submission.benchmark))
     return [_rank(client, submission), *([f"submissions left: {left}"] if left else [])]
 
@@ -204,7 +198,7 @@ def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Repo
 
 
 def _rank(client: Client, submission: Submission) -> str:
-    """Where a submission stands on the board, if the board is shown."""
+    """Rank of a submission, if the leaderboard is visible."""
     from vidscore_client import ConflictError
 
     name = short_names(submission.name)

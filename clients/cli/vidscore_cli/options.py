@@ -248,7 +248,7 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
 
 
 CONNECTION = ("tls", "tls_root", "tls_certificate", "tls_key", "token", "plaintext_token")
-"""What `connection_options` gives a command."""
+"""Names of the options of `connection_options`."""
 
 
 def connection_options() -> Decorator[Any]:

@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is whole or not there at all."""
+"""Output: text, tables and JSON to standard output or, atomically, to a file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from vidscore_evaluators.names import escape_controls, is_formula
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.padding import Padding
 
 
 STDOUT = "-"
@@ -104,6 +105,27 @@ def deliver_table(renderable: RenderableType, output: str) -> None:
         deliver(_without_padding(text.getvalue()), output)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as ``1 row`` or ``2 rows``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def indented(part: RenderableType) -> Padding:
+    """Something for people, two columns further right."""
+    from rich.padding import Padding
+
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
+def headed(heading: str, lines: Iterable[str], style: str = "bold") -> RenderableType:
+    """A heading, and lines below it in which what a terminal would obey is escaped."""
+    from rich.console import Group
+    from rich.text import Text
+
+    shown = (indented(Text(escape_controls(line))) for line in lines)
+    return Group(Text(heading, style=style), *shown)
+
+
 def console_on(stream: TextIO) -> Console:
     """A console that prints text unchanged and wraps lines only on a terminal."""
     from rich.console import Console
@@ -172,7 +194,7 @@ def _without_padding(text: str) -> str:
 
 @contextmanager
 def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
-    """What writes the secret, and a newline after it.
+    """A function that writes the secret and a newline.
 
     A file is made before anything else is done, so that no secret is made that cannot be kept. It
     is taken away again where no secret comes.

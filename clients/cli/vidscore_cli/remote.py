@@ -1,4 +1,4 @@
-"""Between this side's annotations, reports and exit codes and those of the SDK."""
+"""The SDK for commands: clients whose errors have exit codes, and conversions of its types."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _with_notes(text: str, error: Exception) -> str:
 
 
 def _describe(error: VidscoreError) -> str:
-    """What is wrong, once: the server's message repeats the first violation."""
+    """Every violation once: the server's message repeats the first one."""
     if error.reason == HAS_SUBMISSIONS:
         return "the benchmark has submissions; --force deletes them too"
     if not error.violations:

@@ -16,10 +16,10 @@ from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, Group, RenderResult
 from rich.measure import Measurement
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from vidscore_cli.output import counted, indented
 from vidscore_cli.reporting import View
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Curve, Number, Report, Row
@@ -153,7 +153,7 @@ def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> 
 
 
 def _occurs(scores: Mapping[str, Number]) -> bool:
-    """Whether there is anything that scores are of: no undefined one, a figure, or a count."""
+    """Whether the scores are of anything: none undefined, or a figure or a positive count."""
     values = scores.values()
     return None not in values or any(value or isinstance(value, float) for value in values)
 
@@ -175,11 +175,11 @@ COLUMN_GAP = 3
 
 
 _AT_THRESHOLD = re.compile(r"_-?\d+(\.\d+)?$")
-"""What the names of curves end with that differ in a threshold alone."""
+"""Suffix of the names of curves that differ only in a threshold."""
 
 
 def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
-    """Everything that people should see of some reports: first all, then each in detail."""
+    """Tables of reports: all of them together, then each in detail."""
     return Group(*_all_parts(reports, view))
 
 
@@ -286,11 +286,11 @@ def _titled(title: str, grid: Grid) -> Iterator[ConsoleRenderable]:
     yield Text("")
     yield Text(title, style="bold")
     if grid.lines:
-        yield _indented(GridView(grid))
+        yield indented(GridView(grid))
     if grid.left_out:
-        lines = "1 line" if grid.left_out == 1 else f"{grid.left_out} lines"
+        lines = counted(grid.left_out, "line")
         note = f"{lines} without any score not shown; --format json has all"
-        yield _indented(Text(note, style="dim"))
+        yield indented(Text(note, style="dim"))
 
 
 def _parameter(name: str, value: object) -> str:
@@ -311,7 +311,3 @@ def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Console
         title = " of ".join(filter(None, [f"{whose}Curve {curve.name}", ", ".join(place)]))
         lines = [tuple(map(format_number, point.values())) for point in curve.points()]
         yield from _titled(title, Grid(title, tuple(curve.columns), 0, lines))
-
-
-def _indented(renderable: ConsoleRenderable) -> Padding:
-    return Padding(renderable, (0, 0, 0, 2), expand=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from vidscore_cli.output import csv_text, deliver, deliver_json, deliver_table, say
+from vidscore_cli.output import counted, csv_text, deliver, deliver_json, deliver_table, say
 from vidscore_cli.session import ExitCode
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 Locate: TypeAlias = "Callable[[FrameExample], str]"
-"""Says in which file and line a frame stands; an empty string where that is not known."""
+"""File and line of a frame; an empty string where they are not known."""
 
 COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
 
 
 @dataclass(frozen=True)
 class View:
-    """What of a report is shown.
+    """Which parts of a report are shown.
 
     Attributes:
         sequences: The scores of single sequences.
@@ -38,7 +38,7 @@ class View:
 
 @dataclass(frozen=True)
 class Presentation:
-    """How reports are wanted.
+    """Form and destination of reports.
 
     Attributes:
         format: ``table``, ``json`` or ``csv``.
@@ -117,8 +117,9 @@ def refuse_count(count: int, left_undone: str) -> None:
         WarningsRefusedError: If there are any.
     """
     if count:
-        found = "1 warning" if count == 1 else f"{count} warnings"
-        message = f"{found}, which --strict makes errors; nothing was {left_undone}"
+        message = (
+            f"{counted(count, 'warning')}, which --strict makes errors; nothing was {left_undone}"
+        )
         raise WarningsRefusedError(message)
 
 

@@ -141,7 +141,7 @@ class SitesFileError(click.ClickException):
 
 
 def sites_file() -> Path:
-    """Where the sites are."""
+    """Path of the file of sites."""
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     home = configured if configured.is_absolute() else Path.home() / ".config"
     return home / "vidscore" / "sites.toml"

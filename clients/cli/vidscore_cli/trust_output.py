@@ -14,7 +14,7 @@ from vidscore_cli.options import (
     output_option,
     together,
 )
-from vidscore_cli.output import deliver_table
+from vidscore_cli.output import deliver_table, indented
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.names import escape_controls
 
@@ -52,7 +52,6 @@ def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: st
 
 
 def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
-    from rich.padding import Padding
     from rich.text import Text
 
     from vidscore_cli.report_table import Grid, GridView
@@ -62,7 +61,7 @@ def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[Render
         lines = [tuple(map(escape_controls, line)) for line in table.lines]
         headings = tuple(map(escape_controls, table.headings))
         grid = Grid(table.title, headings, table.leading, lines)
-        yield Padding(GridView(grid), (0, 0, 0, 2), expand=False)
+        yield indented(GridView(grid))
         yield Text("")
     for note in notes:
         yield Text(escape_controls(note), style="dim")

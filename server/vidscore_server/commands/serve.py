@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vidscore_server.settings import ListenAddress
 
 COMMAND_LINE = "command line"
-"""What the server calls the options as a source of settings."""
+"""Name of the options as a source of settings."""
 
 
 class _ServeCommand(Command):

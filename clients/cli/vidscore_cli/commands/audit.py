@@ -19,7 +19,7 @@ AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
 
 @dataclass(frozen=True)
 class AuditQuery:
-    """What is typed after `vidscore audit`; the names are those of the options."""
+    """Options of `vidscore audit`, by their names."""
 
     server: ServerChoice
     benchmark: str | None

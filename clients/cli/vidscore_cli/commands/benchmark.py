@@ -55,7 +55,7 @@ DIFFERENCE_COLUMNS = (
 
 @dataclass(frozen=True)
 class TruthUpload:
-    """What is typed after `vidscore benchmark truth`; the names are those of the options."""
+    """Options of `vidscore benchmark truth`, by their names."""
 
     server: ServerChoice
     benchmark: str
@@ -68,7 +68,7 @@ class TruthUpload:
 
 @dataclass(frozen=True)
 class Rescore:
-    """What is typed after `vidscore benchmark rescore`; the names are those of the options."""
+    """Options of `vidscore benchmark rescore`, by their names."""
 
     server: ServerChoice
     benchmark: str
@@ -80,7 +80,7 @@ class Rescore:
 
 @dataclass(frozen=True)
 class Publishing:
-    """What is typed after `vidscore benchmark publish`; the names are those of the options."""
+    """Options of `vidscore benchmark publish`, by their names."""
 
     server: ServerChoice
     benchmark: str
@@ -94,7 +94,7 @@ LABELS_SHOWN = 10
 HERE = "vidscore_cli.commands.benchmark"
 
 FILE = "vidscore_server.commands.benchmark_file"
-"""What reads and writes the file of a benchmark, by the rules of the server."""
+"""Reads and writes the file of a benchmark, by the rules of the server."""
 
 SECTIONS = {
     "Benchmarks": {

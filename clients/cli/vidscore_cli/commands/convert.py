@@ -20,12 +20,12 @@ from vidscore_cli.options import (
     image_size_option,
     side_option,
 )
-from vidscore_cli.output import STDOUT, about, deliver_table, write_atomically
+from vidscore_cli.output import STDOUT, about, counted, deliver_table, headed, write_atomically
 from vidscore_cli.progress import ProgressBar
-from vidscore_evaluators.names import escape_controls, name_advice
+from vidscore_evaluators.names import name_advice
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import RenderableType
 
     from vidscore_evaluators.evaluator import Side
     from vidscore_evaluators.formats.conversion import Conversion
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileConversion:
-    """What is typed after `vidscore convert`; the names are those of the options."""
+    """Options of `vidscore convert`, by their names."""
 
     source: str
     target: str
@@ -178,19 +178,13 @@ def _write_folder(files: Files, target: Path) -> None:
         shutil.rmtree(neighbour, ignore_errors=True)
 
 
-def _summary(typed: FileConversion, source: Source, conversion: Conversion) -> Group:
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.text import Text
-
-    count = len(conversion.files)
-    lines = [
-        f"{'from':8} {source.format}",
-        f"{'to':8} {typed.to_format}, {count} file{'s' if count != 1 else ''}",
-        *(f"{'changed':8} {remark}" for remark in conversion.remarks),
-        *(f"{'warning':8} {warning.message}" for warning in source.warnings),
-    ]
-    return Group(
-        Text(f"{typed.target}: written", style="bold"),
-        *(Padding(Text(escape_controls(line)), (0, 0, 0, 2), expand=False) for line in lines),
+def _summary(typed: FileConversion, source: Source, conversion: Conversion) -> RenderableType:
+    return headed(
+        f"{typed.target}: written",
+        [
+            f"{'from':8} {source.format}",
+            f"{'to':8} {typed.to_format}, {counted(len(conversion.files), 'file')}",
+            *(f"{'changed':8} {remark}" for remark in conversion.remarks),
+            *(f"{'warning':8} {warning.message}" for warning in source.warnings),
+        ],
     )

@@ -188,7 +188,7 @@ class _ServerChecks:
         return Passed("hosts benchmarks" if self._told.hosting else "scores streams")
 
     def _ask_with_or_without_token(self) -> sdk.ServerInfo | None:
-        """What the server tells; None where it tells nothing without a token that holds."""
+        """The server's information; None where it gives none without a valid token."""
         import vidscore_client as sdk
 
         try:

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.hosted import (
-    counted,
-)
 from vidscore_cli.options import records_options, server_options
-from vidscore_cli.output import say
+from vidscore_cli.output import counted, say
 from vidscore_cli.records import Record, write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
@@ -26,7 +23,7 @@ BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
 
 @dataclass(frozen=True)
 class BoardQuery:
-    """What is typed after `vidscore leaderboard`; the names are those of the options."""
+    """Options of `vidscore leaderboard`, by their names."""
 
     server: ServerChoice
     benchmark: str
@@ -79,7 +76,7 @@ def leaderboard(**choices: Any) -> None:
 
 
 def _about_board(board: Leaderboard) -> Iterator[str]:
-    """What a reader should know of a board beside its rows."""
+    """Notes on a leaderboard: rows without a rank, and pending changes."""
     apart = sum(row.apart for row in board.rows)
     if apart:
         yield (

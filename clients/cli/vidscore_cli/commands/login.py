@@ -38,7 +38,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 @dataclass(frozen=True)
 class Login:
-    """What is typed after `vidscore login`; the names are those of the options."""
+    """Options of `vidscore login`, by their names."""
 
     site: str
     server: str | None

@@ -32,7 +32,7 @@ from vidscore_cli.reporting import Presentation, View, write_reports
 
 @dataclass(frozen=True)
 class FileScoring:
-    """What is typed after `vidscore score`; the names are those of the options."""
+    """Options of `vidscore score`, by their names."""
 
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]

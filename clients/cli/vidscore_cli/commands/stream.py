@@ -40,7 +40,7 @@ LIVE_INTERVAL_S = 0.2
 
 @dataclass(frozen=True)
 class Replay:
-    """What is typed after `vidscore stream`; the names are those of the options."""
+    """Options of `vidscore stream`, by their names."""
 
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
@@ -115,7 +115,7 @@ def stream(**choices: Any) -> None:
 
 
 class ReplayProgress:
-    """How far the server has come, for people; written by the stream's own thread.
+    """Progress of the server; written by the stream's own thread.
 
     Args:
         frame_count: Frames that are sent in all.

@@ -59,7 +59,7 @@ _LISTS = ("domains", "sequences")
 
 @dataclass(frozen=True)
 class FileSubmission:
-    """What is typed after `vidscore submit`; the names are those of the options."""
+    """Options of `vidscore submit`, by their names."""
 
     server: ServerChoice
     benchmark: str
@@ -250,7 +250,7 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
 
 
 def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> DetectionsCheck:
-    """What the benchmark says of detections that nothing is made of yet; its warnings are shown.
+    """Let the benchmark check the detections without submitting them; show its warnings.
 
     Raises:
         WarningsRefusedError: If there are warnings, which are errors.
@@ -358,7 +358,7 @@ def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | Non
 
 
 def _what_is_left(client: Client, name: str, stream_name: str, *, whole: bool) -> str:
-    """What a refused upload leaves and what to do; nothing that counts, where it was all there is.
+    """What a refused upload has left on the server, and what to do; cancels it where it was whole.
 
     Args:
         client: The client.

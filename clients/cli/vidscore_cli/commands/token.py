@@ -31,7 +31,7 @@ TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time"
 
 @dataclass(frozen=True)
 class NewKey:
-    """What is typed after `vidscore token create`; the names are those of the options."""
+    """Options of `vidscore token create`, by their names."""
 
     server: ServerChoice
     role: str

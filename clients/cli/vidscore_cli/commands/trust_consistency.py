@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ConsistencySearch:
-    """What is typed after `vidscore trust consistency`; the names are those of the options."""
+    """Options of `vidscore trust consistency`, by their names."""
 
     evaluator: str
     settings: tuple[str, ...]

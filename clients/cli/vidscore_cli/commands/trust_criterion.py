@@ -37,7 +37,7 @@ TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3"
 
 @dataclass(frozen=True)
 class CriterionTest:
-    """What is typed after `vidscore trust criterion`; the names are those of the options."""
+    """Options of `vidscore trust criterion`, by their names."""
 
     criteria: tuple[str, ...]
     settings: tuple[str, ...]

@@ -75,7 +75,7 @@ TOO_FEW = (
 
 @dataclass(frozen=True)
 class RankingExamination:
-    """What is typed after `vidscore trust ranking`; the names are those of the options."""
+    """Options of `vidscore trust ranking`, by their names."""
 
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
@@ -304,7 +304,7 @@ def _read_sides(
 
 
 def _doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
-    """What does not look right to one evaluator or another."""
+    """Warnings about the input for the needs of the evaluators."""
     from vidscore_evaluators.plausibility.reading import doubts_of_pair
 
     sides = (pair.truth.annotations, pair.detections.annotations)

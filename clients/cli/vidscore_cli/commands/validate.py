@@ -29,16 +29,14 @@ from vidscore_cli.options import (
     strict_option,
     truth_option,
 )
-from vidscore_cli.output import STDOUT, deliver_json, deliver_table
+from vidscore_cli.output import STDOUT, counted, deliver_json, deliver_table, headed
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
 from vidscore_cli.session import ExitCode, Session
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.padding import Padding
 
     from vidscore_evaluators.evaluator import Evaluator, Side
     from vidscore_evaluators.formats import Pair
@@ -49,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What is typed after `vidscore validate`; the names are those of the options."""
+    """Options of `vidscore validate`, by their names."""
 
     path: str
     truth: str | None
@@ -63,7 +61,7 @@ class FileCheck:
 
     @property
     def checked_side(self) -> Side:
-        """What the data is; beside ground truth it is detections."""
+        """Side of the data; with ground truth given, it is detections."""
         from vidscore_evaluators.evaluator import Side
 
         return Side.DETECTIONS if self.truth is not None else Side(self.side)
@@ -71,7 +69,7 @@ class FileCheck:
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found.
+    """Result of a check.
 
     Attributes:
         source: What was read; None where nothing could be.
@@ -138,7 +136,9 @@ def validate(session: Session, /, **choices: Any) -> int:
         }
         deliver_json(document, STDOUT)
     elif checked.source is None or checked.faults:
-        deliver_table(_refusal(typed.path, checked.faults, session.all_faults), STDOUT)
+        heading = f"{typed.path}: {counted(len(checked.faults), 'fault')}"
+        lines = lines_of(checked.faults, session.all_faults)
+        deliver_table(headed(heading, lines, "bold red"), STDOUT)
     else:
         deliver_table(_acceptance(typed.path, checked.source, checked), STDOUT)
     refused = checked.faults or (typed.strict and _beyond_notes(checked.warnings))
@@ -259,24 +259,12 @@ def _spread(spread: Spread | None) -> dict[str, float] | None:
     return None if spread is None else spread._asdict()
 
 
-def _refusal(path: str, faults: Sequence[Fault], all_faults: bool) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
-    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    lines = lines_of(faults, all_faults)
-    return Group(Text(f"{path}: {count}", style="bold red"), *(_indented(line) for line in lines))
-
-
 def _acceptance(path: str, source: Source, checked: Checked) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
     count = len(_beyond_notes(checked.warnings))
     doubtful = "1 thing looks" if count == 1 else f"{count} things look"
     heading = f"{path}: readable, but {doubtful} wrong" if count else f"{path}: nothing is wrong"
     lines = [f"{name:10} {value}" for name, value in _shown(_summary(source, checked))]
-    return Group(Text(heading, style="bold"), *(_indented(line) for line in lines))
+    return headed(heading, lines)
 
 
 def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -286,8 +274,7 @@ def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for name in ("format", "shape", "sequences", "frames"):
         yield name, str(summary[name])
     if summary["empty_frames"]:
-        frames = "1 frame" if summary["empty_frames"] == 1 else f"{summary['empty_frames']} frames"
-        yield "empty", f"{frames} without objects"
+        yield "empty", f"{counted(summary['empty_frames'], 'frame')} without objects"
     yield "objects", str(summary["objects"])
     labels = [f"{name or '(none)'} {count}" for name, count in summary["objects_by_class"].items()]
     yield "classes", listed_names(labels) if summary["classes"] else "none"
@@ -303,10 +290,3 @@ def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _range(spread: dict[str, float]) -> str:
     least, median, greatest = (f"{value:.4g}" for value in spread.values())
     return least if least == greatest else f"{least} to {greatest} (median {median})"
-
-
-def _indented(line: str) -> Padding:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    return Padding(Text(escape_controls(line)), (0, 0, 0, 2), expand=False)

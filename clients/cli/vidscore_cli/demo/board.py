@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import RenderableType
-from rich.padding import Padding
 
 from vidscore_cli.demo.scenes import DETECTORS, Show
+from vidscore_cli.output import indented
 from vidscore_cli.report_table import ALL, Grid, format_number, plain_table
 from vidscore_evaluators.report import Number, Report
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a line of a comparison is of: a measure, of a domain and a class or of all."""
+    """A row of a comparison: a measure, of one domain and class or of all."""
 
     measure: str
     domain: str | None = None
@@ -24,7 +24,7 @@ class Place:
 
 @dataclass
 class Board:
-    """How far each system has come with each show; written by the streams' own threads."""
+    """Progress of each system in each show; written by the streams' own threads."""
 
     shows: Sequence[Show]
     frames: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Board:
         for detector in DETECTORS:
             pairs = (self.cells(detector.name, show) for show in self.shows)
             table.add_row(detector.name, *(cell for pair in pairs for cell in pair))
-        return Padding(table, (0, 0, 0, 2), expand=False)
+        return indented(table)
 
     def line(self) -> str:
         """The same as plain text, a line for each system."""

@@ -9,7 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
 from vidscore_cli.demo.board import Board, Place, compare_measures, compare_places
@@ -19,7 +18,7 @@ from vidscore_cli.demo.scenes import DETECTORS, Show, make_shows
 from vidscore_cli.demo.teams import Organiser, Participant
 from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live import LiveDisplay
-from vidscore_cli.output import STDOUT, deliver_table
+from vidscore_cli.output import STDOUT, deliver_table, indented
 from vidscore_cli.remote import open_client
 from vidscore_cli.report_table import GridView, format_number
 from vidscore_cli.sites import ServerChoice
@@ -137,7 +136,7 @@ def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
         compare_measures("sky: all sequences", sky_measures, sky),
     )
     for grid in grids:
-        _print(Text(""), _indented(Group(Text(grid.title), GridView(grid))))
+        _print(Text(""), indented(Group(Text(grid.title), GridView(grid))))
 
 
 def _places(streets: Mapping[str, Report]) -> list[Place]:
@@ -177,10 +176,6 @@ def _score_here(show: Show, system: str) -> Report:
     specification = show.specification
     evaluators = [create_evaluator(show.evaluator, {}, specification)]
     return score_annotations(evaluators, show.truth, show.detections[system], specification)[0]
-
-
-def _indented(part: RenderableType) -> Padding:
-    return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def _say(text: str, style: str = "") -> None:

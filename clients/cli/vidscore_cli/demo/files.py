@@ -1,4 +1,4 @@
-"""What the demo leaves behind: its data as files, and commands to go on with."""
+"""The demo's data as files, and commands to try next."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Detector:
-    """How well a simulated system sees.
+    """Quality of a simulated detector.
 
     Attributes:
         name: Its name.
@@ -176,12 +176,12 @@ class Show:
 
     @property
     def specification(self) -> BenchmarkSpec:
-        """What is known of the benchmark besides its data."""
+        """Specification of the benchmark."""
         return BenchmarkSpec(title=self.about, evaluators=(EvaluatorSpec(self.evaluator),))
 
 
 def simulate_truth(scene: Scene, seed: int) -> Annotations:
-    """What is there in the videos of a scene.
+    """Simulate the truth of the videos of a scene.
 
     Args:
         scene: The videos.
@@ -210,7 +210,7 @@ def simulate_truth(scene: Scene, seed: int) -> Annotations:
 def simulate_detections(
     detector: Detector, scene: Scene, truth: Annotations, seed: int
 ) -> Annotations:
-    """What a system says is there.
+    """Simulate the detections of a system.
 
     Args:
         detector: The system.

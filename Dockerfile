@@ -10,7 +10,7 @@ COPY server server
 COPY clients/cli clients/cli
 COPY clients/python clients/python
 RUN python -m venv "${PREFIX}"
-RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[postgresql]'
+RUN "${PREFIX}/bin/python" -m pip install --no-cache-dir '.[server,postgresql]'
 # pip and setuptools came with the environment; nothing is installed after this.
 RUN "${PREFIX}/bin/python" -m pip uninstall --yes pip setuptools
 

@@ -64,13 +64,13 @@ venv: $(INSTALLED) ## make .venv, or bring it up to date
 $(USABLE): $(INSTALL_INPUTS) $(LOOPS_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore into $(VENV); this machine stays as it is otherwise"
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable .
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[server]'
 	@touch $@
 
 $(ENVIRONMENT): $(INSTALL_INPUTS)
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and what develops it into $(VENV)"
-	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[postgresql,video]' --group dev
+	@$(PYTHON) tools/bootstrap.py $(VENV) --editable ./clients/python --editable '.[server,postgresql,video]' --group dev
 	@touch $(USABLE) $@
 
 loops: $(ENVIRONMENT) ## compile the C loops, which other commands do where a source has changed
@@ -111,7 +111,7 @@ test-lowest: $(INSTALLED) ## campaign: the suite on the oldest supported release
 	@$(BIN)/python tools/lower_bounds.py > build/lowest.txt
 	@$(PYTHON) tools/bootstrap.py $(LOWEST) \
 		--requirement build/lowest.txt --build-constraint build/lowest.txt \
-		--editable ./clients/python --editable '.[postgresql,video]' --group test
+		--editable ./clients/python --editable '.[server,postgresql,video]' --group test
 	@$(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not campaign" -W default \
 		--ignore tests/house --ignore tests/docs $(PYTEST_ARGS)
 
@@ -167,7 +167,7 @@ profile: $(BENCH_INSTALLED) ## where one case of the suite spends its time: CASE
 $(BENCH_ENVIRONMENT): $(INSTALL_INPUTS) bench/requirements.txt
 	@$(HAS_PYTHON)
 	@echo "Installing vidscore and its peers into $(BENCH)"
-	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable . \
+	@$(PYTHON) tools/bootstrap.py $(BENCH) --editable ./clients/python --editable '.[server]' \
 		--requirement bench/requirements.txt
 	@touch $@
 
@@ -216,7 +216,7 @@ check-wheels: $(INSTALLED)
 
 # --- what developers run ---------------------------------------------------------------------
 
-docs: $(INSTALLED) ## refresh the tables, outputs and picture that the documentation takes from the code
+docs: $(INSTALLED) ## refresh what is taken from the code: tables, outputs and picture of the pages, types of the library
 	@$(BIN)/python -m tools.refresh_docs
 
 trust-study: $(INSTALLED) ## run the study of docs/trust.md and write its figures to the page

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from tests.clients.cli.helpers import run_binary
 
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.remote import geometry_of, to_frames
-from vidscore_cli.server_process import ServerProcess
 from vidscore_client import Frames, aio, connect
 from vidscore_evaluators import Annotations, Side, read, score
 from vidscore_evaluators.report import Report, report_to_json

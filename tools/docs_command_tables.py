@@ -116,7 +116,7 @@ def _paths() -> list[str]:
 def _command(path: str) -> click.Command:
     found = cli.find(path)
     if found is None:
-        raise ValueError(f"no command is called {path!r}")
+        raise ValueError(f"unknown command {path!r}")
     return found
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_server.access.site import initialise
 
 

@@ -12,8 +12,8 @@ from xml.sax.saxutils import escape
 
 from tools.clients import CLIENTS
 
-from vidscore_cli.demo_scenes import STREETS, Show, make_shows
-from vidscore_cli.pacing import steps_at
+from vidscore_cli.demo.scenes import STREETS, Show, make_shows
+from vidscore_cli.live import steps_at
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations

@@ -1,18 +1,21 @@
-"""Generate `vidscore.v1` from protos/vidscore/v1, or check that the committed code is fresh.
+"""Generate `vidscore_protos.v1` from protos/vidscore/v1, or check the committed code.
 
-    python -m tools.generate_protos                  write clients/python/vidscore/v1, and the
-                                                     protos that packages carry
+    python -m tools.generate_protos                  write clients/python/vidscore_protos/v1,
+                                                     and the protos that packages carry
     python -m tools.generate_protos --check          compare only; status 1 and a list if stale
     python -m tools.generate_protos --dependencies   only put Google's protos where buf looks
 
 The generator lives in an environment of its own: grpcio-tools 1.74.0 needs protobuf 6, and what
-it writes loads on protobuf 6.31.1 up to 8, while a newer one would shut out protobuf 6.
+it writes loads on protobuf 6.31.1 up to 8, while a newer one would shut out protobuf 6. It names
+Python modules after the protos' folder, `vidscore/v1`; `vidscore` is the library, so the modules
+are moved into `vidscore_protos`. The names on the wire stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +27,9 @@ from tools import bootstrap
 ROOT = Path(__file__).resolve().parent.parent
 PROTOS = ROOT / "protos"
 PACKAGE = Path("vidscore/v1")
-GENERATED = ROOT / "clients/python" / PACKAGE
+GENERATED = ROOT / "clients/python/vidscore_protos/v1"
+# A Python module of the protos, by its name as the generator writes it.
+MODULE = re.compile(r"(?<=from )vidscore\.v1(?= import )|\bvidscore\.v1(?=\.\w+_pb2)")
 # Packages that generate their code when they are built carry the protos.
 CARRIED = tuple(ROOT / "clients" / language / "protos" / PACKAGE for language in ("cpp", "rust"))
 DEPENDENCIES = ROOT / "build/proto-dependencies"
@@ -101,6 +106,9 @@ def generate(target: Path) -> None:
     )
     for proto in sources:
         _drop_empty_service_modules(proto, target)
+    for path in (target / PACKAGE).glob("*_pb2*"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(MODULE.sub("vidscore_protos.v1", text), encoding="utf-8")
 
 
 def _drop_empty_service_modules(proto: Path, target: Path) -> None:

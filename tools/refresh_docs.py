@@ -1,4 +1,4 @@
-"""Bring what the documentation takes from the code up to date: tables, a picture, outputs.
+"""Bring what is taken from the code up to date: tables, a picture, outputs, the library's types.
 
     python -m tools.refresh_docs            rewrite the pages
     python -m tools.refresh_docs --check    compare only; status 1 and a list if one is stale
@@ -20,6 +20,7 @@ from tools.docs_pages import ROOT, example_pages, pages
 from tools.docs_server import DocsServer, docs_server
 from tools.docs_tables import TABLES
 from tools.front_picture import front_picture
+from tools.library_types import STUB, library_types
 
 PICTURE = ROOT / "docs/vidscore.svg"
 
@@ -34,11 +35,12 @@ def main() -> None:
     """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
-        "--check", action="store_true", help="compare tables and picture, write nothing"
+        "--check", action="store_true", help="compare all but outputs, write nothing"
     )
     options = parser.parse_args()
     stale = _apply(pages(), with_fresh_tables, write=not options.check)
     stale += _apply([PICTURE], lambda _: front_picture(), write=not options.check)
+    stale += _apply([STUB], lambda _: library_types(), write=not options.check)
     if options.check:
         sys.exit("stale; run `make docs`:\n  " + "\n  ".join(stale) if stale else 0)
     with docs_server() as server:

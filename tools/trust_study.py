@@ -19,8 +19,7 @@ from typing import Any
 from tools import trust_approximate_truth
 from tools.docs_pages import ROOT, table
 
-from vidscore_cli.demo_scenes import SKY, STREETS
-from vidscore_cli.simulation import Detector, simulate_detections, simulate_truth
+from vidscore_cli.demo.scenes import SKY, STREETS, Detector, simulate_detections, simulate_truth
 from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.trust.analyses import RankingAnalysis

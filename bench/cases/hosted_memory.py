@@ -16,9 +16,9 @@ from bench.case import Case, Size
 from bench.measuring import Sample
 from bench.rows import Row, at_most
 from bench.servers.process import BENCHMARK, Host, hosting_server
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import submission_service_pb2 as messages
-from vidscore.v1 import submission_service_pb2_grpc as services
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import submission_service_pb2 as messages
+from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
 POINT_BYTES = 16
 BATCH_BYTES = 13 * 2**20

@@ -13,8 +13,8 @@ from bench.case import Case, Size
 from bench.measuring import Sample
 from bench.rows import Row, at_most
 from bench.servers.process import Served, scoring_server
-from vidscore.v1 import annotations_pb2, scoring_service_pb2, specification_pb2
-from vidscore.v1 import scoring_service_pb2_grpc as services
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, specification_pb2
+from vidscore_protos.v1 import scoring_service_pb2_grpc as services
 
 STREAMS = 1_000
 STREAMS_LIMIT_BYTES = 2**30

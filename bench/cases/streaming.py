@@ -20,9 +20,9 @@ from bench.case import Case, Size
 from bench.measuring import Sample
 from bench.rows import Row, at_most
 from bench.servers.process import BENCHMARK, Host, echo_server, hosting_server
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import submission_service_pb2 as messages
-from vidscore.v1 import submission_service_pb2_grpc as services
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import submission_service_pb2 as messages
+from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
 STREAMS = 64
 MESSAGES_A_STREAM = 400

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import grpc
 
-from vidscore.v1 import submission_service_pb2 as messages
-from vidscore.v1 import submission_service_pb2_grpc as services
+from vidscore_protos.v1 import submission_service_pb2 as messages
+from vidscore_protos.v1 import submission_service_pb2_grpc as services
 
 
 class Echo(services.SubmissionServiceServicer):

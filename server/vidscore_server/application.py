@@ -11,7 +11,9 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from vidscore.v1 import (
+from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_protos.v1 import (
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
     ranking_service_pb2,
@@ -21,8 +23,6 @@ from vidscore.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
-from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_server.access.gate import Gate
 from vidscore_server.clock import utc_now
 from vidscore_server.errors import ListenError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import grpc
 from google.longrunning import operations_pb2, operations_pb2_grpc
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     benchmark_service_pb2,

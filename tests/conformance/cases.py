@@ -20,12 +20,12 @@ import numpy as np
 from google.protobuf import json_format
 from tests.support.tree import ROOT
 
-from vidscore.v1.specification_pb2 import BenchmarkSpec
 from vidscore_client import Frames
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.report import Report, Row
+from vidscore_protos.v1.specification_pb2 import BenchmarkSpec
 from vidscore_server.codec.specification_codec import read_specification
 
 GOLDEN = ROOT / "tests/conformance/golden"

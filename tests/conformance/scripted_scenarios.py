@@ -20,8 +20,8 @@ from tests.conformance.runners import Started
 from tests.conformance.site import WAIT_S, wait_until
 from tests.conformance.stage import Stage, scenario
 
-from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_client import __version__
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 FRAMES = [(entry["sequence"], entry["frame"]) for entry in STREETS.document["detections"]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import grpc
 from tests.server.hosting.hosted import BENCHMARK, dots, end_of
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     annotations_pb2,

@@ -13,8 +13,8 @@ from tests.docs.pages_of import code_of, page, section
 from tools.docs_pages import ROOT, headings, pages
 
 from conformance.arguments import add_commands
-from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.main import cli
+from vidscore_cli.session import ExitCode
 from vidscore_server.settings import ENVIRONMENT_PREFIX, setting_names
 
 COMMANDS = set(cli.leaves(click.Context(cli)))

@@ -119,7 +119,10 @@ def test_a_long_silence_is_broken(
 
 @pytest.mark.parametrize(
     ("target", "extra"),
-    [("demo", []), ("venv", ["--editable", ".[postgresql,video]", "--group", "dev"])],
+    [
+        ("demo", ["--editable", ".[server]"]),
+        ("venv", ["--editable", ".[server,postgresql,video]", "--group", "dev"]),
+    ],
 )
 def test_the_demo_installs_what_users_install_and_developers_more(
     target: str, extra: list[str]
@@ -129,7 +132,7 @@ def test_the_demo_installs_what_users_install_and_developers_more(
     printed = subprocess.run(commands, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     [line] = [line for line in printed.splitlines() if "bootstrap.py" in line]
     wanted = ["tools/bootstrap.py", ".venv", "--editable", "./clients/python"]
-    assert shlex.split(line)[1:] == wanted + (extra or ["--editable", "."])
+    assert shlex.split(line)[1:] == wanted + extra
 
 
 def test_an_environment_that_is_there_is_kept(environment: Path) -> None:

@@ -17,7 +17,7 @@ import yaml
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Health, UnavailableError, connect
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings, load_settings
 

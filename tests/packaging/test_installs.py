@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from tools.bootstrap import UV
 pytestmark = pytest.mark.campaign
 
 PACKAGES = [
+    "vidscore",
     "vidscore_evaluators",
     "vidscore_evaluators.kernels",
-    "vidscore.v1",
+    "vidscore_protos.v1",
     "vidscore_client",
     "vidscore_server",
     "vidscore_cli",
@@ -37,20 +39,40 @@ def _run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
     return done.stdout
 
 
-def _installs(folder: Path, *arguments: str) -> None:
+def _installs(folder: Path, *arguments: str, hosts: bool = False) -> None:
     """Install with the environment's own pip and try what came out of it."""
     _run(sys.executable, "-m", "venv", folder / "venv")
     _run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
-    _works(folder / "venv", folder)
+    _works(folder / "venv", folder, hosts=hosts)
 
 
-def _works(environment: Path, elsewhere: Path) -> None:
+def _works(environment: Path, elsewhere: Path, *, hosts: bool = False) -> None:
+    _hosts(environment, elsewhere) if hosts else _says_what_hosting_needs(environment, elsewhere)
     imports = "; ".join(f"import {package}" for package in PACKAGES)
     _run(environment / "bin/python", "-W", "error", "-c", imports, cwd=elsewhere)
     assert "Usage: vidscore" in _run(environment / "bin/vidscore", "--help", cwd=elsewhere)
     # OpenCV is an extra: a user's own build must survive.
     listing = _run(environment / "bin/python", "-c", _LIST_DISTRIBUTIONS, cwd=elsewhere)
     assert "opencv" not in listing
+
+
+def _hosts(environment: Path, elsewhere: Path) -> None:
+    """With the extra `server`, a store is made and the application imports."""
+    made = _run(environment / "bin/vidscore", "init", "--store", "site.db", cwd=elsewhere)
+    assert made.startswith("vidscore_")
+    _run(environment / "bin/python", "-c", "import vidscore_server.application", cwd=elsewhere)
+
+
+def _says_what_hosting_needs(environment: Path, elsewhere: Path) -> None:
+    """Without it, files are scored, and `serve` says what to install."""
+    vidscore = environment / "bin/vidscore"
+    entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[1, 2]]}
+    file = elsewhere / "frames.json"
+    file.write_text(json.dumps([entry]))
+    scored = _run(vidscore, "score", "spotgeo", "--truth", file, "--detections", file)
+    assert "f1                  1.0000" in scored
+    refused = subprocess.run([vidscore, "serve"], check=False, capture_output=True, text=True)
+    assert (refused.returncode, "pip install 'vidscore[server]'" in refused.stderr) == (2, True)
 
 
 _LIST_DISTRIBUTIONS = """
@@ -62,6 +84,10 @@ print(*(found.name for found in importlib.metadata.distributions()))
 def test_pip_installs_a_clone_alone(tmp_path: Path) -> None:
     """Its sibling is in no package index: the clone's own is meant."""
     _installs(tmp_path, ".")
+
+
+def test_pip_installs_a_clone_that_can_host(tmp_path: Path) -> None:
+    _installs(tmp_path, ".[server]", hosts=True)
 
 
 def test_pip_installs_from_a_repository(tmp_path: Path) -> None:

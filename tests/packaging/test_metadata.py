@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 from tests.support.tree import ROOT
 from tools.lower_bounds import build_requirements, lower_bounds, requirements
+
+from vidscore_cli.command_tree import EXTRAS
 
 VERSION = importlib.metadata.version("vidscore")
 
@@ -22,7 +25,8 @@ def _declared() -> list[Requirement]:
         project = tomllib.loads(file.read_text(encoding="utf-8"))
         for group in project.get("dependency-groups", {}).values():
             texts += [entry for entry in group if isinstance(entry, str)]
-    return [Requirement(text) for text in texts]
+    # An extra may name another one of its own distribution.
+    return [found for text in texts if (found := Requirement(text)).name != "vidscore"]
 
 
 def test_both_distributions_have_one_version() -> None:
@@ -67,6 +71,16 @@ def test_psycopg_comes_only_with_the_postgresql_extra() -> None:
     [psycopg] = [text for text in requirements() if "psycopg" in text]
     assert psycopg.startswith("psycopg[binary]>=")
     assert "extra == 'postgresql'" in psycopg.replace('"', "'")
+
+
+def test_what_a_hosting_server_needs_comes_only_with_the_server_extra() -> None:
+    """And the command line knows all of it, to say what to install where it is missing."""
+    needed = [Requirement(text) for text in importlib.metadata.requires("vidscore") or []]
+    extra = {found.name for found in needed if "server" in str(found.marker)}
+    found = importlib.metadata.packages_distributions()
+    known = {canonicalize_name(name) for package in EXTRAS["server"] for name in found[package]}
+    assert known == extra
+    assert not extra & {found.name for found in needed if found.marker is None}
 
 
 def test_opencv_comes_only_with_the_video_extra() -> None:

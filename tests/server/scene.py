@@ -9,7 +9,7 @@ import grpc
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 from google.rpc.status_pb2 import Status
 
-from vidscore.v1 import annotations_pb2, report_pb2, scoring_service_pb2, specification_pb2
+from vidscore_protos.v1 import annotations_pb2, report_pb2, scoring_service_pb2, specification_pb2
 
 Points = Sequence[tuple[float, float]]
 

@@ -22,7 +22,7 @@ from tests.support.chaos import ChaosProxy
 from tests.support.requirements import missing
 from tests.support.waiting import until
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server import application
 from vidscore_server.application import SERVICES, ScoringServer
 from vidscore_server.errors import ListenError

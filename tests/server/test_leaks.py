@@ -14,7 +14,7 @@ from tests.server.running import Running
 from tests.server.scene import HERE, configuration, points, request, stream
 from tests.support.waiting import until
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     ranking_service_pb2,
     ranking_service_pb2_grpc,
     scoring_service_pb2,

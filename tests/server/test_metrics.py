@@ -18,7 +18,11 @@ from tests.server.scene import HERE, configuration, points
 from tests.server.test_process import COMMAND, TIMEOUT_S, Process
 from tests.support.waiting import eventually
 
-from vidscore.v1 import scoring_service_pb2, submission_service_pb2, submission_service_pb2_grpc
+from vidscore_protos.v1 import (
+    scoring_service_pb2,
+    submission_service_pb2,
+    submission_service_pb2_grpc,
+)
 from vidscore_server.access.site import initialise
 
 PLANTED = ("planted-team", "planted-run", "planted-stream")

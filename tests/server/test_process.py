@@ -20,7 +20,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from tests.server.scene import HERE, Refused, configuration, counts, points, refused, request
 from tests.support.waiting import eventually
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 
 pytestmark = pytest.mark.usefixtures("moody")
 

@@ -9,8 +9,8 @@ import pytest
 from tests.server.running import Running
 from tests.server.scene import Refused, refused
 
-from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.errors import InputError
+from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_server.errors import VersionError
 from vidscore_server.version import (
     Version,

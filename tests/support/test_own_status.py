@@ -8,7 +8,7 @@ import grpc
 from tests.clients.python.fake_server import never_accept, serving
 from tests.support.own_status import servers_own_status
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 
 
 async def test_a_failed_write_ends_no_call_that_its_server_has_not_ended() -> None:

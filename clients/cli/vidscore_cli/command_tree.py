@@ -1,9 +1,12 @@
-"""Commands in sections, each imported when it is needed."""
+"""Commands in sections, each imported when it is called; plug-ins add further ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -12,10 +15,51 @@ OTHER_WORDS = {
     **dict.fromkeys(("--gt", "--ground-truth", "--groundtruth", "--reference"), "--truth"),
     **dict.fromkeys(("--pred", "--preds", "--predictions", "--dets", "--results"), "--detections"),
 }
-"""What other tools call options of these commands."""
+"""Options of these commands by their names in other tools."""
 
-Sections = Mapping[str, Mapping[str, str]]
-"""Heading -> name of a command -> ``module:object`` that declares it."""
+EXTRAS = {
+    "server": ("alembic", "grpc_health", "grpc_reflection", "prometheus_client", "sqlalchemy"),
+}
+"""Packages that come with an extra of the distribution."""
+
+PLUG_INS = "Plug-ins"
+"""Heading of the commands that other distributions add."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command, or a part of one, is declared.
+
+    Attributes:
+        target: ``module:object``.
+        help: Its line in a list of commands; empty to ask the command itself, which imports it.
+        extra: Extra of the distribution without which the module cannot be imported.
+    """
+
+    target: str
+    help: str = ""
+    extra: str = ""
+
+    def load(self, name: str) -> Any:
+        """Import the object.
+
+        Args:
+            name: What users call it.
+
+        Raises:
+            click.UsageError: If the extra that it needs is not installed.
+        """
+        if any(find_spec(package) is None for package in EXTRAS.get(self.extra, ())):
+            raise click.UsageError(
+                f"vidscore {name} needs the extra {self.extra}: "
+                f"pip install 'vidscore[{self.extra}]'"
+            )
+        module, attribute = self.target.split(":")
+        return getattr(import_module(module), attribute)
+
+
+Sections = Mapping[str, Mapping[str, Entry]]
+"""Heading -> name of a command -> where it is declared."""
 
 
 class ConnectionOption(click.Option):
@@ -78,26 +122,37 @@ class CommandTree(click.Group):
 
     Args:
         sections: Its commands under headings, in the order of the help.
+        plug_ins: Group of entry points of which each is a further command; empty for none.
     """
 
-    def __init__(self, *args: Any, sections: Sections, **extra: Any) -> None:
+    def __init__(self, *args: Any, sections: Sections, plug_ins: str = "", **extra: Any) -> None:
         super().__init__(*args, **extra)
+        self._own = {name: entry for part in sections.values() for name, entry in part.items()}
         self._sections = sections
+        self._group = plug_ins
+
+    @cached_property
+    def _plug_ins(self) -> dict[str, metadata.EntryPoint]:
+        return self.find_plug_ins()
+
+    def find_plug_ins(self) -> dict[str, metadata.EntryPoint]:
+        """Commands of other distributions, by name; a name of ours is not theirs to take."""
+        points = metadata.entry_points(group=self._group) if self._group else ()
+        return {point.name: point for point in sorted(points) if point.name not in self._own}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, in the order of the help."""
         del ctx
-        return [name for entries in self._sections.values() for name in entries]
+        return [*self._own, *self._plug_ins]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command; None where there is none of that name."""
-        del ctx
-        for entries in self._sections.values():
-            if cmd_name in entries:
-                module, attribute = entries[cmd_name].split(":")
-                found: click.Command = getattr(import_module(module), attribute)
-                return found
-        return None
+        found: click.Command | None = None
+        if cmd_name in self._own:
+            found = self._own[cmd_name].load(f"{ctx.command_path} {cmd_name}".partition(" ")[2])
+        elif cmd_name in self._plug_ins:
+            found = _load(self._plug_ins[cmd_name])
+        return found
 
     def leaves(self, ctx: click.Context) -> list[str]:
         """Every command that does something, with the groups that lead to it."""
@@ -128,21 +183,44 @@ class CommandTree(click.Group):
         if args[0] not in known and not args[0].startswith("-") and not ctx.resilient_parsing:
             from vidscore_evaluators.names import name_advice
 
-            ctx.fail(f"no command is called {args[0]!r}; {name_advice(args[0], known)}")
+            ctx.fail(f"unknown command {args[0]!r}; {name_advice(args[0], known)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings, in one column for all."""
         names = self.list_commands(ctx)
         width = max(len(name) for name in names)
-        for heading, entries in self._sections.items():
+        plug_ins = {PLUG_INS: self._plug_ins} if self._plug_ins else {}
+        for heading, entries in {**self._sections, **plug_ins}.items():
             rows = [(name.ljust(width), self._short_help(ctx, name)) for name in entries]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
     def _short_help(self, ctx: click.Context, name: str) -> str:
-        found = self.get_command(ctx, name)
+        if name in self._own and self._own[name].help:
+            return self._own[name].help
+        try:
+            found = self.get_command(ctx, name)
+        except click.UsageError as error:
+            return error.message
         return "" if found is None else found.get_short_help_str(limit=100)
+
+
+def _load(point: metadata.EntryPoint) -> click.Command:
+    """A command of another distribution.
+
+    Raises:
+        click.UsageError: If it cannot be imported, or is none.
+    """
+    try:
+        found = point.load()
+    except Exception as error:  # noqa: BLE001 - a plug-in is foreign code and may raise anything
+        reason = f"{type(error).__name__}: {error}"
+    else:
+        if isinstance(found, click.Command):
+            return found
+        reason = f"{point.value} is no command of click"
+    raise click.UsageError(f"the plug-in {point.name} cannot be used: {reason}")
 
 
 class ActingTree(CommandTree, Command):

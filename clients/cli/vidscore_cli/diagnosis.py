@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.output import STDOUT, deliver_json, say
+from vidscore_cli.session import ExitCode
+
+FREE_DISK_WARNING_BYTES = 10 << 30
+
+FREE_DISK_FAILURE_BYTES = 1 << 30
+
+GIBIBYTE = 1 << 30
 
 
 class Status(StrEnum):
-    """How a step went."""
+    """Outcome of a step."""
 
     OK = "ok"
     WARNING = "warning"
@@ -20,12 +27,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a step found.
+    """Result of a step.
 
     Attributes:
         step: What was looked at.
-        status: How it went.
-        found: What is so.
+        status: Its outcome.
+        found: What was found.
         advice: What to do; empty where nothing is to be done.
         exit_code: What the command line ends with where this is the first step that failed.
     """
@@ -37,30 +44,13 @@ class Finding:
     exit_code: ExitCode = ExitCode.UNREACHABLE
 
 
-class StepFailedError(Exception):
-    """A step found something wrong; those that build on it are skipped.
-
-    Attributes:
-        found: What is so.
-        advice: What to do.
-        exit_code: What the command line ends with.
-    """
-
-    def __init__(self, found: str, advice: str, exit_code: ExitCode = ExitCode.UNREACHABLE) -> None:
-        """Keep what was found."""
-        super().__init__(found)
-        self.found = found
-        self.advice = advice
-        self.exit_code = exit_code
-
-
 @dataclass(frozen=True)
 class Passed:
     """A step that found nothing wrong, or nothing that hinders.
 
     Attributes:
-        found: What is so.
-        status: How it went.
+        found: What was found.
+        status: Its outcome.
         advice: What to do.
     """
 
@@ -82,6 +72,22 @@ class Step:
     name: str
     check: Callable[[], Passed]
     needs: tuple[str, ...] = ()
+
+
+class StepFailedError(Exception):
+    """A step found something wrong; those that build on it are skipped.
+
+    Attributes:
+        found: What was found.
+        advice: What to do.
+        exit_code: What the command line ends with.
+    """
+
+    def __init__(self, found: str, advice: str, exit_code: ExitCode = ExitCode.UNREACHABLE) -> None:
+        super().__init__(found)
+        self.found = found
+        self.advice = advice
+        self.exit_code = exit_code
 
 
 def diagnose(steps: Sequence[Step]) -> list[Finding]:
@@ -107,6 +113,35 @@ def diagnose(steps: Sequence[Step]) -> list[Finding]:
 
 
 def exit_code_of(findings: Sequence[Finding]) -> ExitCode:
-    """What the command line ends with: the code of the first step that failed."""
+    """Exit code of the command: that of the first step that failed."""
     failed = [finding for finding in findings if finding.status is Status.FAILED]
     return failed[0].exit_code if failed else ExitCode.OK
+
+
+def disk_step(free_bytes: int) -> Passed:
+    """Free space on the disk of a store."""
+    found = f"{free_bytes / GIBIBYTE:.1f} GiB free"
+    advice = "make room: a full disk refuses frames with STORE_FULL until there is some"
+    if free_bytes < FREE_DISK_FAILURE_BYTES:
+        raise StepFailedError(found, advice, ExitCode.INPUT)
+    return (
+        Passed(found, Status.WARNING, advice)
+        if free_bytes < FREE_DISK_WARNING_BYTES
+        else (Passed(found))
+    )
+
+
+def write_findings(findings: Sequence[Finding], format_: str) -> ExitCode:
+    """Write what was found as text or JSON; gives the exit code."""
+    if format_ == "json":
+        entries = [{**asdict(finding), "exit_code": None} for finding in findings]
+        for entry in entries:
+            del entry["exit_code"]
+        deliver_json(entries, STDOUT)
+    else:
+        width = max(len(finding.step) for finding in findings)
+        for finding in findings:
+            say(f"{finding.status:<8} {finding.step:<{width}}  {finding.found}")
+            if finding.advice:
+                say(f"{'':<{width + 9}}  -> {finding.advice}")
+    return exit_code_of(findings)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.output import say
-from vidscore_cli.session import Session
+from vidscore_cli.session import ExitCode, Session
 from vidscore_evaluators.errors import Fault, InputError, VidscoreError, fault_lines
 
 FAULTS_SHOWN = 50

@@ -1,21 +1,22 @@
-"""Read what the command line names: manifest, truth and detections."""
+"""Inputs that the command line names: evaluators, manifest, truth and detections."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats import AUTO, FORMATS, Pair, read_pair
-from vidscore_evaluators.formats.coco import unresolved
-from vidscore_evaluators.formats.manifest import read_manifest
-from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.errors import InputError, ParameterError, UnknownEvaluatorError
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.scoring import scaled
-from vidscore_evaluators.specification import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats import Pair
+    from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 
 @dataclass(frozen=True)
@@ -39,19 +40,25 @@ class InputChoice:
     confidence_scale: str | None = None
 
 
+Settings = dict[str, dict[str, str]]
+"""Evaluator -> parameter -> value, as typed."""
+
+
 def check_format_name(name: str, option: str = "--input-format") -> None:
     """Refuse a format that is none.
 
     Raises:
-        click.BadParameter: If there is no format of that name; the text names those there are.
+        click.BadParameter: If there is no format of that name; the message names those there are.
     """
+    from vidscore_evaluators.formats import AUTO, FORMATS
+
     if name not in (AUTO, *FORMATS):
         advice = name_advice(name, (AUTO, *FORMATS))
-        raise click.BadParameter(f"no format is called {name!r}; {advice}", param_hint=option)
+        raise click.BadParameter(f"unknown format {name!r}; {advice}", param_hint=option)
 
 
 def check_scale_of_side(confidence_scale: str | None, side: str) -> None:
-    """Refuse a scale for the truth, whose confidences nobody reads.
+    """Refuse a scale for the truth, whose confidences are not used.
 
     Raises:
         click.UsageError: If there is one.
@@ -66,6 +73,9 @@ def read_specification(manifest: str | None) -> BenchmarkSpec:
     Raises:
         InputError: With every fault of the manifest.
     """
+    from vidscore_evaluators.formats.manifest import read_manifest
+    from vidscore_evaluators.specification import BenchmarkSpec
+
     return BenchmarkSpec() if manifest is None else read_manifest(Path(manifest))
 
 
@@ -80,6 +90,9 @@ def read_data(choice: InputChoice, specification: BenchmarkSpec) -> Pair:
         click.BadParameter: If there is no such format.
         InputError: With every fault of both sides.
     """
+    from vidscore_evaluators.formats import read_pair
+    from vidscore_evaluators.scoring import scaled
+
     check_format_name(choice.input_format)
     pair = read_pair(
         Path(choice.truth),
@@ -98,6 +111,106 @@ def refuse_image_names(detections: Source) -> None:
     Raises:
         InputError: If they do.
     """
+    from vidscore_evaluators.formats.coco import unresolved
+
     faults = unresolved(detections)
     if faults:
         raise InputError(faults.listed())
+
+
+def select_evaluators(
+    names: Sequence[str], settings: Sequence[str], manifest: BenchmarkSpec
+) -> tuple[BenchmarkSpec, Settings]:
+    """Join what was typed with what the manifest says.
+
+    Evaluators that are typed take the place of the manifest's; one that the manifest names as
+    well keeps the manifest's parameters, and ``--set`` comes over both.
+
+    Args:
+        names: Evaluators as typed; may be empty where the manifest names some.
+        settings: Values of ``--set`` as typed.
+        manifest: The manifest, or an empty specification.
+
+    Returns:
+        The specification with the evaluators that judge, and the settings by evaluator.
+
+    Raises:
+        click.UsageError: If there is no evaluator, one comes twice, or a setting fits none.
+    """
+    from vidscore_evaluators.specification import EvaluatorSpec
+
+    listed = {entry.name: entry for entry in manifest.evaluators}
+    chosen = [listed.get(name, EvaluatorSpec(name)) for name in names] or list(listed.values())
+    if not chosen:
+        raise click.UsageError(
+            "no evaluator: name one or more (vidscore evaluators lists them), "
+            "or give a --manifest that does"
+        )
+    if len({entry.name for entry in chosen}) < len(chosen):
+        raise click.UsageError("an evaluator is named twice")
+    typed = _by_evaluator(settings, [entry.name for entry in chosen])
+    evaluators = tuple(
+        replace(entry, parameters={**entry.parameters, **typed.get(entry.name, {})})
+        for entry in chosen
+    )
+    return replace(manifest, evaluators=evaluators), typed
+
+
+def create_evaluators(
+    specification: BenchmarkSpec, names: Sequence[str], typed: Settings
+) -> list[Evaluator[Any]]:
+    """Build the evaluators of a specification.
+
+    Args:
+        specification: A specification with evaluators.
+        names: Evaluators that were typed: a wrong one is a mistake on the command line.
+        typed: Settings that were typed, likewise.
+
+    Raises:
+        click.UsageError: If what was typed is wrong.
+        VidscoreError: If what the manifest says is wrong.
+    """
+    return [_create(entry, specification, names, typed) for entry in specification.evaluators]
+
+
+def _create(
+    entry: EvaluatorSpec, specification: BenchmarkSpec, names: Sequence[str], typed: Settings
+) -> Evaluator[Any]:
+    from vidscore_evaluators.registry import create_evaluator
+
+    try:
+        return create_evaluator(entry.name, entry.parameters, specification)
+    except UnknownEvaluatorError as error:
+        if entry.name in names:
+            raise click.UsageError(str(error)) from None
+        raise
+    except ParameterError as error:
+        own = typed.get(entry.name, {})
+        if any(fault.field in own for fault in error.faults):
+            lines = "\n  ".join(str(fault) for fault in error.faults)
+            raise click.UsageError(f"parameters of {entry.name}:\n  {lines}") from None
+        raise ParameterError(
+            [replace(fault, source=f"manifest, {entry.name}") for fault in error.faults]
+        ) from None
+
+
+def _by_evaluator(settings: Sequence[str], names: Sequence[str]) -> Settings:
+    typed: Settings = {}
+    for setting in settings:
+        evaluator, name, value = _split(setting, names)
+        typed.setdefault(evaluator, {})[name] = value
+    return typed
+
+
+def _split(setting: str, names: Sequence[str]) -> tuple[str, str, str]:
+    left, equals, value = setting.partition("=")
+    evaluator, dot, name = left.rpartition(".")
+    if not equals or not name:
+        raise click.UsageError(f"--set {setting}: expected NAME=VALUE or EVALUATOR.NAME=VALUE")
+    if not dot and len(names) == 1:
+        return names[0], name, value
+    if evaluator in names:
+        return evaluator, name, value
+    found = f"{evaluator} is not being scored" if dot else "several evaluators are being scored"
+    choices = ", ".join(f"{known}.{name}" for known in names)
+    raise click.UsageError(f"--set {setting}: {found}; address one as {choices}")

@@ -10,45 +10,100 @@ from typing import Any, NoReturn
 
 import click
 
-from vidscore_cli.command_tree import CommandTree
-from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.session import Session
+from vidscore_cli.command_tree import CommandTree, Entry, Sections
+from vidscore_cli.session import ExitCode, Session
 
-SECTIONS = {
+CLI = "vidscore_cli.commands"
+SERVER = "vidscore_server.commands"
+
+SECTIONS: Sections = {
     "Getting started": {
-        "demo": "vidscore_cli.commands.demo:demo",
-        "evaluators": "vidscore_cli.commands.evaluators:evaluators",
-        "completion": "vidscore_cli.commands.completion:completion",
+        "demo": Entry(
+            f"{SERVER}.demo:demo",
+            "Watch two simulated detectors compete in hosted benchmarks, live.",
+            extra="server",
+        ),
+        "evaluators": Entry(
+            f"{CLI}.evaluators:evaluators",
+            "List the evaluators, or show the parameters and measures of one.",
+        ),
+        "completion": Entry(
+            f"{CLI}.completion:completion",
+            "Print the script that lets a shell complete commands and options.",
+        ),
     },
     "Files": {
-        "score": "vidscore_cli.commands.score:score",
-        "validate": "vidscore_cli.commands.validate:validate",
-        "convert": "vidscore_cli.commands.convert:convert",
+        "score": Entry(f"{CLI}.score:score", "Score detections in files against truth in files."),
+        "validate": Entry(
+            f"{CLI}.validate:validate",
+            "List everything that is wrong with a file or folder, or looks wrong, "
+            "and what is in it.",
+        ),
+        "convert": Entry(f"{CLI}.convert:convert", "Write truth or detections in another format."),
     },
     "Trust": {
-        "trust": "vidscore_cli.commands.trust:trust",
+        "trust": Entry(
+            f"{CLI}.trust:trust", "Find out which ranking, and which criterion, can be relied on."
+        ),
     },
     "Hosted benchmarks": {
-        "init": "vidscore_cli.commands.init:init",
-        "benchmark": "vidscore_cli.commands.benchmark:benchmark",
-        "submit": "vidscore_cli.commands.submit:submit",
-        "submission": "vidscore_cli.commands.submission:submission",
-        "leaderboard": "vidscore_cli.commands.leaderboard:leaderboard",
-        "token": "vidscore_cli.commands.token:token",
-        "login": "vidscore_cli.commands.login:login",
-        "logout": "vidscore_cli.commands.logout:logout",
-        "audit": "vidscore_cli.commands.audit:audit",
-        "store": "vidscore_cli.commands.store:store",
-        "backup": "vidscore_cli.commands.backup:backup",
-        "restore": "vidscore_cli.commands.restore:restore",
+        "init": Entry(
+            f"{SERVER}.init:init",
+            "Make a store for hosted benchmarks, and the first organiser's token.",
+            extra="server",
+        ),
+        "benchmark": Entry(
+            f"{CLI}.benchmark:benchmark",
+            "Host benchmarks: create, show and change them, upload truth, score again.",
+        ),
+        "submit": Entry(
+            f"{CLI}.submit:submit",
+            "Submit detections in files to a hosted benchmark, and wait for the score.",
+        ),
+        "submission": Entry(
+            f"{CLI}.submission:submission",
+            "Follow, seal, retry and give up submissions; SUBMISSION is BENCHMARK/NAME.",
+        ),
+        "leaderboard": Entry(
+            f"{CLI}.leaderboard:leaderboard", "Show the submissions to a benchmark in rank order."
+        ),
+        "token": Entry(f"{CLI}.token:token", "Create, list and revoke keys to a server."),
+        "login": Entry(
+            f"{CLI}.login:login", "Keep a server and its token as a site, for all commands."
+        ),
+        "logout": Entry(
+            f"{CLI}.login:logout", "Forget a site and its token, which holds until it is revoked."
+        ),
+        "audit": Entry(f"{CLI}.audit:audit", "Show who did what on a server, newest first."),
+        "store": Entry(
+            f"{SERVER}.store:store", "Move a site from one store to another.", extra="server"
+        ),
+        "backup": Entry(
+            f"{SERVER}.backup:backup",
+            "Back up a site, or one benchmark, to a file while the server goes on.",
+            extra="server",
+        ),
+        "restore": Entry(
+            f"{SERVER}.backup:restore",
+            "Restore a backup: all of it, or, where anything is wrong with it, nothing.",
+            extra="server",
+        ),
     },
     "Live streams": {
-        "serve": "vidscore_cli.commands.serve:serve",
-        "stream": "vidscore_cli.commands.stream:stream",
-        "health": "vidscore_cli.commands.health:health",
-        "doctor": "vidscore_cli.commands.doctor:doctor",
+        "serve": Entry(f"{SERVER}.serve:serve", "Run a scoring server.", extra="server"),
+        "stream": Entry(
+            f"{CLI}.stream:stream", "Replay files to a server and watch the scores move."
+        ),
+        "health": Entry(f"{CLI}.health:health", "Ask a server whether it serves."),
+        "doctor": Entry(
+            f"{CLI}.doctor:doctor", "Find out why a server cannot be used, step by step."
+        ),
     },
 }
+"""All commands but those of plug-ins; a test holds the lines to those of the commands."""
+
+PLUG_INS = "vidscore.commands"
+"""Group of entry points by which other distributions add commands."""
 
 
 class _Root(CommandTree):
@@ -131,6 +186,7 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 @click.group(
     cls=_Root,
     sections=SECTIONS,
+    plug_ins=PLUG_INS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(

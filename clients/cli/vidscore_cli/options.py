@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from vidscore_cli.command_tree import ConnectionOption
-from vidscore_cli.server_choice import DEFAULT_ADDRESS, choose_server
 from vidscore_cli.session import Session
+from vidscore_cli.sites import DEFAULT_ADDRESS, choose_server
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
@@ -131,7 +131,7 @@ def settings_option() -> Decorator[Any]:
 
 
 def number_option(name: str, least: int, most: int, default: int, help_: str) -> Decorator[Any]:
-    """An option that takes a whole number."""
+    """An option that takes an integer."""
     return click.option(
         name, type=click.IntRange(least, most), default=default, show_default=True, help=help_
     )
@@ -248,7 +248,7 @@ def server_options(*, instead: str = "") -> Decorator[Any]:
 
 
 CONNECTION = ("tls", "tls_root", "tls_certificate", "tls_key", "token", "plaintext_token")
-"""What `connection_options` gives a command."""
+"""Names of the options of `connection_options`."""
 
 
 def connection_options() -> Decorator[Any]:

@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is whole or not there at all."""
+"""Output: text, tables and JSON to standard output or, atomically, to a file."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
-from rich.console import Console, RenderableType
 
 from vidscore_evaluators.names import escape_controls, is_formula
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.padding import Padding
+
 
 STDOUT = "-"
 
 UNBOUNDED_WIDTH = 10_000
 """Columns of a console that is no terminal: lines are then as long as they are."""
+
+SECRET_MODE = 0o600
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -37,7 +44,7 @@ def deliver_json(document: object, output: str) -> None:
     """Write a document as JSON, in which every character that a terminal would obey is escaped.
 
     Args:
-        document: Dictionaries, lists, texts and finite numbers.
+        document: Dictionaries, lists, strings and finite numbers.
         output: Path of the file, or "-".
     """
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
@@ -48,7 +55,7 @@ def deliver_json(document: object, output: str) -> None:
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
 
-    A text that would be a formula, or already begins with apostrophes before one, gets an
+    A string that would be a formula, or already begins with apostrophes before one, gets an
     apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
 
     Args:
@@ -70,7 +77,7 @@ def _cell(value: object) -> object:
 
 
 def deliver(text: str, output: str) -> None:
-    """Write a text, ending in a line end, to a file or to standard output as UTF-8.
+    """Write text, with a newline at its end, to a file or to standard output as UTF-8.
 
     Args:
         text: The text.
@@ -98,8 +105,31 @@ def deliver_table(renderable: RenderableType, output: str) -> None:
         deliver(_without_padding(text.getvalue()), output)
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun, such as ``1 row`` or ``2 rows``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def indented(part: RenderableType) -> Padding:
+    """Something for people, two columns further right."""
+    from rich.padding import Padding
+
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
+def headed(heading: str, lines: Iterable[str], style: str = "bold") -> RenderableType:
+    """A heading, and lines below it in which what a terminal would obey is escaped."""
+    from rich.console import Group
+    from rich.text import Text
+
+    shown = (indented(Text(escape_controls(line))) for line in lines)
+    return Group(Text(heading, style=style), *shown)
+
+
 def console_on(stream: TextIO) -> Console:
-    """A console that takes texts as they are and breaks lines for a terminal alone."""
+    """A console that prints text unchanged and wraps lines only on a terminal."""
+    from rich.console import Console
+
     width = None if stream.isatty() else UNBOUNDED_WIDTH
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
@@ -154,9 +184,57 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o666) -> None:
 
 
 def about(path: Path, error: OSError) -> OSError:
-    """An error of a file that only stands for another, as an error of that one."""
+    """The error of a temporary file, reported as one of the file that it replaces."""
     return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
 
 
 def _without_padding(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+@contextmanager
+def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes the secret and a newline.
+
+    A file is made before anything else is done, so that no secret is made that cannot be kept. It
+    is taken away again where no secret comes.
+
+    Args:
+        secret_file: Path of a file that must not be there; None for standard output.
+
+    Raises:
+        click.BadParameter: If the file is there, or cannot be made.
+    """
+    if secret_file is None:
+        yield click.echo
+        return
+    descriptor = _made(secret_file)
+    try:
+        yield lambda secret: _write(descriptor, secret)
+    except BaseException:
+        Path(secret_file).unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def place_of(secret_file: str | None) -> str:
+    """A sentence that says where the secret is."""
+    if secret_file is None:
+        return "Its secret, which is shown this once:"
+    return f"Its secret is in {secret_file}, which only you can read."
+
+
+def _made(secret_file: str) -> int:
+    try:
+        return os.open(secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE)
+    except FileExistsError:
+        problem = f"{secret_file} is there already; name a new file"
+    except OSError as error:
+        problem = f"{secret_file} cannot be made: {error.strerror}"
+    raise click.BadParameter(problem, param_hint="--secret-file")
+
+
+def _write(descriptor: int, secret: str) -> None:
+    os.write(descriptor, f"{secret}\n".encode())
+    os.fsync(descriptor)

@@ -7,8 +7,6 @@ import threading
 from types import TracebackType
 from typing import Self, TextIO
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
 from vidscore_cli.output import console_on
 from vidscore_evaluators.names import escape_controls
 
@@ -27,7 +25,14 @@ class ProgressBar:
     """
 
     def __init__(self, patience_s: float = PATIENCE_S, stream: TextIO | None = None) -> None:
-        """Prepare; nothing is drawn yet."""
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         drawn_on = stream or sys.stderr
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -46,7 +51,7 @@ class ProgressBar:
         self._wanted = drawn_on.isatty()
 
     def __enter__(self) -> Self:
-        """Begin to wait."""
+        """Start the timer."""
         if self._wanted:
             self._timer.start()
         return self

@@ -1,24 +1,38 @@
-"""Lists of things as a table for people, as CSV or as JSON."""
+"""Lists and records as tables, CSV and JSON, with short names: `streets/v1` is a submission."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
-from vidscore_cli.names import short_names
 from vidscore_cli.output import check_output, csv_text, deliver, deliver_json, deliver_table, say
-from vidscore_cli.report_layout import format_number
-from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.names import escape_controls
+
+_FULL = re.compile(
+    r"\bbenchmarks/(?P<benchmark>[a-z][a-z0-9-]*)"
+    r"(?:/submissions/(?P<submission>[a-z][a-z0-9-]*)(?:/streams/(?P<stream>[a-z][a-z0-9-]*))?)?"
+)
 
 Record = Mapping[str, Any]
 """Values by the names of their columns; scores are under the names of their measures."""
 
-
 NAMES = frozenset({"name", "benchmark", "submission", "resource"})
 """Columns of names of resources, which tables have in their short form."""
+
+
+def short_names(text: str) -> str:
+    """Replace every full name of a benchmark, submission or stream by its short form."""
+    return _FULL.sub(lambda found: "/".join(filter(None, found.groups())), text)
+
+
+def within(benchmark: str, submission: str) -> str:
+    """A submission of a benchmark as the SDK takes it, of which the last part alone is enough."""
+    if "/" in submission:
+        return short_names(submission)
+    return f"{short_names(benchmark)}/{submission}"
 
 
 def write_records(
@@ -38,6 +52,8 @@ def write_records(
         output: Path of a file, or "-".
         empty: What is said where there are no entries.
     """
+    from vidscore_cli.report_table import plain_table
+
     check_output(output)
     if not records:
         say(empty, err=True)
@@ -62,6 +78,8 @@ def write_record(record: Record, format_: str, output: str) -> None:
         format_: ``table`` or ``json``.
         output: Path of a file, or "-".
     """
+    from vidscore_cli.report_table import plain_table
+
     check_output(output)
     if format_ == "json":
         document = {name: _plain(value) for name, value in record.items()}
@@ -97,6 +115,8 @@ def _in_table(column: str, value: Any) -> str:
 
 
 def _for_people(value: Any) -> str:
+    from vidscore_cli.report_table import format_number
+
     if isinstance(value, datetime):
         return time_text(value)
     if isinstance(value, bool):

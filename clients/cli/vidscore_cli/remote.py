@@ -1,10 +1,10 @@
-"""Between this side's annotations, reports and exit codes and those of the SDK."""
+"""The SDK for commands: clients whose errors have exit codes, and conversions of its types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -14,25 +14,14 @@ from vidscore_cli.failures import (
     ServerFailedError,
     ServerUnreachableError,
 )
-from vidscore_cli.names import short_names
-from vidscore_cli.server_choice import ServerChoice
-from vidscore_client import (
-    AccessDeniedError,
-    Client,
-    DeadlineError,
-    Frames,
-    Geometry,
-    InputError,
-    InternalError,
-    UnavailableError,
-    UnsupportedError,
-    VidscoreError,
-    connect,
-)
-from vidscore_client import Report as RemoteReport
-from vidscore_client.frames import ARITIES
-from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.report import Report, report_from_dict
+from vidscore_cli.records import short_names
+from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_client import AccessDeniedError, Client, Frames, Geometry, VidscoreError
+    from vidscore_client import Report as RemoteReport
+    from vidscore_evaluators.annotations import Annotations
+    from vidscore_evaluators.report import Report
 
 SERVER_ARGUMENTS = {
     "target": "--server",
@@ -67,6 +56,8 @@ def open_client(
     Raises:
         click.ClickException: For every error of the SDK.
     """
+    from vidscore_client import connect
+
     with (
         _messages(server, typed=typed),
         connect(
@@ -82,12 +73,17 @@ def open_client(
 
 def geometry_of(annotations: Annotations) -> Geometry:
     """The SDK's word for the shape of objects."""
+    from vidscore_client import Geometry
+    from vidscore_client.frames import ARITIES
+
     known: tuple[Geometry, ...] = get_args(Geometry)
     return next(name for name in known if ARITIES[name] == annotations.arity)
 
 
 def to_frames(annotations: Annotations) -> Frames:
     """The same columns as the SDK takes them; nothing is copied."""
+    from vidscore_client import Frames
+
     return Frames(
         sequences=annotations.sequences,
         frame_sequences=annotations.frame_sequences,
@@ -106,11 +102,23 @@ def to_frames(annotations: Annotations) -> Frames:
 
 def to_reports(reports: Iterable[RemoteReport]) -> list[Report]:
     """The SDK's reports as reports of the evaluators, so that one way of showing serves both."""
+    from vidscore_evaluators.report import report_from_dict
+
     return [report_from_dict(report.to_dict()) for report in reports]
 
 
 @contextmanager
 def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
+    from vidscore_client import (
+        AccessDeniedError,
+        DeadlineError,
+        InputError,
+        InternalError,
+        UnavailableError,
+        UnsupportedError,
+        VidscoreError,
+    )
+
     address = server.address
     try:
         yield
@@ -153,7 +161,7 @@ def _with_notes(text: str, error: Exception) -> str:
 
 
 def _describe(error: VidscoreError) -> str:
-    """What is wrong, once: the server's message repeats the first violation."""
+    """Every violation once: the server's message repeats the first one."""
     if error.reason == HAS_SUBMISSIONS:
         return "the benchmark has submissions; --force deletes them too"
     if not error.violations:

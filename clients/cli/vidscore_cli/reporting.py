@@ -1,20 +1,44 @@
-"""Write final reports in the form and to the place that the user wants."""
+"""Final reports as tables, JSON or CSV, with their warnings on standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from vidscore_cli.output import deliver, deliver_json, deliver_table
-from vidscore_cli.report_csv import reports_to_csv
-from vidscore_cli.report_table import View, report_renderables
-from vidscore_cli.warning_lines import Locate, refuse_warnings, show_warnings_of
-from vidscore_evaluators.report import Report, report_to_dict
+import click
+
+from vidscore_cli.output import counted, csv_text, deliver, deliver_json, deliver_table, say
+from vidscore_cli.session import ExitCode
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.report import FrameExample, Report, ReportWarning
+
+
+Locate: TypeAlias = "Callable[[FrameExample], str]"
+"""File and line of a frame; an empty string where they are not known."""
+
+COLUMNS = ("evaluator", "domain", "class", "sequence", "measure", "value")
+
+
+@dataclass(frozen=True)
+class View:
+    """Which parts of a report are shown.
+
+    Attributes:
+        sequences: The scores of single sequences.
+        curves: The points of curves.
+    """
+
+    sequences: bool = False
+    curves: bool = False
 
 
 @dataclass(frozen=True)
 class Presentation:
-    """How reports are wanted.
+    """Form and destination of reports.
 
     Attributes:
         format: ``table``, ``json`` or ``csv``.
@@ -31,6 +55,86 @@ class Presentation:
     locate: Locate | None = None
 
 
+class WarningsRefusedError(click.ClickException):
+    """There are warnings, and --strict makes them errors."""
+
+    exit_code = ExitCode.INPUT
+
+
+def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = None) -> None:
+    """Write warnings to standard error, a line each; equal ones once.
+
+    Args:
+        warnings: The warnings.
+        locate: Says where the frames stand that they name.
+    """
+    for warning in dict.fromkeys(warnings):
+        say(_line(warning, locate), err=True)
+
+
+def show_source_warnings(source: Source, side: Side) -> tuple[ReportWarning, ...]:
+    """Write what reading one side warned of, and what does not look right about it alone."""
+    from vidscore_evaluators.plausibility.inputs import warnings_of_side
+
+    warnings = (*source.warnings, *warnings_of_side(side, source.annotations))
+    show_warnings(warnings, lambda example: source.place_of(example.sequence, example.frame))
+    return warnings
+
+
+def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) -> None:
+    """Write the warnings of reports to standard error.
+
+    Args:
+        reports: The reports; a warning that not all of them have names those that have.
+        locate: Says where the frames stand that they name.
+    """
+    whose: dict[ReportWarning, list[str]] = {}
+    for report in reports:
+        for warning in report.warnings:
+            whose.setdefault(warning, []).append(report.evaluator)
+    for warning, names in whose.items():
+        of = f" ({', '.join(names)})" if len(names) < len(reports) else ""
+        say(_line(warning, locate) + of, err=True)
+
+
+def refuse_warnings(warnings: Sequence[ReportWarning]) -> None:
+    """Make warnings an error; notes are none.
+
+    Raises:
+        WarningsRefusedError: If there is a warning that is more than a note.
+    """
+    refuse_count(len({warning for warning in warnings if not warning.is_note}), "written")
+
+
+def refuse_count(count: int, left_undone: str) -> None:
+    """Make so many warnings an error.
+
+    Args:
+        count: Warnings that are more than notes.
+        left_undone: What nothing was: written, submitted.
+
+    Raises:
+        WarningsRefusedError: If there are any.
+    """
+    if count:
+        message = (
+            f"{counted(count, 'warning')}, which --strict makes errors; nothing was {left_undone}"
+        )
+        raise WarningsRefusedError(message)
+
+
+def _line(warning: ReportWarning, locate: Locate | None) -> str:
+    kind = "Note" if warning.is_note else "Warning"
+    place = locate(warning.example) if locate and warning.example else ""
+    return f"{kind}: {warning.count} x {warning.message}" + (f" [{place}]" if place else "")
+
+
+def reports_to_csv(reports: Sequence[Report]) -> str:
+    """CSV text of reports; an absent dimension is an empty cell, figures read back exactly."""
+    rows = ((report.evaluator, *row) for report in reports for row in report.rows())
+    return csv_text(COLUMNS, rows)
+
+
 def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     """Write reports; as JSON, one alone is the object and several are an array.
 
@@ -39,6 +143,9 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     Raises:
         WarningsRefusedError: If there are any, and they are errors; nothing is written then.
     """
+    from vidscore_cli.report_table import report_renderables
+    from vidscore_evaluators.report import report_to_dict
+
     show_warnings_of(reports, wanted.locate)
     if wanted.strict:
         refuse_warnings([warning for report in reports for warning in report.warnings])

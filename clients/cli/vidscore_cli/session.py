@@ -1,9 +1,10 @@
-"""What holds for one run of the command line, whichever command it is."""
+"""State of one run of the command line, and its exit codes."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 
 def _debug_wanted() -> bool:
@@ -21,3 +22,25 @@ class Session:
 
     debug: bool = field(default_factory=_debug_wanted)
     all_faults: bool = False
+
+
+class ExitCode(IntEnum):
+    """Exit codes; scripts rely on them."""
+
+    OK = 0
+    INPUT = 1
+    """The input is wrong, or an output cannot be written."""
+    USAGE = 2
+    """The command line itself is wrong."""
+    UNREACHABLE = 3
+    """The server cannot be reached, or does not serve."""
+    REFUSED = 4
+    """The token is missing, unknown, or not allowed to do this."""
+    NOT_SCORED = 5
+    """The submission has failed or was cancelled."""
+    INTERNAL = 70
+    """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
+    INTERRUPTED = 130
+    """Ctrl-C (128 + SIGINT, as shells say it)."""
+    PIPE_CLOSED = 141
+    """Whoever read the output stopped reading (128 + SIGPIPE)."""

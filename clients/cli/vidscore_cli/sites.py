@@ -1,4 +1,7 @@
-"""Servers and their tokens under names, in a file of the user that nobody else can read."""
+"""Which server a command talks to: options, environment, and the file of sites.
+
+The file keeps servers and their tokens under names; only its user may read it.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,19 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import ExitCode
+
+if TYPE_CHECKING:
+    from vidscore_client import Tls
+
 
 FILE_MODE = 0o600
+
 FOLDER_MODE = 0o700
-
-
-class SitesFileError(click.ClickException):
-    """The file of sites cannot be used."""
-
-    exit_code = ExitCode.INPUT
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Sites:
         if name not in self.by_name:
             known = ", ".join(self.by_name) or "none yet"
             raise click.UsageError(
-                f"no site is called {name!r}; there are {known}. vidscore login adds one"
+                f"unknown site {name!r}; there are {known}. vidscore login adds one"
             )
         return self.by_name[name]
 
@@ -91,8 +93,55 @@ class Sites:
         return Sites(self.default if self.default in left else only, left)
 
 
+DEFAULT_ADDRESS = "127.0.0.1:50051"
+
+TLS_FILES = ("tls_root", "tls_certificate", "tls_key")
+
+
+@dataclass(frozen=True)
+class ServerChoice:
+    """Which server, and how to talk to it.
+
+    Attributes:
+        address: ``host:port``.
+        tls: Whether to encrypt.
+        tls_root: PEM file of the authorities to trust; None for the system's own.
+        tls_certificate: PEM file of this side's certificate; None for none.
+        tls_key: PEM file of its private key; None for none.
+        token: Sent with each call; None for none.
+        plaintext_token: Whether the token may go unencrypted to another machine.
+    """
+
+    address: str
+    tls: bool = False
+    tls_root: str | None = None
+    tls_certificate: str | None = None
+    tls_key: str | None = None
+    token: str | None = field(default=None, repr=False)
+    plaintext_token: bool = False
+
+    @property
+    def sdk_tls(self) -> Tls | bool:
+        """The same as the SDK takes it.
+
+        Raises:
+            InputError: If one of certificate and key is missing.
+        """
+        from vidscore_client import Tls
+
+        if self.tls_root or self.tls_certificate or self.tls_key:
+            return Tls(self.tls_root, self.tls_certificate, self.tls_key)
+        return self.tls
+
+
+class SitesFileError(click.ClickException):
+    """The file of sites cannot be used."""
+
+    exit_code = ExitCode.INPUT
+
+
 def sites_file() -> Path:
-    """Where the sites are."""
+    """Path of the file of sites."""
     configured = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     home = configured if configured.is_absolute() else Path.home() / ".config"
     return home / "vidscore" / "sites.toml"
@@ -152,3 +201,44 @@ def _checked(by_name: dict[str, Site]) -> dict[str, Site]:
 
 def _without_unset(entries: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entries.items() if value}
+
+
+def choose_server(
+    typed: Mapping[str, Any], site_name: str | None, environment: Mapping[str, str | None]
+) -> ServerChoice:
+    """Options go before the environment, which goes before the file of sites.
+
+    A site's token, and how its connection is encrypted, hold for its own server alone.
+
+    Args:
+        typed: What options say of ``server``, ``token`` and the connection; None for nothing.
+        site_name: The site that is named; None for none.
+        environment: What the environment says of ``server`` and ``token``.
+
+    Raises:
+        click.ClickException: If there is no such site, it has another server than the one that is
+            typed, or the file of sites cannot be read.
+    """
+    sites = read_sites()
+    named = None if site_name is None else sites.named(site_name)
+    if named is not None and typed["server"] not in {None, named.server}:
+        raise click.UsageError(
+            f"--server {typed['server']} and --site {site_name}, which is {named.server}, "
+            "name two servers"
+        )
+    default = sites.by_name.get(sites.default)
+    address = (
+        typed["server"]
+        or (named.server if named is not None else environment["server"])
+        or (default.server if default is not None else DEFAULT_ADDRESS)
+    )
+    kept = named or sites.of(address) or Site(address)
+    of_site, of_environment = kept.token, environment["token"]
+    later = (of_site, of_environment) if named is not None else (of_environment, of_site)
+    return ServerChoice(
+        address,
+        tls=typed["tls"] or kept.tls,
+        **{name: typed[name] or getattr(kept, name) or None for name in TLS_FILES},
+        token=typed["token"] or later[0] or later[1] or None,
+        plaintext_token=typed["plaintext_token"] or kept.plaintext_token,
+    )

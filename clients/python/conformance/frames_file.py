@@ -10,8 +10,8 @@ from typing import Any
 
 from google.protobuf import json_format
 
-from vidscore.v1.specification_pb2 import BenchmarkSpec
 from vidscore_client import EvaluatorChoice, Geometry, ScoreStream, SubmissionStream
+from vidscore_protos.v1.specification_pb2 import BenchmarkSpec
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from google.protobuf.duration_pb2 import Duration
 
-from vidscore.v1 import access_service_pb2 as wire
 from vidscore_client._hosting_decoding import decode_audit_record, decode_token
 from vidscore_client._names import benchmark_name, token_name
 from vidscore_client._operations import Operation, UnaryRequest, list_pages
 from vidscore_client.errors import InputError
 from vidscore_client.frames import text
 from vidscore_client.hosting import AuditFilter, AuditRecord, NewToken, Role, Token
+from vidscore_protos.v1 import access_service_pb2 as wire
 
 ROLES = tuple(role.value for role in Role if role is not Role.UNKNOWN)
 NO_TOKENS = ("server", "anonymous")

@@ -8,7 +8,6 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore_client._access_operations import create_token, list_tokens, revoke_token
 from vidscore_client._aio_long_work import AsyncLongWork
 from vidscore_client._aio_status import StatusWatch
@@ -41,6 +40,7 @@ from vidscore_client.hosting import (
     Token,
     TruthRevision,
 )
+from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
 
 OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Any]
 """Starts a call of UploadTruth: takes the requests and the seconds it may take."""

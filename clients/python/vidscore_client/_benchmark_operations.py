@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from google.longrunning import operations_pb2
 from google.protobuf.field_mask_pb2 import FieldMask
 
-from vidscore.v1 import benchmark_service_pb2 as wire
 from vidscore_client._definition import (
     GEOMETRY_FIELDS,
     TIME_FIELDS,
@@ -36,6 +35,7 @@ from vidscore_client.hosting import (
     ScoreDifference,
     TruthRevision,
 )
+from vidscore_protos.v1 import benchmark_service_pb2 as wire
 
 _BENCHMARKS = "/vidscore.v1.BenchmarkService/"
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1 import submission_service_pb2
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._append_state import (
     Sent,
@@ -28,6 +27,7 @@ from vidscore_client._submission_operations import append_batch, get_submission
 from vidscore_client.errors import VidscoreError
 from vidscore_client.stream import JOIN_TIMEOUT_S
 from vidscore_client.submissions import Run
+from vidscore_protos.v1 import submission_service_pb2
 
 Requests = Iterator[submission_service_pb2.AppendFramesRequest]
 OpenCall = Callable[[Requests], Any]

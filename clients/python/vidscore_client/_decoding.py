@@ -8,11 +8,6 @@ from typing import Any
 
 from google.protobuf import json_format
 
-from vidscore.v1 import (
-    evaluator_service_pb2,
-    report_pb2,
-    scoring_service_pb2,
-)
 from vidscore_client._encoding import GEOMETRIES
 from vidscore_client._specification import decode_parameters, decode_specification
 from vidscore_client.errors import InternalError
@@ -27,6 +22,7 @@ from vidscore_client.reports import (
     ReportWarning,
     Row,
 )
+from vidscore_protos.v1 import evaluator_service_pb2, report_pb2, scoring_service_pb2
 
 EVALUATOR_PREFIX = "evaluators/"
 _DIRECTIONS: dict[int, str] = {

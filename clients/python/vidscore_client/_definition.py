@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from vidscore.v1 import benchmark_service_pb2 as wire
 from vidscore_client._encoding import GEOMETRIES, encode_geometry
 from vidscore_client._specification import (
     SPECIFICATION_FIELDS,
@@ -23,6 +22,7 @@ from vidscore_client._specification import (
     scalar_field,
 )
 from vidscore_client.errors import InputError
+from vidscore_protos.v1 import benchmark_service_pb2 as wire
 
 Definition = Mapping[str, Any]
 """A benchmark's definition as dictionaries, lists, texts, numbers and times."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import Message
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_client._outbox import Batch
 from vidscore_client._specification import Specification, encode_specification
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import GEOMETRY_OF_ARITY, FloatArray, Frames, Geometry, IntArray
 from vidscore_client.settings import Live
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 
 GEOMETRIES: dict[Geometry, annotations_pb2.Geometry] = {
     "point": annotations_pb2.GEOMETRY_POINT,

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from vidscore.v1 import access_service_pb2, benchmark_service_pb2, submission_service_pb2
 from vidscore_client._decoding import decode_report
 from vidscore_client._definition import decode_definition
 from vidscore_client.hosting import (
@@ -24,6 +23,7 @@ from vidscore_client.hosting import (
     Token,
     TruthRevision,
 )
+from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2, submission_service_pb2
 
 _STATES = {
     number: SubmissionState(name.removeprefix("SUBMISSION_STATE_").lower())

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from google.protobuf.message import Message
 from google.protobuf.wrappers_pb2 import Int32Value, StringValue
 
-from vidscore.v1 import evaluator_service_pb2
 from vidscore_client._decoding import EVALUATOR_PREFIX, decode_evaluator
 from vidscore_client.evaluators import EvaluatorDescription
 from vidscore_client.frames import text
+from vidscore_protos.v1 import evaluator_service_pb2
 
 ResultType = TypeVar("ResultType")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from vidscore.v1 import server_service_pb2 as wire
 from vidscore_client._hosting_decoding import decode_time, decode_token
 from vidscore_client._names import benchmark_name
 from vidscore_client._operations import Operation, UnaryRequest
 from vidscore_client.servers import ServerInfo, StoreInfo
+from vidscore_protos.v1 import server_service_pb2 as wire
 
 BACKUP_CHUNK_BYTES = 1 << 20
 

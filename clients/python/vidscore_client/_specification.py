@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import Message
 
-from vidscore.v1 import specification_pb2 as wire
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import label_text
+from vidscore_protos.v1 import specification_pb2 as wire
 
 Specification = Mapping[str, Any] | wire.BenchmarkSpec
 """A specification as dictionaries, as a manifest or a report has it, or as the proto message."""

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from vidscore.v1 import scoring_service_pb2
 from vidscore_client._encoding import encode_configuration
 from vidscore_client._specification import Specification
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import ARITIES, Frames, Geometry, Side
 from vidscore_client.settings import Batching, Live
+from vidscore_protos.v1 import scoring_service_pb2
 
 
 @dataclass(frozen=True)

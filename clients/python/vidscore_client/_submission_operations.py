@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vidscore.v1 import submission_service_pb2
 from vidscore_client._append_state import Sent
 from vidscore_client._benchmark_operations import get_benchmark
 from vidscore_client._encoding import checksum, encode_frames
@@ -27,6 +26,7 @@ from vidscore_client.hosting import (
     SubmissionScore,
     SubmissionState,
 )
+from vidscore_protos.v1 import submission_service_pb2
 
 _SUBMISSIONS = "/vidscore.v1.SubmissionService/"
 NAME_TAKEN = "NAME_TAKEN"

@@ -10,7 +10,6 @@ from typing import Any
 
 from google.longrunning import operations_pb2
 
-from vidscore.v1 import trust_service_pb2 as wire
 from vidscore_client._long_operations import LongKind, OperationStatus
 from vidscore_client._names import benchmark_name, submission_name
 from vidscore_client._operations import Operation, UnaryRequest
@@ -19,6 +18,7 @@ from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import text
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
+from vidscore_protos.v1 import trust_service_pb2 as wire
 
 _TRUST = "/vidscore.v1.TrustService/"
 

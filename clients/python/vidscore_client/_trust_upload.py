@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 
-from vidscore.v1 import ranking_service_pb2 as wire
-from vidscore.v1 import trust_service_pb2
 from vidscore_client._encoding import encode_frames, encode_geometry
 from vidscore_client._specification import (
     Specification,
@@ -20,6 +18,8 @@ from vidscore_client.errors import InputError, InternalError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Frames, text
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
+from vidscore_protos.v1 import ranking_service_pb2 as wire
+from vidscore_protos.v1 import trust_service_pb2
 
 OnProgress = Callable[[TrustProgress], object]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from vidscore.v1 import submission_service_pb2
 from vidscore_client._retrying import Retrying
 from vidscore_client.errors import DeadlineError, VidscoreError
 from vidscore_client.hosting import SubmissionUpdate
 from vidscore_client.settings import Retry
+from vidscore_protos.v1 import submission_service_pb2
 
 CALL_S = 120.0
 """Seconds after which a call is made anew, so that a dead connection is noticed."""

@@ -15,14 +15,6 @@ from typing import Any, Self
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
-from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
-from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
-from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
-from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
-from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore.v1.submission_service_pb2 import WatchSubmissionRequest
-from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
 from vidscore_client._aio_hosting import AsyncBenchmarks, AsyncRescoring, AsyncTokens
 from vidscore_client._aio_stream import AsyncScoreStream
@@ -64,6 +56,14 @@ from vidscore_client.settings import (
     Live,
     Tls,
 )
+from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore_protos.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
+from vidscore_protos.v1.ranking_service_pb2_grpc import RankingServiceStub
+from vidscore_protos.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
+from vidscore_protos.v1.submission_service_pb2 import WatchSubmissionRequest
+from vidscore_protos.v1.submission_service_pb2_grpc import SubmissionServiceStub
 
 __all__ = [
     "AsyncBenchmarks",

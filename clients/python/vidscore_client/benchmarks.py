@@ -7,7 +7,6 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
 from vidscore_client._benchmark_operations import (
     RESCORING,
     create_benchmark,
@@ -35,6 +34,7 @@ from vidscore_client.hosting import (
     TruthRevision,
 )
 from vidscore_client.submissions import Run
+from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
 
 OpenUpload = Callable[[Iterator[UploadTruthRequest], float | None], Any]
 """Makes a call of UploadTruth: takes the requests and the seconds it may take."""

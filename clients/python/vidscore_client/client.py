@@ -11,15 +11,6 @@ from typing import Any, Self
 
 import grpc
 
-from vidscore.v1.benchmark_service_pb2 import UploadTruthRequest
-from vidscore.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
-from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
-from vidscore.v1.ranking_service_pb2_grpc import RankingServiceStub
-from vidscore.v1.scoring_service_pb2 import ScoreRequest
-from vidscore.v1.scoring_service_pb2_grpc import ScoringServiceStub
-from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
-from vidscore.v1.submission_service_pb2_grpc import SubmissionServiceStub
 from vidscore_client._access_operations import list_audit_records
 from vidscore_client._append_plan import AppendPlan
 from vidscore_client._endpoint import Endpoint, make_endpoint
@@ -63,6 +54,15 @@ from vidscore_client.stream import ScoreStream
 from vidscore_client.submission_stream import SubmissionStream
 from vidscore_client.submissions import Submissions
 from vidscore_client.trust import Trust
+from vidscore_protos.v1.benchmark_service_pb2 import UploadTruthRequest
+from vidscore_protos.v1.benchmark_service_pb2_grpc import BenchmarkServiceStub
+from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
+from vidscore_protos.v1.ranking_service_pb2_grpc import RankingServiceStub
+from vidscore_protos.v1.scoring_service_pb2 import ScoreRequest
+from vidscore_protos.v1.scoring_service_pb2_grpc import ScoringServiceStub
+from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
+from vidscore_protos.v1.submission_service_pb2 import AppendFramesRequest, WatchSubmissionRequest
+from vidscore_protos.v1.submission_service_pb2_grpc import SubmissionServiceStub
 
 
 def connect(

@@ -15,7 +15,6 @@ from typing import Any, Self
 import grpc
 from numpy.typing import ArrayLike
 
-from vidscore.v1 import scoring_service_pb2
 from vidscore_client._decoding import Event, decode_response
 from vidscore_client._encoding import encode_batch
 from vidscore_client._forgotten import Ending
@@ -35,6 +34,7 @@ from vidscore_client._stream_state import (
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames, Side
 from vidscore_client.reports import LiveReport, Report
+from vidscore_protos.v1 import scoring_service_pb2
 
 JOIN_TIMEOUT_S = 5.0
 """How long leaving a stream waits for its reader, which may be in the caller's `on_report`."""

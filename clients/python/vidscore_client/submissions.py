@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import grpc
 
-from vidscore.v1 import submission_service_pb2
 from vidscore_client._hosting_decoding import decode_update
 from vidscore_client._names import submission_name
 from vidscore_client._operations import Operation, ResultType
@@ -35,6 +34,7 @@ from vidscore_client.hosting import (
     SubmissionUpdate,
 )
 from vidscore_client.settings import DEFAULT_RETRY, Retry
+from vidscore_protos.v1 import submission_service_pb2
 
 
 class Run(Protocol):

@@ -7,7 +7,6 @@ from typing import Any
 
 import grpc
 
-from vidscore.v1.ranking_service_pb2 import ExamineUploadRequest
 from vidscore_client._long_work import LongWork
 from vidscore_client._specification import Specification
 from vidscore_client._status import error_from_failure
@@ -29,6 +28,7 @@ from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import RankingQuestions, TrustDocument, TrustProgress
 from vidscore_client.submissions import Run
+from vidscore_protos.v1.ranking_service_pb2 import ExamineUploadRequest
 
 OpenUpload = Callable[[Iterator[ExamineUploadRequest], float | None], Any]
 """Makes a call of ExamineUpload: takes the requests and the seconds it may take."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from vidscore.v1 import access_service_pb2 as pb
+from vidscore_protos.v1 import access_service_pb2 as pb
 from vidscore_server.codec.times import read_seconds, read_time, write_time
 from vidscore_server.hosting.names import read_benchmark
 from vidscore_server.hosting.texts import checked_text

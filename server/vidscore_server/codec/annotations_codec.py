@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, Annotations
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.validation import Columns, build_annotations
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.joined_batches import Lengths, NotAlikeError, join_columns
 from vidscore_server.settings import Settings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.codec.annotations_codec import (
     ARITY_OF_GEOMETRY,
     GEOMETRY_OF_ARITY,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from google.protobuf import struct_pb2
 
-from vidscore.v1 import annotations_pb2, evaluator_service_pb2
 from vidscore_evaluators.evaluator import Direction, Measure
 from vidscore_evaluators.parameters import json_schema
 from vidscore_evaluators.registry import EvaluatorClass
+from vidscore_protos.v1 import annotations_pb2, evaluator_service_pb2
 from vidscore_server.codec.annotations_codec import GEOMETRY_OF_ARITY
 
 RESOURCE_PREFIX = "evaluators/"

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.validation import Columns
+from vidscore_protos.v1 import annotations_pb2
 
 _FRAME_COLUMNS = ("frame_numbers", "frame_sequences", "frame_object_counts")
 _OPTIONAL_FRAME_COLUMNS = {"frame_flags": 0}

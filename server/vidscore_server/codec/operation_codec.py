@@ -11,8 +11,8 @@ from google.longrunning import operations_pb2
 from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import ErrorInfo
 
-from vidscore.v1 import benchmark_service_pb2 as pb
-from vidscore.v1 import trust_service_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import trust_service_pb2
 from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.rescoring import KIND as RESCORE
 from vidscore_server.hosting.rescoring import done_of, read_plan

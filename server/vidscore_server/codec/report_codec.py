@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from vidscore.v1 import report_pb2, scoring_service_pb2
 from vidscore_evaluators.live import Coverage
 from vidscore_evaluators.report import Curve, Number, Report, Row
+from vidscore_protos.v1 import report_pb2, scoring_service_pb2
 from vidscore_server.codec.specification_codec import write_parameters, write_specification
 
 

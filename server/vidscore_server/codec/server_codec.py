@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from vidscore.v1 import server_service_pb2 as pb
+from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_server.codec.access_codec import write_token
 from vidscore_server.codec.times import write_time
 from vidscore_server.store.records import TokenRecord

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from vidscore.v1 import specification_pb2
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_from_dict
+from vidscore_protos.v1 import specification_pb2
 
 
 def read_specification(message: specification_pb2.BenchmarkSpec, source: str) -> BenchmarkSpec:

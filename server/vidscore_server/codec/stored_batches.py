@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, concatenate, empty_annotations
 from vidscore_evaluators.validation import build_annotations
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import read_stored_batch
 from vidscore_server.codec.joined_batches import Lengths, join_columns
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.times import write_time
 from vidscore_server.hosting.names import SubmissionName
 from vidscore_server.hosting.submission_warnings import read_warnings

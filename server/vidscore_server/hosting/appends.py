@@ -12,9 +12,9 @@ from datetime import datetime
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import BatchRules, read_alike_batches, read_batch
 from vidscore_server.codec.joined_batches import Lengths, NotAlikeError
 from vidscore_server.errors import (

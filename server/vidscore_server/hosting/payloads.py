@@ -7,9 +7,9 @@ import struct
 import zlib
 from collections.abc import Container, Iterable, Iterator
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, FrameNumbers
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.alignment import frames_in
 from vidscore_evaluators.annotations import (
     Annotations,
@@ -23,6 +22,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.stored_batches import read_stored_batches, read_stored_runs
 from vidscore_server.hosting.scoring_input import detections_to_score, truth_to_score
 

@@ -11,11 +11,11 @@ from tempfile import SpooledTemporaryFile
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import (
     ARITY_OF_GEOMETRY,
     BatchRules,

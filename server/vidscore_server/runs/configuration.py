@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from vidscore.v1 import scoring_service_pb2
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import (
     Fault,
@@ -22,6 +21,7 @@ from vidscore_evaluators.errors import (
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
+from vidscore_protos.v1 import scoring_service_pb2
 from vidscore_server.codec.annotations_codec import ARITY_OF_GEOMETRY, geometry_name
 from vidscore_server.codec.specification_codec import read_specification
 from vidscore_server.settings import Settings

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vidscore.v1 import annotations_pb2, ranking_service_pb2
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, Side, concatenate, empty_annotations
 from vidscore_evaluators.errors import (
@@ -27,6 +26,7 @@ from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest, check_system
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
+from vidscore_protos.v1 import annotations_pb2, ranking_service_pb2
 from vidscore_server.codec.annotations_codec import (
     ARITY_OF_GEOMETRY,
     BatchRules,

@@ -18,11 +18,11 @@ from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
 from vidscore_evaluators.report import Report
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.codec.annotations_codec import BatchRules, batch_size, read_batch
 from vidscore_server.concurrency import offload
 from vidscore_server.errors import message_order

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from vidscore.v1 import access_service_pb2 as pb
-from vidscore.v1 import access_service_pb2_grpc
+from vidscore_protos.v1 import access_service_pb2 as pb
+from vidscore_protos.v1 import access_service_pb2_grpc
 from vidscore_server.access.gate import Gate
 from vidscore_server.access.tokens import new_token
 from vidscore_server.codec.access_codec import (

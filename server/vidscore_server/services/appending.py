@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.access.caller import Caller
 from vidscore_server.hosting.appends import Arrival
 from vidscore_server.hosting.hosting import Hosting

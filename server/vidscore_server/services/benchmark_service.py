@@ -10,10 +10,10 @@ from typing import Any
 
 from google.longrunning import operations_pb2
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2_grpc
-from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2_grpc
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.access.caller import Caller, current_caller
 from vidscore_server.codec.annotations_codec import batch_size, held_bytes
 from vidscore_server.codec.benchmark_codec import (

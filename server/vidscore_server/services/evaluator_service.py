@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
+from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_server.codec.evaluator_codec import RESOURCE_PREFIX, write_evaluator
 from vidscore_server.services.exchange import Responses
 from vidscore_server.services.pages import page_size_of, read_page_token, write_page_token

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from vidscore.v1 import ranking_service_pb2 as pb
-from vidscore.v1 import ranking_service_pb2_grpc, trust_service_pb2
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.trust.analyses import RankingAnalysis
+from vidscore_protos.v1 import ranking_service_pb2 as pb
+from vidscore_protos.v1 import ranking_service_pb2_grpc, trust_service_pb2
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.concurrency import offload
 from vidscore_server.errors import message_order

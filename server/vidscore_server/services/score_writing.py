@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.access.caller import Caller
 from vidscore_server.codec.report_codec import write_report
 from vidscore_server.codec.times import write_time

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import Any
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.report import Report
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server.codec.report_codec import write_coverage, write_reports
 from vidscore_server.errors import message_order
 from vidscore_server.runs.configuration import PATH, RunConfiguration

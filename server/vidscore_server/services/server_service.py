@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from vidscore.v1 import server_service_pb2 as pb
-from vidscore.v1 import server_service_pb2_grpc
 from vidscore_evaluators.errors import LimitError
+from vidscore_protos.v1 import server_service_pb2 as pb
+from vidscore_protos.v1 import server_service_pb2_grpc
 from vidscore_server.access.caller import current_caller
 from vidscore_server.access.gate import Gate
 from vidscore_server.clock import utc_now

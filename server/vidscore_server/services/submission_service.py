@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from vidscore.v1 import submission_service_pb2 as pb
-from vidscore.v1 import submission_service_pb2_grpc
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2_grpc
 from vidscore_server.access.caller import current_caller
 from vidscore_server.codec.annotations_codec import batch_size
 from vidscore_server.codec.submission_codec import write_stream, write_submission

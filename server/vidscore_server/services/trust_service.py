@@ -6,10 +6,10 @@ from typing import Any
 
 from google.longrunning import operations_pb2
 
-from vidscore.v1 import trust_service_pb2 as pb
-from vidscore.v1 import trust_service_pb2_grpc
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.trust.criterion import Plan
+from vidscore_protos.v1 import trust_service_pb2 as pb
+from vidscore_protos.v1 import trust_service_pb2_grpc
 from vidscore_server.codec.operation_codec import write_operation
 from vidscore_server.codec.specification_codec import read_evaluators
 from vidscore_server.codec.trust_codec import given, read_questions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.access.caller import Caller
 from vidscore_server.codec.submission_codec import write_submission
 from vidscore_server.hosting.hosting import Hosting

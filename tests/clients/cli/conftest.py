@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 
 MOST_FRAME_OBJECTS = 20
 """Limit of the tests' server, low enough to be broken by a small file."""

@@ -13,8 +13,8 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, Call, run, well
 
-from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
+from vidscore_cli.session import ExitCode
 from vidscore_client import InputError, connect
 
 

@@ -13,7 +13,7 @@ from tests.clients.cli.helpers import run
 from tests.crash.organiser import Organiser
 from tests.server.hosting.sky import truth
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import connect
 from vidscore_server.access.site import initialise
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import ExitCode
 from vidscore_evaluators.registry import evaluator_names
 from vidscore_server.hosting.definition import definition_from_dict
 

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 import pytest
 from tests.clients.cli.helpers import run, run_python
 
-from vidscore_cli.command_tree import Command
+from vidscore_cli import command_tree
+from vidscore_cli.command_tree import Command, Entry
+from vidscore_cli.commands import submit, token
 from vidscore_cli.main import SECTIONS, cli
+from vidscore_server.access import caller as server_caller
+from vidscore_server.access import tokens as server_tokens
 
 NAMES = [name for entries in SECTIONS.values() for name in entries]
 PATHS = cli.leaves(click.Context(cli))
 GROUPS = sorted({path.rpartition(" ")[0] for path in PATHS} - {""})
-HEAVY = ("numpy", "scipy", "grpc", "rich", "google.protobuf", "vidscore_evaluators")
+HEAVY = ("numpy", "scipy", "grpc", "rich", "google.protobuf", "vidscore_evaluators.evaluator")
 
 
 def test_help_lists_every_command_under_its_heading() -> None:
@@ -101,7 +106,7 @@ def test_a_path_that_leads_nowhere_finds_no_command(path: str) -> None:
 def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
     result = run("scor")
     assert result.exit_code == 2
-    assert "no command is called 'scor'; did you mean score?" in result.stderr
+    assert "unknown command 'scor'; did you mean score?" in result.stderr
 
 
 def test_a_strange_command_is_answered_with_those_there_are() -> None:
@@ -190,3 +195,95 @@ def test_an_option_of_other_tools_gets_the_one_that_is_meant(typed: str, meant: 
     result = run("score", "f1", typed, "a.csv")
     assert result.exit_code == 2
     assert f"No such option '{typed}'; did you mean {meant}?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"), [pair for entries in SECTIONS.values() for pair in entries.items()]
+)
+def test_the_table_has_the_line_of_help_that_the_command_has(name: str, entry: Entry) -> None:
+    found = cli.find(name)
+    assert found is not None
+    assert entry.help == found.get_short_help_str(limit=100)
+
+
+@pytest.mark.parametrize("command", ["serve", "demo", "init --store site.db", "store copy a b"])
+def test_a_hosting_command_says_what_to_install_where_it_is_missing(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(command_tree.EXTRAS, "server", ("no_such_package",))
+    result = run(*command.split())
+    assert result.exit_code == 2
+    name = command.split(maxsplit=1)[0]
+    assert f"vidscore {name} needs the extra server: pip install 'vidscore[server]'" in (
+        result.stderr
+    )
+
+
+def test_the_doctor_of_a_store_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(command_tree.EXTRAS, "server", ("no_such_package",))
+    result = run("doctor", "--store", "site.db")
+    assert (result.exit_code, "pip install 'vidscore[server]'" in result.stderr) == (2, True)
+
+
+def test_what_participants_and_organisers_do_needs_no_extra() -> None:
+    """Nothing that comes with one is imported, and the server's part of `benchmark` either."""
+    packages = [package for extra in command_tree.EXTRAS.values() for package in extra]
+    program = f"""
+import sys
+sys.modules |= dict.fromkeys({packages!r})
+import click
+from vidscore_cli.main import SECTIONS, cli
+from vidscore_cli.command_tree import CommandTree
+for entries in SECTIONS.values():
+    for name, entry in entries.items():
+        if entry.extra:
+            continue
+        found = entry.load(name)
+        if isinstance(found, CommandTree):
+            found.leaves(click.Context(found))
+cli.main(["benchmark", "new", "spotgeo"], prog_name="vidscore")
+"""
+    done = run_python(program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# A benchmark for vidscore")
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A distribution with two commands, of which one cannot be imported."""
+    (tmp_path / "greeting.py").write_text(
+        "import click\n\n@click.command()\ndef greet():\n"
+        "    'Say hello.'\n    click.echo('hello')\n"
+    )
+    distribution = tmp_path / "greeting-1.0.dist-info"
+    distribution.mkdir()
+    (distribution / "METADATA").write_text("Name: greeting\nVersion: 1.0\n")
+    (distribution / "entry_points.txt").write_text(
+        "[vidscore.commands]\n"
+        "greet = greeting:greet\nbroken = greeting_lost:x\nscore = greeting:x\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(cli, "_plug_ins", cli.find_plug_ins())
+    return tmp_path
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_plug_in_adds_a_command_and_takes_no_name_of_ours() -> None:
+    text = run("--help").output
+    assert "\nPlug-ins:\n" in text
+    assert "\n  greet        Say hello.\n" in text
+    assert run("greet").output == "hello\n"
+    assert "Score detections in files" in run("score", "--help").output
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
+    assert "the plug-in broken cannot be used: ModuleNotFoundError" in run("--help").output
+    result = run("broken")
+    assert result.exit_code == 2
+    assert "the plug-in broken cannot be used: ModuleNotFoundError" in result.stderr
+
+
+def test_the_command_line_knows_how_the_server_names_things() -> None:
+    assert submit.ORGANISERS_TEAM == server_caller.ORGANISERS_TEAM
+    assert token.SECRET_PREFIX == server_tokens.SECRET_PREFIX

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.clients.cli.helpers import example_report
 
-from vidscore_cli.comparison import Place, compare_measures, compare_places
+from vidscore_cli.demo.board import Place, compare_measures, compare_places
 from vidscore_evaluators.report import Block, Report, Scores
 
 

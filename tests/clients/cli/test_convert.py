@@ -69,9 +69,9 @@ def test_the_size_of_images_goes_both_ways(table: Path) -> None:
     [
         (
             ("truth.csv", "x", "--to", "kitti"),
-            "no format is called 'kitti'; did you mean kitti-tracking?",
+            "unknown format 'kitti'; did you mean kitti-tracking?",
         ),
-        (("truth.csv", "x", "--to", "coco-json", "--from", "csv"), "no format is called 'csv'; "),
+        (("truth.csv", "x", "--to", "coco-json", "--from", "csv"), "unknown format 'csv'; "),
         (("truth.csv", "truth.csv", "--to", "coco-json"), "is what is converted"),
         (("truth.csv", ".", "--to", "coco-json"), "is a folder, expected a file"),
         (("truth.csv", ".", "--to", "yolo-text"), "is there, expected a new folder"),

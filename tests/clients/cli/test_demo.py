@@ -12,13 +12,13 @@ import pytest
 from tests.clients.cli.helpers import run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
-from vidscore_cli.commands.demo import demo
-from vidscore_cli.demo_board import Board
-from vidscore_cli.demo_files import next_steps, write_files
-from vidscore_cli.demo_scenes import make_shows
-from vidscore_cli.relay import Relay
+from vidscore_cli.demo.board import Board
+from vidscore_cli.demo.files import next_steps, write_files
+from vidscore_cli.demo.network import Relay
+from vidscore_cli.demo.scenes import make_shows
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_server.commands.demo import demo
 
 EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1")
 """Both are of the same seed, so they must end with the same scores."""

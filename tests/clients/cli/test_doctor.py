@@ -15,8 +15,9 @@ import pytest
 from tests.clients.cli.helpers import run
 from tests.support.certificates import Authority, make_authority
 
-from vidscore_cli import doctor
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli import diagnosis
+from vidscore_cli.commands import doctor
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import connect
 from vidscore_server.access.site import initialise
 
@@ -204,7 +205,7 @@ def clock_ahead_by(ahead_s: int) -> type[datetime]:
 def test_a_disk_that_is_nearly_full_is_told(
     site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor, "FREE_DISK_FAILURE_BYTES", 1 << 60)
+    monkeypatch.setattr(diagnosis, "FREE_DISK_FAILURE_BYTES", 1 << 60)
     code, findings = told(site[0], token=site[1])
     assert (code, findings["disk"]["status"]) == (1, "failed")
     assert "STORE_FULL" in findings["disk"]["advice"]

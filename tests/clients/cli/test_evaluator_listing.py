@@ -7,7 +7,7 @@ import json
 import pytest
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.evaluator_listing import load_all
+from vidscore_cli.commands.evaluators import load_all
 from vidscore_evaluators import registry
 from vidscore_evaluators.registry import evaluator_names
 

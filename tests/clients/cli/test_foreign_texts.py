@@ -13,8 +13,8 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
-from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
+from vidscore_cli.session import ExitCode
 from vidscore_evaluators.names import holds_controls
 
 PLANTED = "=\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2066x\r\n7  forged\u2028"

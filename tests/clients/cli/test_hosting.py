@@ -15,9 +15,9 @@ from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
 from vidscore_cli.command_tree import Command
-from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.main import SECTIONS, cli
 from vidscore_cli.remote import to_frames
+from vidscore_cli.session import ExitCode
 from vidscore_client import connect
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.fingerprint import fingerprint

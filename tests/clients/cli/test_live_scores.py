@@ -9,7 +9,7 @@ import pty
 from rich.text import Text
 from tests.clients.cli.terminal import read_until
 
-from vidscore_cli.live_scores import LiveDisplay
+from vidscore_cli.live import LiveDisplay
 
 
 def test_without_a_terminal_there_is_a_line_at_once_and_the_next_only_after_the_interval() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vidscore_cli.names import short_names, within
+from vidscore_cli.records import short_names, within
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vidscore_cli.pacing import FULL_SPEED_FRAMES, Step, frame_total, steps_at
+from vidscore_cli.live import FULL_SPEED_FRAMES, Step, frame_total, steps_at
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.live import frame_keys

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from vidscore_cli.relay import Relay
+from vidscore_cli.demo.network import Relay
 
 WAIT_S = 60.0
 

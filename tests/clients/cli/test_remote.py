@@ -9,9 +9,9 @@ import pytest
 from tests.clients.cli.helpers import as_remote, example_report
 
 import vidscore_client
-from vidscore_cli.exit_codes import ExitCode
 from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.session import ExitCode
+from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.report import report_to_dict, report_to_json
 from vidscore_evaluators.testing.examples import make_annotations
 

@@ -22,9 +22,8 @@ from vidscore_cli.output import (
     deliver_table,
     write_atomically,
 )
-from vidscore_cli.report_csv import reports_to_csv
-from vidscore_cli.report_layout import format_number
-from vidscore_cli.report_table import View, fold_heading, report_renderables
+from vidscore_cli.report_table import fold_heading, format_number, report_renderables
+from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.names import holds_controls
 from vidscore_evaluators.report import Block, Scores
 

@@ -185,7 +185,7 @@ def test_a_report_replaces_an_older_one_whole(data: Path) -> None:
         (["--set", "tau=x"], "tau: found 'x', expected a number"),
         (["--set", "tau=-1"], "tau: found '-1', expected more than 0"),
         (["--set", "neovision2.tau=1"], "neovision2 is not being scored"),
-        (["--input-format", "xml"], "no format is called 'xml'; there are auto, coco-json"),
+        (["--input-format", "xml"], "unknown format 'xml'; there are auto, coco-json"),
         (["--format", "xml"], "'xml' is not one of"),
         (["--workers", "0"], "0 is not in the range"),
         (["--output", "no/such/folder/report.json"], "there is no folder"),

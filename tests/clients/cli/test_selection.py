@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from vidscore_cli.selection import select_evaluators
+from vidscore_cli.inputs import select_evaluators
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 NOTHING = BenchmarkSpec()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.clients.cli.helpers import as_remote, example_report, run, run_binary
 
+from vidscore_cli.commands.stream import ReplayProgress
 from vidscore_cli.main import cli
-from vidscore_cli.replaying import ReplayProgress
 from vidscore_client import Coverage, LiveReport
 from vidscore_server.settings import setting_names
 

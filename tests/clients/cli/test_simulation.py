@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vidscore_cli.simulation import Detector, Scene, simulate_detections, simulate_truth
+from vidscore_cli.demo.scenes import Detector, Scene, simulate_detections, simulate_truth
 from vidscore_evaluators.annotations import ObjectFlag
 from vidscore_evaluators.fingerprint import fingerprint
 

@@ -11,10 +11,18 @@ import click
 import pytest
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.exit_codes import ExitCode
-from vidscore_cli.server_choice import DEFAULT_ADDRESS, ServerChoice, choose_server
-from vidscore_cli.server_process import ServerProcess
-from vidscore_cli.sites import Site, Sites, read_sites, sites_file, write_sites
+from vidscore_cli.demo.network import ServerProcess
+from vidscore_cli.session import ExitCode
+from vidscore_cli.sites import (
+    DEFAULT_ADDRESS,
+    ServerChoice,
+    Site,
+    Sites,
+    choose_server,
+    read_sites,
+    sites_file,
+    write_sites,
+)
 
 LAB = Site("lab.example.org:443", "lab-token", tls=True, tls_root="/ca.pem")
 HOME = Site("127.0.0.1:7", "home-token")

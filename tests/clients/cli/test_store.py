@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import ExitCode
 
 
 def test_a_site_is_moved_to_postgresql_and_back(tmp_path: Path, database: str) -> None:

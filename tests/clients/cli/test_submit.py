@@ -12,7 +12,7 @@ import pytest
 from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import ExitCode
 
 # --- nothing counts before its first frames -------------------------------------------------------
 

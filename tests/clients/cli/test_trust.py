@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.clients.cli.helpers import run
 
-from vidscore_cli.commands.trust import TESTS
+from vidscore_cli.commands.trust_criterion import TESTS
 from vidscore_evaluators.trust.sanity import SANITY_TESTS
 
 FIELDS = {"criterion", "base", "setting", "mean", "std", "paper_mean", "paper_std"}

@@ -18,7 +18,7 @@ from tests.clients.cli.conftest import spotgeo_entry
 from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.clients.cli.terminal import on_terminal, read_rest, read_until
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import (
     CallCancelledError,
     Client,

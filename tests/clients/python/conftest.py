@@ -19,7 +19,7 @@ from tests.clients.python.submitting import (
     submit_with_threads,
 )
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Client, Delivery
 from vidscore_server.access.site import initialise
 

@@ -15,14 +15,14 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2_grpc
 
-from vidscore.v1 import (
+from vidscore_client import __version__
+from vidscore_protos.v1 import (
     evaluator_service_pb2,
     evaluator_service_pb2_grpc,
     report_pb2,
     scoring_service_pb2,
     scoring_service_pb2_grpc,
 )
-from vidscore_client import __version__
 
 Requests = Iterator[scoring_service_pb2.ScoreRequest]
 Responses = Iterator[scoring_service_pb2.ScoreResponse]

@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 from tests.clients.python.fake_server import WAIT_S, abort, error_info
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     annotations_pb2,
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,

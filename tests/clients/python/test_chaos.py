@@ -34,7 +34,7 @@ from tests.server.hosting.sky import batch_report, detections_of, place, truth
 from tests.support.chaos import ChaosProxy, Direction
 from tests.support.waiting import eventually
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Retry, aio, connect
 from vidscore_server.access.site import initialise
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore.v1 import annotations_pb2, evaluator_service_pb2, report_pb2
 from vidscore_client._decoding import decode_evaluator, decode_report
 from vidscore_client._specification import encode_specification
 from vidscore_evaluators.report import (
@@ -22,6 +21,7 @@ from vidscore_evaluators.report import (
     report_to_dict,
     report_to_json,
 )
+from vidscore_protos.v1 import annotations_pb2, evaluator_service_pb2, report_pb2
 
 names = st.none() | st.text(max_size=8)
 values = st.none() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore.v1 import annotations_pb2, specification_pb2
 from vidscore_client import Frames, InputError, Live
 from vidscore_client._encoding import encode_configuration, encode_frames
 from vidscore_client._specification import decode_specification, encode_specification
@@ -21,6 +20,7 @@ from vidscore_evaluators.specification import (
     FrameRanges,
     SequenceSpec,
 )
+from vidscore_protos.v1 import annotations_pb2, specification_pb2
 
 
 def frames(**changes: Any) -> Frames:

@@ -14,7 +14,7 @@ import pytest
 from tests.clients.python.fake_server import WAIT_S
 from tests.clients.python.hosted import SKY, Connecting, Site, begin, points, submit
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import (
     AccessDeniedError,
     Batching,

@@ -12,7 +12,7 @@ from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.server.hosting.sky import detections_of, place, truth
 from tests.support.chaos import ChaosProxy
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import Batching, Delivery, Keepalive, Retry, SubmissionStream, connect
 from vidscore_server.access.site import initialise
 

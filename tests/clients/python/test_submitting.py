@@ -23,7 +23,6 @@ from tests.clients.python.streaming import (
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
 from tests.support.waiting import eventually
 
-from vidscore.v1 import submission_service_pb2
 from vidscore_client import (
     BackPressureError,
     Batching,
@@ -41,6 +40,7 @@ from vidscore_client import (
     aio,
     connect,
 )
+from vidscore_protos.v1 import submission_service_pb2
 
 
 def test_frames_are_stored_in_their_order_and_acknowledged(

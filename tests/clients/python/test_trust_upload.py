@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vidscore_cli.server_process import ServerProcess
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_client import (
     Frames,
     InputError,

@@ -11,9 +11,9 @@ import grpc
 import pytest
 from tests.clients.python.fake_server import WAIT_S
 
-from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_client import ConflictError, VersionError, __version__, _endpoint, aio, connect
 from vidscore_client._versions import check_server
+from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 
 
 class PlayedServer(evaluator_service_pb2_grpc.EvaluatorServiceServicer):

@@ -10,8 +10,8 @@ from google.protobuf.duration_pb2 import Duration
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, create_token, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import access_service_pb2 as pb
-from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import access_service_pb2 as pb
+from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
 
 
 async def test_a_revoked_token_ends_at_once(hosted: Hosted) -> None:

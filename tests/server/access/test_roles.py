@@ -19,7 +19,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, create_token, hosting
 from tests.server.scene import HERE, points, refused
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_service_pb2,
     evaluator_service_pb2,

@@ -25,8 +25,8 @@ from tests.server.hosting.hosted import (
 from tests.server.scene import HERE, configuration, points, refused, stream
 from tests.support.waiting import PATIENCE_S
 
-from vidscore.v1 import access_service_pb2 as access_pb
-from vidscore.v1 import (
+from vidscore_protos.v1 import access_service_pb2 as access_pb
+from vidscore_protos.v1 import (
     annotations_pb2,
     benchmark_service_pb2,
     ranking_service_pb2,

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.scene import points
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_evaluators.validation import Columns, build_annotations
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch, write_batch
 from vidscore_server.settings import Settings, load_settings
 from vidscore_server.status import field_path

@@ -8,8 +8,8 @@ import zlib
 import pytest
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.checksums import CHECKED_METHODS, MOST_FIELDS, damage_of
 
 APPEND = "/vidscore.v1.SubmissionService/AppendFrames"

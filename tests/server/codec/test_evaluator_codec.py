@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from google.protobuf.json_format import MessageToDict
 
-from vidscore.v1 import annotations_pb2, evaluator_service_pb2
 from vidscore_evaluators.parameters import json_schema
 from vidscore_evaluators.registry import evaluator_class
+from vidscore_protos.v1 import annotations_pb2, evaluator_service_pb2
 from vidscore_server.codec.evaluator_codec import write_evaluator
 
 pytestmark = pytest.mark.usefixtures("moody")

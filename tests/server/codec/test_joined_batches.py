@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import BatchRules, read_alike_batches, read_batch
 from vidscore_server.codec.joined_batches import Lengths, NotAlikeError, join_columns
 from vidscore_server.settings import Settings

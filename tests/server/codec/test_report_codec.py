@@ -7,11 +7,11 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore.v1 import report_pb2
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.live import Coverage
 from vidscore_evaluators.report import Block, Curve, Report, ReportWarning, Scores, report_to_dict
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+from vidscore_protos.v1 import report_pb2
 from vidscore_server.codec.report_codec import write_coverage, write_report
 
 NAMES = st.text(max_size=4)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore.v1 import specification_pb2
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.specification import (
@@ -16,6 +15,7 @@ from vidscore_evaluators.specification import (
     FrameRanges,
     SequenceSpec,
 )
+from vidscore_protos.v1 import specification_pb2
 from vidscore_server.codec.specification_codec import read_specification, write_specification
 from vidscore_server.status import field_path
 

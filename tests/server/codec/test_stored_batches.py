@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import Annotations, concatenate
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.codec.annotations_codec import read_stored_batch
 from vidscore_server.codec.stored_batches import read_stored_batches
 

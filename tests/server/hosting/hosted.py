@@ -16,7 +16,7 @@ from google.longrunning import operations_pb2_grpc
 from tests.server.running import PlayedWorkers
 from tests.server.scene import Refused, points, refused
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     access_service_pb2,
     access_service_pb2_grpc,
     annotations_pb2,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from tests.server.hosting.test_scoring import library_report
 
-from vidscore.v1 import annotations_pb2
+from vidscore_protos.v1 import annotations_pb2
 
 FRAMES_A_SEQUENCE = 5
 """As many as spotGEO allows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
 
 BOX = (10.0, 10.0, 30.0, 30.0)
 

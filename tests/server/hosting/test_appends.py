@@ -10,7 +10,7 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, dots, hosting, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
 
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 

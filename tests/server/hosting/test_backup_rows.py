@@ -9,7 +9,7 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, dots, end_of, refusal
 from tests.server.hosting.test_backups import SOUND, benchmark_row, dumped, made
 
-from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
 from vidscore_server.access.restoring import restore
 from vidscore_server.errors import BackupError
 from vidscore_server.hosting.payloads import inflate

@@ -22,10 +22,10 @@ from tests.server.hosting.hosted import (
 )
 from tests.server.hosting.sky import batch, batch_report, truth
 
-from vidscore.v1 import access_service_pb2, benchmark_service_pb2
-from vidscore.v1 import server_service_pb2 as pb
-from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_evaluators.errors import InputError
+from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import server_service_pb2 as pb
+from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_server.access.restoring import restore
 from vidscore_server.domain.backups import export_backup
 from vidscore_server.errors import BackupError, NameTakenError

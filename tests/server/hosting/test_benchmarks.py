@@ -12,7 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 
 
 async def _get(client: Client) -> pb.Benchmark:

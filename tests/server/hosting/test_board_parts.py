@@ -7,8 +7,8 @@ import pytest
 from tests.server.hosting.hosted import Client, Hosted, dots, refusal
 from tests.server.scene import HERE, parameter, points
 
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 
 
 def _labelled(label: str) -> annotations_pb2.AnnotationBatch:

@@ -13,8 +13,8 @@ from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, hosting, refu
 from tests.server.scene import points
 from tests.support.waiting import until
 
-from vidscore.v1 import benchmark_service_pb2 as pb
-from vidscore.v1 import specification_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import specification_pb2
 
 FINAL = pb.VISIBILITY_FINAL
 

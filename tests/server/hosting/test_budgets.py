@@ -12,9 +12,9 @@ from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, 
 from tests.server.hosting.streets import BOX, streets
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.codec.benchmark_codec import read_definition, write_benchmark
 from vidscore_server.hosting.benchmarks import from_json, to_json
 from vidscore_server.hosting.budgets import TruthSize, budget_of, default_budget

@@ -11,8 +11,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 FRAME = points({1: HERE})
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

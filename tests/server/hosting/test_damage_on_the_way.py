@@ -12,10 +12,10 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, append, end_of, refusal
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import benchmark_service_pb2
-from vidscore.v1 import submission_service_pb2 as pb
-from vidscore.v1.annotations_pb2 import AnnotationBatch
 from vidscore_client import Batching, Delivery, Retry, aio, connect
+from vidscore_protos.v1 import benchmark_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_server.hosting.payloads import unpacked
 from vidscore_server.services import guard
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.server.store.records import NOON
 
-from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import GeometryError, SpecificationError
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.codec.benchmark_codec import read_definition, write_benchmark
 from vidscore_server.hosting.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.hosting.public_names import NameKind

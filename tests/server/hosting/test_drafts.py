@@ -12,8 +12,8 @@ from google.protobuf.duration_pb2 import Duration
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, append, refusal, values
 from tests.server.scene import HERE, points, refused
 
-from vidscore.v1 import benchmark_service_pb2
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import benchmark_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import SubmissionState
 

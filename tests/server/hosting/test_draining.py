@@ -15,8 +15,8 @@ from tests.server.hosting.sky import batch
 from tests.server.scene import refused
 from tests.support.waiting import until
 
-from vidscore.v1 import server_service_pb2, server_service_pb2_grpc
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.store import Reader, Transaction
 

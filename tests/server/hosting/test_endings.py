@@ -10,7 +10,7 @@ from tests.server.hosting.hosted import BENCHMARK, Hosted, append
 from tests.server.scene import HERE, points, refused
 from tests.support.waiting import until
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 SUBMISSION = f"{BENCHMARK}/submissions/one"
 REASON = "SERVER_DRAINING"

@@ -6,8 +6,8 @@ from tests.server.hosting.hosted import Client, Hosted, dots, refusal, values
 from tests.server.hosting.streets import BOX, streets
 from tests.server.scene import points
 
-from vidscore.v1 import annotations_pb2, report_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2, report_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 
 FINAL = pb.VISIBILITY_FINAL
 HIT = [(10.0, 20.0)]

@@ -21,7 +21,6 @@ from tests.server.scene import Refused, refused
 from tests.support.requirements import missing
 from tests.support.waiting import until
 
-from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_client import (
     Batching,
     DeadlineError,
@@ -31,6 +30,7 @@ from vidscore_client import (
     SubmissionStream,
     connect,
 )
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server import failpoints
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.sqlite import open_sqlite_store

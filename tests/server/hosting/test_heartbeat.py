@@ -14,8 +14,8 @@ from tests.crash.servers import KilledServer
 from tests.server.hosting.hosted import Hosted, PlayedClock, hosting
 from tests.server.hosting.sky import batch, truth
 
-from vidscore.v1 import server_service_pb2, server_service_pb2_grpc
-from vidscore_cli.exit_codes import ExitCode
+from vidscore_cli.session import ExitCode
+from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore_server.hosting.heartbeat import GRACE, Heartbeat
 from vidscore_server.hosting.site import Site, open_site
 from vidscore_server.settings import load_settings

@@ -23,14 +23,14 @@ from tests.server.hosting.streets import streets, things
 from tests.server.hosting.test_trust import document_of, examine, reason_of, waited
 from tests.server.scene import points
 
-from vidscore.v1 import benchmark_service_pb2, submission_service_pb2
-from vidscore.v1.server_service_pb2 import (
+from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1.server_service_pb2 import (
     ExportBackupRequest,
     GetServerRequest,
     ImportBackupRequest,
 )
-from vidscore.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.logs import LOGGER_NAME, JsonFormatter
 from vidscore_server.settings import Settings

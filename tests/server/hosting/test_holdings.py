@@ -11,9 +11,9 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, dots, hosting, refusal
 from tests.server.scene import points
 
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import benchmark_service_pb2 as benchmarks
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting import sweeper
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append
 from tests.server.scene import HERE, points
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 pytestmark = pytest.mark.usefixtures("streams")
 

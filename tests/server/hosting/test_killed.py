@@ -20,7 +20,7 @@ from tests.server.hosting.hosted import BENCHMARK, TRUTH, append, dots, end_of
 from tests.server.hosting.test_scoring import library_report
 from tests.server.scene import points
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
     submission_service_pb2,

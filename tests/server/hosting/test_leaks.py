@@ -18,7 +18,7 @@ from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting
 from tests.server.scene import HERE, points
 from tests.support.waiting import until
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.hosting.hosting import Hosting
 from vidscore_server.store import Transaction
 from vidscore_server.store.sql_store import SqlStore

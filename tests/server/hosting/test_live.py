@@ -9,7 +9,7 @@ from tests.server.hosting.hosted import BENCHMARK, Hosted, refusal, values
 from tests.server.hosting.test_scoring import library_report
 from tests.server.scene import points
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
 from vidscore_server.hosting.live import Outlook, State
 from vidscore_server.hosting.names import SubmissionName
 

@@ -20,8 +20,8 @@ from tests.server.hosting.sky import batch_report, detections_of, place, truth
 from tests.support.postgresql import Cluster, running_cluster
 from tests.support.waiting import eventually
 
-from vidscore.v1 import submission_service_pb2, submission_service_pb2_grpc
 from vidscore_client import Batching, Delivery, Retry, connect
+from vidscore_protos.v1 import submission_service_pb2, submission_service_pb2_grpc
 from vidscore_server.status import STATUS_KEY
 
 FRAME_COUNT = 40

@@ -22,8 +22,8 @@ from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, append, value
 from tests.server.hosting.streets import BOX, streets
 from tests.server.hosting.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 
-from vidscore.v1 import annotations_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
+from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.access.roles import OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.store.records import Role
 

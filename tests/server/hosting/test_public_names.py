@@ -8,7 +8,7 @@ import pytest
 from tests.server.hosting.hosted import BENCHMARK, Hosted, append, refusal
 from tests.server.hosting.streets import streets, things
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 TRUTH = things({0: ["car"], 4: ["car", "bus"]})
 CAR = things({1: ["car"]})

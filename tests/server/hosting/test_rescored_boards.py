@@ -26,10 +26,10 @@ from tests.server.hosting.test_boards import (
 )
 from tests.server.scene import points
 
-from vidscore.v1 import access_service_pb2, specification_pb2, submission_service_pb2
-from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.spotgeo import SpotGeo
+from vidscore_protos.v1 import access_service_pb2, specification_pb2, submission_service_pb2
+from vidscore_protos.v1 import benchmark_service_pb2 as pb
 from vidscore_server.errors import WorkerLostError
 
 Row = tuple[int, str, float, int]

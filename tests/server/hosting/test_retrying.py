@@ -12,9 +12,9 @@ from tests.server.hosting.hosted import BENCHMARK, TRUTH, Hosted, hosting, refus
 from tests.server.hosting.test_scoring import DETECTIONS, library_report
 from tests.support.waiting import until
 
-from vidscore.v1 import access_service_pb2
-from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_evaluators.jobs import Job
+from vidscore_protos.v1 import access_service_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 Work = Callable[[Job], Awaitable[bytes]]
 

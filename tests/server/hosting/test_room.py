@@ -16,9 +16,9 @@ from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, append, dots,
 from tests.server.scene import points
 from tests.support.waiting import until
 
-from vidscore.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
-from vidscore.v1 import submission_service_pb2 as pb
 from vidscore_evaluators.errors import LimitError
+from vidscore_protos.v1 import annotations_pb2, benchmark_service_pb2, specification_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.codec.annotations_codec import held_bytes
 from vidscore_server.hosting.room import Room
 from vidscore_server.settings import Settings, load_settings

@@ -20,15 +20,15 @@ from tests.server.hosting.hosted import (
 from tests.server.scene import HERE, points
 from tests.support.waiting import until
 
-from vidscore.v1 import (
+from vidscore_evaluators.jobs import Job
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import score_annotations
+from vidscore_protos.v1 import (
     access_service_pb2,
     annotations_pb2,
     benchmark_service_pb2,
     submission_service_pb2,
 )
-from vidscore_evaluators.jobs import Job
-from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.codec.report_codec import write_report
 from vidscore_server.errors import WorkerLostError

@@ -28,13 +28,13 @@ from tests.server.hosting.sky import batch, batch_report, detections_of, place, 
 from tests.server.hosting.test_scoring import library_report
 from tests.support.postgresql import Cluster
 
-from vidscore.v1 import (
+from vidscore_client import Batching, Delivery, Retry, connect
+from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_service_pb2,
     report_pb2,
     submission_service_pb2,
 )
-from vidscore_client import Batching, Delivery, Retry, connect
 
 FRAME_COUNT = 20
 TIMEOUT_S = 120.0

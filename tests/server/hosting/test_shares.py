@@ -17,8 +17,8 @@ from tests.server.hosting.hosted import BENCHMARK, TRUTH, Client, Hosted, append
 from tests.server.scene import HERE, configuration, points, refused, stream
 from tests.support.waiting import until
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 NAME = f"{BENCHMARK}/submissions/one"
 

@@ -31,7 +31,7 @@ from tests.server.hosting.hosted import BENCHMARK, Hosted, append, hosting, refu
 from tests.server.hosting.sky import batch, batch_report, truth
 from tests.support.waiting import until
 
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 Result = TypeVar("Result")
 

@@ -16,9 +16,9 @@ from tests.server.hosting.hosted import (
 )
 from tests.server.scene import points
 
-from vidscore.v1 import access_service_pb2 as access
-from vidscore.v1 import benchmark_service_pb2 as benchmarks
-from vidscore.v1 import submission_service_pb2 as pb
+from vidscore_protos.v1 import access_service_pb2 as access
+from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
+from vidscore_protos.v1 import submission_service_pb2 as pb
 
 EXPECTED = "expected no control characters, ends of lines or changes of the direction of writing"
 

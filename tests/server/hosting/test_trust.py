@@ -17,14 +17,6 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from tests.server.hosting.hosted import BENCHMARK, Client, Hosted, hosting, refusal
 from tests.server.hosting.sky import FRAMES_A_SEQUENCE, batch, detections_of, place, truth_of
 
-from vidscore.v1 import (
-    access_service_pb2,
-    annotations_pb2,
-    ranking_service_pb2,
-    ranking_service_pb2_grpc,
-    specification_pb2,
-)
-from vidscore.v1 import trust_service_pb2 as pb
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.registry import create_evaluator
@@ -34,6 +26,14 @@ from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    annotations_pb2,
+    ranking_service_pb2,
+    ranking_service_pb2_grpc,
+    specification_pb2,
+)
+from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_server.store import Transaction
 
 SEQUENCES = 4

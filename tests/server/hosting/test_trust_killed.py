@@ -12,12 +12,12 @@ from google.longrunning import operations_pb2, operations_pb2_grpc
 from tests.server.hosting.test_killed import Site
 from tests.server.hosting.test_trust import document_of
 
-from vidscore.v1 import specification_pb2
-from vidscore.v1 import trust_service_pb2 as pb
-from vidscore.v1.trust_service_pb2_grpc import TrustServiceStub
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.trust.analyses import CriterionAnalysis
 from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
+from vidscore_protos.v1 import specification_pb2
+from vidscore_protos.v1 import trust_service_pb2 as pb
+from vidscore_protos.v1.trust_service_pb2_grpc import TrustServiceStub
 
 TEST = "multiclass-detection"
 PLAN = Plan(strata=20, realisations=1, seed=4)

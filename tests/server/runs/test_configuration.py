@@ -6,8 +6,8 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from tests.server.scene import configuration
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Side
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.runs.configuration import LiveReporting, read_configuration
 from vidscore_server.settings import Settings, load_settings
 from vidscore_server.status import Refusal, field_path, refusal_of

@@ -13,13 +13,13 @@ from tests.server.running import PlayedWorkers
 from tests.server.scene import HERE, configuration, points
 from tests.support.waiting import until
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_evaluators.live import Coverage, StreamScorer
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.errors import MessageOrderError
 from vidscore_server.runs.accumulation import SETTLE_BYTES

@@ -10,8 +10,8 @@ import pytest_asyncio
 from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import refused
 
-from vidscore.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 from vidscore_evaluators.registry import evaluator_names
+from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 

@@ -8,8 +8,8 @@ import pytest
 from tests.server.running import PlayedWorkers, serving
 from tests.server.scene import HERE, configuration, counts, points
 
-from vidscore.v1 import scoring_service_pb2, scoring_service_pb2_grpc, specification_pb2
 from vidscore_evaluators.jobs import Job, run_job
+from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc, specification_pb2
 
 pytestmark = pytest.mark.usefixtures("moody")
 

@@ -14,14 +14,14 @@ from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import HERE, Refused, points, refused
 from tests.support.waiting import until
 
-from vidscore.v1 import (
+from vidscore_evaluators.errors import LimitError
+from vidscore_protos.v1 import (
     annotations_pb2,
     ranking_service_pb2,
     ranking_service_pb2_grpc,
     specification_pb2,
     trust_service_pb2,
 )
-from vidscore_evaluators.errors import LimitError
 from vidscore_server.runs.examination import UploadedContest, read_examination
 from vidscore_server.settings import load_settings
 

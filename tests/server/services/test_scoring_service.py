@@ -20,9 +20,9 @@ from tests.server.scene import (
     stream,
 )
 
-from vidscore.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score_annotations
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server.codec.annotations_codec import BatchRules, read_batch
 from vidscore_server.codec.report_codec import write_reports
 from vidscore_server.settings import Settings

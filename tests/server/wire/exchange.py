@@ -22,7 +22,7 @@ from google.rpc.status_pb2 import Status
 from tests.conformance.comparing import contains
 from tests.server.hosting.hosted import Hosted
 
-from vidscore.v1 import (
+from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_service_pb2,
     evaluator_service_pb2,

@@ -26,16 +26,16 @@ from tests.server.scene import configuration, points
 from tests.server.wire.exchange import Exchange, exchange, places, write
 from tests.support.tree import ROOT
 
-from vidscore.v1 import access_service_pb2 as access
-from vidscore.v1 import benchmark_service_pb2 as benchmarks
-from vidscore.v1 import evaluator_service_pb2 as evaluators
-from vidscore.v1 import ranking_service_pb2 as ranking
-from vidscore.v1 import scoring_service_pb2 as scoring
-from vidscore.v1 import server_service_pb2 as server
-from vidscore.v1 import specification_pb2 as specification
-from vidscore.v1 import submission_service_pb2 as submissions
-from vidscore.v1 import trust_service_pb2 as trust
 from vidscore_client import __version__
+from vidscore_protos.v1 import access_service_pb2 as access
+from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
+from vidscore_protos.v1 import evaluator_service_pb2 as evaluators
+from vidscore_protos.v1 import ranking_service_pb2 as ranking
+from vidscore_protos.v1 import scoring_service_pb2 as scoring
+from vidscore_protos.v1 import server_service_pb2 as server
+from vidscore_protos.v1 import specification_pb2 as specification
+from vidscore_protos.v1 import submission_service_pb2 as submissions
+from vidscore_protos.v1 import trust_service_pb2 as trust
 
 WIRE = ROOT / "tests/golden/wire"
 

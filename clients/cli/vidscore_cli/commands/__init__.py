@@ -1,5 +1,5 @@
-"""What users type: each module declares one command and leaves the work to the modules above.
+"""Commands: each module has the options and the work of one command.
 
-These modules import click alone, because `vidscore --help` loads all of them; what a command
-needs besides is imported when it runs.
+Help and completion import a command's module, so its top imports nothing large: numpy, rich, the
+SDK and the evaluators are imported by the functions that use them.
 """

@@ -1,13 +1,35 @@
-"""`vidscore audit`."""
+"""`vidscore audit`: who did what on a server."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options, time_option
+from vidscore_cli.records import write_records
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
+
+AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
+
+
+@dataclass(frozen=True)
+class AuditQuery:
+    """Options of `vidscore audit`, by their names."""
+
+    server: ServerChoice
+    benchmark: str | None
+    actor: str | None
+    action: str | None
+    since: datetime | None
+    until: datetime | None
+    limit: int
+    format_: str
+    output: str
 
 
 @command(
@@ -36,6 +58,13 @@ from vidscore_cli.options import records_options, server_options, time_option
 @records_options()
 def audit(**choices: Any) -> None:
     """Show who did what on a server, newest first."""
-    from vidscore_cli.access_keys import AuditQuery, show_audit
+    from vidscore_client import AuditFilter
 
-    show_audit(AuditQuery(**choices))
+    typed = AuditQuery(**choices)
+    wanted = AuditFilter(
+        typed.benchmark or "", typed.actor or "", typed.action or "", typed.since, typed.until
+    )
+    with open_client(typed.server) as client:
+        found = client.audit(typed.limit, wanted)
+    records = [asdict(record) for record in found]
+    write_records(records, AUDIT_COLUMNS, typed.format_, typed.output)

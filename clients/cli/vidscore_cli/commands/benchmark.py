@@ -1,14 +1,25 @@
-"""`vidscore benchmark`: one command for each thing that an organiser does."""
+"""`vidscore benchmark`: what an organiser does with hosted benchmarks."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vidscore_cli.command_tree import CommandTree, command
+from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.hosted import (
+    benchmark_waits_for,
+    budget_text,
+    has_default_budget,
+    holdings_left,
+    quotas_left,
+    say_warnings,
+    what_happens,
+)
+from vidscore_cli.inputs import check_format_name
 from vidscore_cli.options import (
-    complete_evaluator,
     format_option,
     input_format_option,
     output_option,
@@ -16,23 +27,89 @@ from vidscore_cli.options import (
     server_options,
     truth_option,
 )
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.output import check_output, deliver, say
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.records import Record, short_names, within, write_record, write_records
+from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.reporting import show_source_warnings
+from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_client import Benchmark, RescoreProgress
+    from vidscore_evaluators.annotations import Annotations
+
+BENCHMARK_COLUMNS = ("name", "title", "evaluators", "open_time", "close_time", "truth_revision")
+
+REVISION_COLUMNS = ("revision", "create_time", "frame_count", "complete", "digest", "comment")
+
+DIFFERENCE_COLUMNS = (
+    "submission",
+    "evaluator",
+    "measure",
+    "before",
+    "after",
+    "rank_before",
+    "rank_after",
+)
+
+
+@dataclass(frozen=True)
+class TruthUpload:
+    """Options of `vidscore benchmark truth`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    truth: str
+    input_format: str
+    merge: bool
+    complete: bool
+    comment: str
+
+
+@dataclass(frozen=True)
+class Rescore:
+    """Options of `vidscore benchmark rescore`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    submissions: tuple[str, ...]
+    comment: str
+    format_: str
+    output: str
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """Options of `vidscore benchmark publish`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    check: bool
+    format_: str
+    output: str
+
+
+LABELS_SHOWN = 10
 
 HERE = "vidscore_cli.commands.benchmark"
+
+FILE = "vidscore_server.commands.benchmark_file"
+"""Reads and writes the file of a benchmark, by the rules of the server."""
+
 SECTIONS = {
     "Benchmarks": {
-        "new": f"{HERE}:new",
-        "create": f"{HERE}:create",
-        "show": f"{HERE}:show",
-        "list": f"{HERE}:list_",
-        "update": f"{HERE}:update",
-        "delete": f"{HERE}:delete",
+        "new": Entry(f"{FILE}:new"),
+        "create": Entry(f"{FILE}:create"),
+        "show": Entry(f"{HERE}:show"),
+        "list": Entry(f"{HERE}:list_"),
+        "update": Entry(f"{FILE}:update"),
+        "delete": Entry(f"{HERE}:delete"),
     },
     "Truth and scores": {
-        "truth": f"{HERE}:truth",
-        "revisions": f"{HERE}:revisions",
-        "rescore": f"{HERE}:rescore",
-        "publish": f"{HERE}:publish",
+        "truth": Entry(f"{HERE}:truth"),
+        "revisions": Entry(f"{HERE}:revisions"),
+        "rescore": Entry(f"{HERE}:rescore"),
+        "publish": Entry(f"{HERE}:publish"),
     },
 }
 
@@ -40,47 +117,6 @@ SECTIONS = {
 @click.group("benchmark", cls=CommandTree, sections=SECTIONS)
 def benchmark() -> None:
     """Host benchmarks: create, show and change them, upload truth, score again."""
-
-
-@command(
-    "new",
-    examples=(
-        "vidscore benchmark new spotgeo --title 'Night sky' --file sky.toml",
-        "vidscore benchmark new map",
-    ),
-)
-@click.argument("evaluator", metavar="EVALUATOR", shell_complete=complete_evaluator)
-@click.option("--title", metavar="TEXT", default="New benchmark", help="Title for people.")
-@click.option(
-    "--file",
-    metavar="FILE",
-    type=click.Path(),
-    default="-",
-    help="Write to this new file instead of standard output.",
-)
-def new(evaluator: str, title: str, file: str) -> None:
-    """Write the file of a benchmark, with every choice and its default explained.
-
-    A benchmark can be created from it as it stands.
-    """
-    from vidscore_cli.benchmark_template import write_template
-
-    write_template(evaluator, title, file)
-
-
-@command("create", examples=("vidscore benchmark create sky benchmark.toml",))
-@click.argument("benchmark", metavar="BENCHMARK")
-@click.argument("file", metavar="FILE", type=click.Path())
-@server_options()
-def create(server: ServerChoice, benchmark: str, file: str) -> None:
-    """Create a benchmark from a TOML file.
-
-    FILE has the keys of a manifest and, beside them, truth_geometry, detection_geometry,
-    open_time, close_time, public_names and a table policy; vidscore benchmark new writes one.
-    """
-    from vidscore_cli import hosted_benchmarks
-
-    hosted_benchmarks.create(server, benchmark, file)
 
 
 @command(
@@ -93,9 +129,16 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
 @output_option()
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
     """Show a benchmark; as TOML it is a file to create it from."""
-    from vidscore_cli import hosted_benchmarks
+    from vidscore_evaluators.formats.manifest import write_document
 
-    hosted_benchmarks.show(server, benchmark, format_, output)
+    with open_client(server) as client:
+        found = client.benchmarks.get(benchmark)
+    if format_ == "toml":
+        check_output(output)
+        deliver(write_document(found.definition), output)
+    else:
+        write_record(_all_about(found, format_), format_, output)
+    say_warnings(found.warnings)
 
 
 @command("list", examples=("vidscore benchmark list",))
@@ -103,26 +146,15 @@ def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> Non
 @records_options()
 def list_(server: ServerChoice, format_: str, output: str) -> None:
     """List the benchmarks of a server."""
-    from vidscore_cli import hosted_benchmarks
-
-    hosted_benchmarks.list_all(server, format_, output)
-
-
-@command("update", examples=("vidscore benchmark update sky benchmark.toml",))
-@click.argument("benchmark", metavar="BENCHMARK")
-@click.argument("file", metavar="FILE", type=click.Path())
-@server_options()
-def update(server: ServerChoice, benchmark: str, file: str) -> None:
-    """Make a benchmark what a TOML file says.
-
-    What the file does not name goes back to its default, but submissions_in_all, which stays. The
-    shapes of objects cannot change.
-    Where evaluators or specification change, what is stored is scored again, and the board moves
-    when that is done.
-    """
-    from vidscore_cli import hosted_benchmarks
-
-    hosted_benchmarks.update(server, benchmark, file)
+    with open_client(server) as client:
+        found = client.benchmarks.list()
+    write_records(
+        [_line_of(entry) for entry in found],
+        BENCHMARK_COLUMNS,
+        format_,
+        output,
+        empty="there are no benchmarks",
+    )
 
 
 @command("delete", examples=("vidscore benchmark delete sky --force",))
@@ -131,9 +163,9 @@ def update(server: ServerChoice, benchmark: str, file: str) -> None:
 @server_options()
 def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
     """Delete a benchmark with its truth, submissions and scores."""
-    from vidscore_cli import hosted_benchmarks
-
-    hosted_benchmarks.delete(server, benchmark, force=force)
+    with open_client(server) as client:
+        client.benchmarks.delete(benchmark, force=force)
+    say(f"{short_names(benchmark)} is deleted")
 
 
 @command(
@@ -157,9 +189,37 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
 @server_options()
 def truth(**choices: Any) -> None:
     """Upload a new revision of the truth, which participants can never read back."""
-    from vidscore_cli.hosted_benchmarks import TruthUpload, upload_truth
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.formats import read_source
 
-    upload_truth(TruthUpload(**choices))
+    typed = TruthUpload(**choices)
+    check_format_name(typed.input_format)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        bar.stage("reading")
+        source = read_source(Path(typed.truth), Side.TRUTH, format_name=typed.input_format)
+        show_source_warnings(source, Side.TRUTH)
+        bar.stage("uploading")
+        revision = client.benchmarks.upload_truth(
+            typed.benchmark,
+            [to_frames(source.annotations)],
+            merge=typed.merge,
+            complete=typed.complete,
+            comment=typed.comment,
+        )
+        waiting = revision.submissions_to_rescore
+        hosted = client.benchmarks.get(typed.benchmark) if waiting or revision.complete else None
+    complete = "complete" if revision.complete else "not complete yet"
+    say(
+        f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
+        f"{revision.frame_count} frames, {complete}"
+    )
+    say(f"uploaded: {_truth_summary(source.annotations)}")
+    if hosted is not None and waiting:
+        hosted = replace(hosted, submissions_to_rescore=waiting)
+        say(what_happens(hosted, f"revision {revision.revision}"))
+    if hosted is not None and revision.complete:
+        say(f"a team may have {budget_text(hosted)} scored in all")
+        say_warnings(hosted.warnings)
 
 
 @command("revisions", examples=("vidscore benchmark revisions sky",))
@@ -168,9 +228,15 @@ def truth(**choices: Any) -> None:
 @records_options()
 def revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
     """List the revisions of a benchmark's truth, newest first."""
-    from vidscore_cli import hosted_benchmarks
-
-    hosted_benchmarks.show_revisions(server, benchmark, format_, output)
+    with open_client(server) as client:
+        found = client.benchmarks.truth_revisions(benchmark)
+    write_records(
+        [asdict(revision) for revision in found],
+        REVISION_COLUMNS,
+        format_,
+        output,
+        empty="there is no ground truth yet",
+    )
 
 
 @command("rescore", examples=("vidscore benchmark rescore sky",))
@@ -185,10 +251,21 @@ def rescore(**choices: Any) -> None:
     The server does so by itself for a newer truth or other rules; this is to try once more, and to
     wait. Without a SUBMISSION, all that have a score. Interrupted, it goes on on the server.
     """
-    from vidscore_cli.hosted_benchmarks import Rescore
-    from vidscore_cli.hosted_benchmarks import rescore as score_again
+    typed = Rescore(**choices)
+    check_output(typed.output)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        names = [within(typed.benchmark, submission) for submission in typed.submissions]
+        rescoring = client.benchmarks.rescore(typed.benchmark, names, comment=typed.comment)
+        bar.stage("scoring")
 
-    score_again(Rescore(**choices))
+        def show_progress(progress: RescoreProgress) -> None:
+            bar.advance(progress.submissions_done, progress.submissions_in_all)
+
+        differences = rescoring.wait(on_progress=show_progress)
+    lines = [asdict(difference) for difference in differences]
+    write_records(
+        lines, DIFFERENCE_COLUMNS, typed.format_, typed.output, empty="no score has changed"
+    )
 
 
 @command(
@@ -204,7 +281,87 @@ def publish(**choices: Any) -> None:
 
     With rescore = "review" in its policy a board moves only so.
     """
-    from vidscore_cli.hosted_benchmarks import Publishing
-    from vidscore_cli.hosted_benchmarks import publish as move_board
+    wanted = Publishing(**choices)
+    check_output(wanted.output)
+    with open_client(wanted.server) as client:
+        differences = client.benchmarks.publish_leaderboard(
+            wanted.benchmark, validate_only=wanted.check
+        )
+    if not differences:
+        say("no score on the board changes", err=True)
+    lines = [asdict(difference) for difference in differences]
+    write_records(lines, DIFFERENCE_COLUMNS, wanted.format_, wanted.output)
 
-    move_board(Publishing(**choices))
+
+def _all_about(found: Benchmark, format_: str) -> Record:
+    facts = {
+        "name": found.name,
+        "create_time": found.create_time,
+        "update_time": found.update_time,
+        "truth_revision": found.truth_revision,
+        "truth_digest": found.truth_digest,
+        "truth_complete": found.truth_complete,
+    }
+    if format_ == "json":
+        return {
+            **facts,
+            "submission_budget": {
+                "maximum": found.submission_budget,
+                "default": has_default_budget(found),
+            },
+            "warnings": list(found.warnings),
+            "quotas": [asdict(quota) for quota in found.quotas],
+            "definition": found.definition,
+        }
+    facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
+    facts["room_left"] = holdings_left(found)
+    definition = dict(found.definition)
+    policy = definition.pop("policy", {})
+    sequences = definition.pop("sequences", [])
+    return {
+        **facts,
+        **definition,
+        "evaluators": _evaluators(found),
+        "domains": ", ".join(domain["name"] for domain in definition.get("domains", [])),
+        "sequences": len(sequences),
+        **{f"policy.{name}": value for name, value in policy.items()},
+        "policy.submissions_in_all": budget_text(found),
+    }
+
+
+def _line_of(found: Benchmark) -> Record:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "evaluators": _evaluators(found),
+        "open_time": found.definition.get("open_time"),
+        "close_time": found.definition.get("close_time"),
+        "truth_revision": found.truth_revision,
+    }
+
+
+def _evaluators(found: Benchmark) -> str:
+    return ", ".join(entry["name"] for entry in found.definition.get("evaluators", []))
+
+
+def _truth_summary(truth: Annotations) -> str:
+    """Objects, labels, sequences and frames in one line."""
+    import numpy as np
+
+    counts = np.bincount(truth.label_indices, minlength=len(truth.labels)).tolist()
+    labels = [(label, count) for label, count in zip(truth.labels, counts, strict=False) if count]
+    labels.sort(key=lambda entry: (-entry[1], entry[0]))
+    shown = [f"{label} {count}" for label, count in labels[:LABELS_SHOWN] if label]
+    more = [f"{len(labels) - LABELS_SHOWN} more"] if len(labels) > LABELS_SHOWN else []
+    named = f" ({', '.join([*shown, *more])})" if shown else ""
+    sequences = len(np.unique(truth.frame_sequences))
+    parts = [
+        f"{_grouped(truth.object_count, 'object')}{named}",
+        _grouped(sequences, "sequence"),
+        _grouped(truth.frame_count, "frame"),
+    ]
+    return ", ".join(parts)
+
+
+def _grouped(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

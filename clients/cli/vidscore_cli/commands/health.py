@@ -1,12 +1,15 @@
-"""`vidscore health`."""
+"""`vidscore health`: whether a server serves."""
 
 from __future__ import annotations
 
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.options import server_options
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.output import say
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
 
 
 @command("health", examples=("vidscore health", "vidscore health --server 127.0.0.1:50051"))
@@ -25,6 +28,10 @@ def health(server: ServerChoice, timeout_s: float) -> None:
 
     The exit code is 0 if it does, and 3 if it does not or cannot be reached.
     """
-    from vidscore_cli.server_health import check_health
+    from vidscore_client import Health
 
-    check_health(server, timeout_s)
+    with open_client(server, timeout_s=timeout_s) as client:
+        health = client.health()
+    if health is not Health.SERVING:
+        raise ServerUnreachableError(f"the server at {server.address} does not serve: {health}")
+    say(f"{server.address} serves")

@@ -1,13 +1,37 @@
-"""`vidscore leaderboard`."""
+"""`vidscore leaderboard`: the submissions to a benchmark in rank order."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options
+from vidscore_cli.output import counted, say
+from vidscore_cli.records import Record, write_records
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_client import Leaderboard
+
+BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart")
+
+
+@dataclass(frozen=True)
+class BoardQuery:
+    """Options of `vidscore leaderboard`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    evaluator: str
+    domain: str | None
+    class_: str | None
+    format_: str
+    output: str
 
 
 @command(
@@ -27,6 +51,52 @@ from vidscore_cli.options import records_options, server_options
 @records_options()
 def leaderboard(**choices: Any) -> None:
     """Show the submissions to a benchmark in rank order."""
-    from vidscore_cli.hosted_benchmarks import BoardQuery, show_board
+    from vidscore_cli.report_table import UNDEFINED
 
-    show_board(BoardQuery(**choices))
+    typed = BoardQuery(**choices)
+    with open_client(typed.server) as client:
+        board = client.benchmarks.leaderboard(
+            typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, class_=typed.class_
+        )
+    measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
+    basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
+    columns = ("rank", "team", "title", *measures, *basis, "seal_time", "submission")
+    missing = UNDEFINED if typed.format_ == "table" else None
+    records: list[Record] = [
+        {
+            **asdict(row),
+            "rank": missing if row.apart else row.rank,
+            **{name: _shown(row.scores.get(name), missing) for name in measures},
+        }
+        for row in board.rows
+    ]
+    write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
+    for line in _about_board(board):
+        say(line, err=True)
+
+
+def _about_board(board: Leaderboard) -> Iterator[str]:
+    """Notes on a leaderboard: rows without a rank, and pending changes."""
+    apart = sum(row.apart for row in board.rows)
+    if apart:
+        yield (
+            f"{counted(apart, 'row')} without a rank: could not be scored again under revision "
+            f"{board.truth_revision} of the truth and the present rules"
+        )
+    if board.submissions_to_rescore:
+        yield f"{counted(board.submissions_to_rescore, 'submission')} still to be scored again"
+    if board.publishable:
+        yield "the board can be moved: vidscore benchmark publish"
+    if board.newest_truth_revision > board.truth_revision > 0:
+        yield (
+            f"the board shows revision {board.truth_revision} of the truth until it moves to "
+            f"revision {board.newest_truth_revision}"
+        )
+
+
+def _measures(scores: Any) -> Sequence[str]:
+    return [name for row in scores for name in row]
+
+
+def _shown(value: float | None, missing: str | None) -> float | str | None:
+    return missing if value is None else value

@@ -1,12 +1,20 @@
-"""`vidscore score`."""
+"""`vidscore score`: detections in files against truth in files."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import (
+    InputChoice,
+    create_evaluators,
+    read_data,
+    read_specification,
+    select_evaluators,
+)
 from vidscore_cli.options import (
     all_faults_option,
     data_options,
@@ -17,6 +25,30 @@ from vidscore_cli.options import (
     view_options,
     workers_option,
 )
+from vidscore_cli.output import check_output
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import Presentation, View, write_reports
+
+
+@dataclass(frozen=True)
+class FileScoring:
+    """Options of `vidscore score`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str
+    detections: str
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    on_error: Literal["refuse", "skip"]
+    workers: int
+    format_: str
+    output: str
+    sequences: bool
+    curves: bool
+    strict: bool
 
 
 @command(
@@ -48,6 +80,29 @@ def score(**choices: Any) -> None:
     EVALUATOR is one or more names that `vidscore evaluators` lists; a --manifest may name them
     instead.
     """
-    from vidscore_cli.scoring_files import FileScoring, score_files
+    from vidscore_evaluators.scoring import score_pair
 
-    score_files(FileScoring(**choices))
+    typed = FileScoring(**choices)
+    check_output(typed.output)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    choice = InputChoice(
+        typed.truth,
+        typed.detections,
+        typed.input_format,
+        typed.image_size,
+        typed.on_error,
+        typed.confidence_scale,
+    )
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        pair = read_data(choice, specification)
+        bar.stage("scoring")
+        reports = score_pair(
+            evaluators, pair, specification, workers=typed.workers, progress=bar.advance
+        )
+    view = View(sequences=typed.sequences, curves=typed.curves)
+    write_reports(
+        reports, Presentation(typed.format_, typed.output, view, typed.strict, pair.place_of)
+    )

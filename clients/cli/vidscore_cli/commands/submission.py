@@ -1,10 +1,21 @@
-"""`vidscore submission`: one command for each thing that is done with a submission."""
+"""`vidscore submission`: follow, seal, retry and cancel submissions."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
 import click
 
-from vidscore_cli.command_tree import CommandTree, command
+from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.hosted import (
+    look_up,
+    refuse_unscored,
+    say_warnings,
+    submission_waits_for,
+    summary,
+    write_outcome,
+)
 from vidscore_cli.options import (
     format_option,
     output_option,
@@ -12,18 +23,28 @@ from vidscore_cli.options import (
     server_options,
     view_options,
 )
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.output import check_output, say
+from vidscore_cli.records import time_text, write_record, write_records
+from vidscore_cli.remote import open_client
+from vidscore_cli.reporting import Presentation, View
+from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_client import SubmissionUpdate
+
+COLUMNS = ("name", "team", "title", "state", "frame_count", "create_time", "seal_time")
 
 HERE = "vidscore_cli.commands.submission"
+
 SECTIONS = {
     "Submissions": {
-        "list": f"{HERE}:list_",
-        "show": f"{HERE}:show",
-        "scores": f"{HERE}:scores",
-        "watch": f"{HERE}:watch",
-        "seal": f"{HERE}:seal",
-        "cancel": f"{HERE}:cancel",
-        "retry": f"{HERE}:retry",
+        "list": Entry(f"{HERE}:list_"),
+        "show": Entry(f"{HERE}:show"),
+        "scores": Entry(f"{HERE}:scores"),
+        "watch": Entry(f"{HERE}:watch"),
+        "seal": Entry(f"{HERE}:seal"),
+        "cancel": Entry(f"{HERE}:cancel"),
+        "retry": Entry(f"{HERE}:retry"),
     },
 }
 
@@ -39,9 +60,15 @@ def submission() -> None:
 @records_options()
 def list_(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
     """List the submissions that you may see, newest first."""
-    from vidscore_cli import hosted_submissions
-
-    hosted_submissions.list_all(server, benchmark, format_, output)
+    with open_client(server) as client:
+        found = client.submissions.list(benchmark)
+    write_records(
+        [asdict(entry) for entry in found],
+        COLUMNS,
+        format_,
+        output,
+        empty="there are no submissions",
+    )
 
 
 @command("show", examples=("vidscore submission show sky/falcon",))
@@ -51,9 +78,17 @@ def list_(server: ServerChoice, benchmark: str, format_: str, output: str) -> No
 @output_option()
 def show(server: ServerChoice, submission: str, format_: str, output: str) -> None:
     """Show where a submission stands, and why."""
-    from vidscore_cli import hosted_submissions
-
-    hosted_submissions.show(server, submission, format_, output)
+    with open_client(server) as client:
+        found = client.submissions.get(submission)
+    say_warnings(found.warnings)
+    record = asdict(found)
+    record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
+    if format_ == "table":
+        streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
+        record = {**record, "streams": ", ".join(streams), "waits_for": submission_waits_for(found)}
+        record["warnings"] = len(found.warnings)
+        record = {name: value for name, value in record.items() if not name.startswith("due_")}
+    write_record(record, format_, output)
 
 
 @command("scores", examples=("vidscore submission scores sky/falcon",))
@@ -66,12 +101,11 @@ def scores(
     server: ServerChoice, submission: str, format_: str, output: str, sequences: bool, curves: bool
 ) -> None:
     """Show as much of a submission's newest scores as the benchmark's policy releases."""
-    from vidscore_cli.hosted_submissions import show_scores
-    from vidscore_cli.report_table import View
-    from vidscore_cli.reporting import Presentation
-
-    wanted = Presentation(format_, output, View(sequences=sequences, curves=curves))
-    show_scores(server, submission, wanted)
+    check_output(output)
+    with open_client(server) as client:
+        outcome = look_up(client, client.submissions.get(submission))
+    view = View(sequences=sequences, curves=curves)
+    write_outcome(outcome, Presentation(format_, output, view))
 
 
 @command("watch", examples=("vidscore submission watch sky/falcon",))
@@ -82,9 +116,15 @@ def watch(server: ServerChoice, submission: str) -> None:
 
     The exit code is 5 if it fails or is cancelled.
     """
-    from vidscore_cli import hosted_submissions
-
-    hosted_submissions.watch(server, submission)
+    last = None
+    with open_client(server) as client:
+        ranking = {entry.name: entry.ranking for entry in client.evaluators()}
+        for update in client.submissions.watch(submission):
+            last = update.submission
+            parts = [summary(last), *_ranking_scores(update, ranking)]
+            say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+    if last is not None:
+        refuse_unscored(last)
 
 
 @command("seal", examples=("vidscore submission seal sky/falcon --expected-frames 5",))
@@ -98,9 +138,9 @@ def watch(server: ServerChoice, submission: str) -> None:
 @server_options()
 def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> None:
     """Take no more frames; the submission is scored then."""
-    from vidscore_cli import hosted_submissions
-
-    hosted_submissions.seal(server, submission, expected_frames)
+    with open_client(server) as client:
+        sealed = client.submissions.seal(submission, expected_frames)
+    say(summary(sealed))
 
 
 @command("cancel", examples=("vidscore submission cancel sky/mole",))
@@ -108,9 +148,9 @@ def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> 
 @server_options()
 def cancel(server: ServerChoice, submission: str) -> None:
     """Give a submission up."""
-    from vidscore_cli import hosted_submissions
-
-    hosted_submissions.cancel(server, submission)
+    with open_client(server) as client:
+        cancelled = client.submissions.cancel(submission)
+    say(summary(cancelled))
 
 
 @command("retry", examples=("vidscore submission retry sky/falcon",))
@@ -118,6 +158,18 @@ def cancel(server: ServerChoice, submission: str) -> None:
 @server_options()
 def retry(server: ServerChoice, submission: str) -> None:
     """Have a failed submission scored again; it takes no further place in a quota."""
-    from vidscore_cli import hosted_submissions
+    with open_client(server) as client:
+        sealed = client.submissions.retry(submission)
+    say(summary(sealed))
 
-    hosted_submissions.retry(server, submission)
+
+def _ranking_scores(update: SubmissionUpdate, ranking: dict[str, tuple[str, ...]]) -> list[str]:
+    """The scores over everything by which systems are ranked, as far as they are shown."""
+    from vidscore_cli.report_table import format_number
+
+    return [
+        f"{score.report.evaluator} {row.measure} {format_number(row.value)}"
+        for score in update.scores
+        for row in score.report.rows()
+        if row[:3] == (None, None, None) and row.measure in ranking.get(score.report.evaluator, ())
+    ]

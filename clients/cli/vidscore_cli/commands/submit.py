@@ -1,12 +1,28 @@
-"""`vidscore submit`."""
+"""`vidscore submit`: upload files to a hosted benchmark, and wait for the score."""
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.failures import InputRefusedError
+from vidscore_cli.hosted import (
+    benchmark_waits_for,
+    look_up,
+    quotas_left,
+    refuse_unscored,
+    say_warnings,
+    standing,
+    submission_waits_for,
+    write_outcome,
+)
+from vidscore_cli.inputs import check_format_name, refuse_image_names
 from vidscore_cli.options import (
     all_faults_option,
     confidence_scale_option,
@@ -17,6 +33,50 @@ from vidscore_cli.options import (
     strict_option,
     view_options,
 )
+from vidscore_cli.output import check_output, say
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.records import short_names, within
+from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
+from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import escape_controls
+
+if TYPE_CHECKING:
+    from vidscore_client import Benchmark, Client, DetectionsCheck, Submission, SubmissionUpdate
+    from vidscore_evaluators.annotations import Annotations
+
+ANY_FRAME = 1
+"""A frame that is sent empty where nobody may know which there are; it changes no score."""
+
+_BY_CHANCE = re.compile("s[0-9a-f]{16}")
+"""Names that the server chooses."""
+
+ORGANISERS_TEAM = "organiser"
+"""Team of submissions that organisers make."""
+
+_LISTS = ("domains", "sequences")
+
+
+@dataclass(frozen=True)
+class FileSubmission:
+    """Options of `vidscore submit`, by their names."""
+
+    server: ServerChoice
+    benchmark: str
+    detections: str
+    input_format: str
+    confidence_scale: str | None
+    name: str | None
+    title: str
+    seal: bool
+    wait: bool
+    check: bool
+    allow_empty: bool
+    strict: bool
+    format_: str
+    output: str
+    sequences: bool
+    curves: bool
 
 
 @command(
@@ -75,6 +135,276 @@ def submit(**choices: Any) -> None:
     again. What is refused leaves nothing and uses no quota. The exit code is 5 if the submission
     fails or is cancelled.
     """
-    from vidscore_cli.submitting import FileSubmission, submit_files
+    typed = FileSubmission(**choices)
+    check_output(typed.output)
+    check_format_name(typed.input_format)
+    with ProgressBar() as bar, open_client(typed.server) as client:
+        bar.stage("reading")
+        detections = _read(client, typed)
+        if typed.check:
+            bar.stage("checking")
+            _check(client, typed, detections)
+            return
+        if typed.strict:
+            bar.stage("checking")
+            _checked(client, typed, detections)
+        bar.stage("uploading")
+        submission = _upload(client, typed, detections, bar.advance)
+        told = submission.warnings
+        say_warnings(submission.warnings)
+        if not (typed.seal and typed.wait):
+            name = short_names(submission.name)
+            say(f"{name}: {submission.frame_count} frames are safe")
+            _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
+            return
+        submission = _wait(client, submission, bar)
+        say_warnings(submission.warnings, told)
+        outcome, lines = look_up(client, submission), standing(client, submission)
+    view = View(sequences=typed.sequences, curves=typed.curves)
+    write_outcome(outcome, Presentation(typed.format_, typed.output, view))
+    for line in lines:
+        say(line, err=True)
 
-    submit_files(FileSubmission(**choices))
+
+def _wait(client: Client, submission: Submission, bar: ProgressBar) -> Submission:
+    """Wait for the end of a submission; say once what it waits for.
+
+    Raises:
+        NotScoredError: If it fails or is cancelled.
+    """
+    from vidscore_client import SubmissionState
+
+    bar.stage("waiting")
+    said: set[str] = set()
+
+    def show(update: SubmissionUpdate) -> None:
+        present = update.submission
+        bar.stage(present.state.replace("_", " "))
+        waits_for = submission_waits_for(present)
+        if present.state is SubmissionState.WAITING_FOR_TRUTH and waits_for not in said:
+            said.add(waits_for)
+            bar.say(f"{short_names(present.name)} waits for {waits_for}")
+
+    ended = client.submissions.wait(submission.name, on_change=show)
+    refuse_unscored(ended)
+    return ended
+
+
+def _read(client: Client, typed: FileSubmission) -> Annotations:
+    """The detections of the files, their frames in one order.
+
+    Raises:
+        InputRefusedError: If there is no frame, and that is not meant.
+    """
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.formats import read_source
+    from vidscore_evaluators.scoring import scaled
+
+    path = Path(typed.detections)
+    source = read_source(path, Side.DETECTIONS, format_name=typed.input_format)
+    refuse_image_names(source)
+    warnings = show_source_warnings(source, Side.DETECTIONS)
+    if typed.strict:
+        refuse_count(sum(not warning.is_note for warning in warnings), "submitted")
+    if source.annotations.frame_count:
+        return _in_order(scaled(source, typed.confidence_scale).annotations)
+    if not typed.allow_empty:
+        raise InputRefusedError(
+            f"{typed.detections}: found no row; if the system found nothing at all, say so with "
+            "--allow-empty"
+        )
+    return _empty_frames(client.benchmarks.get(typed.benchmark))
+
+
+def _empty_frames(benchmark: Benchmark) -> Annotations:
+    """A frame of each video that the specification names, with nothing in it: that counts.
+
+    It is the first one where the specification tells which frames there are, otherwise frame 1.
+
+    Raises:
+        InputRefusedError: If it names none.
+    """
+    import numpy as np
+
+    from vidscore_client.frames import ARITIES
+    from vidscore_evaluators.annotations import frame_list
+    from vidscore_evaluators.specification import spec_from_dict
+
+    known = {key: benchmark.definition[key] for key in _LISTS if key in benchmark.definition}
+    first_frames = {
+        sequence.key: sequence.evaluated_frames.ranges[0][0]
+        if sequence.evaluated_frames is not None and sequence.evaluated_frames.ranges
+        else ANY_FRAME
+        for sequence in spec_from_dict(known).sequences
+    }
+    if not first_frames:
+        raise InputRefusedError(
+            f"the specification of {short_names(benchmark.name)} names no sequences, so none of "
+            "their frames can be sent empty; use a format that lists frames without detections"
+        )
+    keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
+    if benchmark.detection_geometry is None:
+        raise InputRefusedError(f"{benchmark.name} has no truth yet, so it takes no detections")
+    arity = ARITIES[benchmark.detection_geometry]
+    return frame_list(keys, np.arange(len(keys)), numbers, arity)
+
+
+def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> DetectionsCheck:
+    """Let the benchmark check the detections without submitting them; show its warnings.
+
+    Raises:
+        WarningsRefusedError: If there are warnings, which are errors.
+    """
+    from vidscore_client import VidscoreError
+
+    try:
+        checked = client.submissions.check(typed.benchmark, [to_frames(detections)])
+    except VidscoreError as error:
+        error.add_note("Nothing was submitted.")
+        raise
+    for warning in checked.warnings:
+        say(f"Warning: {escape_controls(warning)}", err=True)
+    if typed.strict:
+        refuse_count(len(checked.warnings), "submitted")
+    return checked
+
+
+def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
+    """Ask whether detections would be taken, and say so."""
+    checked = _checked(client, typed, detections)
+    found = client.benchmarks.get(typed.benchmark)
+    say(
+        f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
+        f"{detections.object_count} detections; nothing was submitted"
+    )
+    _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
+    _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
+
+
+def _say(text: str, wanted: object) -> None:
+    """Say something on standard error, if there is something to say."""
+    if wanted:
+        say(text, err=True)
+
+
+def _in_order(detections: Annotations) -> Annotations:
+    """The frames in one order, however the files had them."""
+    import numpy as np
+
+    from vidscore_evaluators.live import frame_keys
+
+    keys = frame_keys(detections)
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return detections.take_frames(np.array(order, dtype=np.int64))
+
+
+def _upload(
+    client: Client,
+    typed: FileSubmission,
+    detections: Annotations,
+    advance: Callable[[int, int], None],
+) -> Submission:
+    from vidscore_client import Delivery, SubmissionEndedError
+    from vidscore_evaluators.fingerprint import fingerprint
+
+    stream_name = f"files-{str(fingerprint(detections))[:16]}"
+    submission = typed.name or _begun_before(client, typed.benchmark, stream_name)
+    total = detections.frame_count
+    delivery = Delivery(on_acknowledged=lambda count: advance(count, total))
+    try:
+        stream = client.submit(
+            typed.benchmark,
+            submission,
+            stream=stream_name,
+            title=typed.title,
+            replay=True,
+            delivery=delivery,
+        )
+    except SubmissionEndedError:
+        name = within(typed.benchmark, submission or "")
+        return _sent_before(client, name, stream_name, total)
+    except _refusals() as error:
+        error.add_note("Nothing was submitted.")
+        raise
+    name = short_names(stream.submission)
+    try:
+        with stream:
+            stream.send_batch(to_frames(detections))
+            if typed.seal:
+                return stream.seal()
+            stream.flush()
+    except _refusals() as error:
+        error.add_note(_what_is_left(client, name, stream_name, whole=typed.seal))
+        raise
+    return client.submissions.get(stream.submission)
+
+
+def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | None:
+    """The team's unnamed submission into which these very files went; None where there is none.
+
+    It is told by its stream, which nobody else sees. A name made of the detections would tell
+    anyone who guesses them that they were submitted; so the server chooses a random one.
+    """
+    from vidscore_client import SubmissionState
+
+    token = client.server().token
+    team = (token.team if token else "") or ORGANISERS_TEAM
+    for found in client.submissions.list(benchmark):
+        chosen_by_chance = _BY_CHANCE.fullmatch(found.submission) and found.team == team
+        given_up = found.state is SubmissionState.CANCELLED
+        if chosen_by_chance and not given_up and found.stream(stream_name) is not None:
+            return found.submission
+    return None
+
+
+def _what_is_left(client: Client, name: str, stream_name: str, *, whole: bool) -> str:
+    """What a refused upload has left on the server, and what to do; cancels it where it was whole.
+
+    Args:
+        client: The client.
+        name: The submission.
+        stream_name: The stream that was sent to.
+        whole: Whether this was to be all of the submission.
+    """
+    from vidscore_client import VidscoreError
+
+    try:
+        found = client.submissions.get(name)
+    except VidscoreError:
+        return f"See vidscore submission show {name} for what was stored before."
+    if not found.frame_count:
+        return "Nothing was submitted and no quota is used; correct the file and submit it again."
+    stream = found.stream(stream_name)
+    if whole and stream is not None and stream.next_offset == found.frame_count:
+        client.submissions.cancel(name)
+        return (
+            f"{name} had taken {found.frame_count} frames before that; it is cancelled and costs "
+            "no quota. Correct the file and submit it again under another --name."
+        )
+    return (
+        f"{name} has {found.frame_count} frames and waits for {submission_waits_for(found)}. "
+        f"Send the rest, or give it up with vidscore submission cancel {name}"
+    )
+
+
+def _sent_before(client: Client, name: str, stream_name: str, total: int) -> Submission:
+    """A submission that takes no more frames, if these are all in it.
+
+    Raises:
+        InputRefusedError: If they are not.
+    """
+    submission = client.submissions.get(name)
+    stream = submission.stream(stream_name)
+    if stream is None or stream.next_offset != total:
+        raise InputRefusedError(
+            f"{short_names(submission.name)} is {submission.state} with other detections; "
+            "choose another --name for these"
+        )
+    return submission
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """Errors after which the same upload would be refused again."""
+    from vidscore_client import ConflictError, InputError, InvalidArgumentError, LimitExceededError
+
+    return (InputError, InvalidArgumentError, LimitExceededError, ConflictError)

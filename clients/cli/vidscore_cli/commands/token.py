@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from vidscore_cli.command_tree import CommandTree, command
+from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.options import records_options, secret_file_option, server_options
-from vidscore_cli.server_choice import ServerChoice
+from vidscore_cli.output import place_of, say, secret_output
+from vidscore_cli.records import write_records
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import escape_controls
+
+if TYPE_CHECKING:
+    from vidscore_client import Token
+
+DAY_S = 86_400.0
+
+NAMES_BEGIN = "tokens/"
+
+SHORTEST_BEGINNING = 4
+"""Digits of a token's name that must be typed at least."""
+
+TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """Options of `vidscore token create`, by their names."""
+
+    server: ServerChoice
+    role: str
+    team: str
+    comment: str
+    lifetime_days: float | None
+    secret_file: str | None
+
+
+SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
+"""Begins the secret of every token, which the server makes."""
 
 HERE = "vidscore_cli.commands.token"
+
 SECTIONS = {
     "Tokens": {
-        "create": f"{HERE}:create",
-        "list": f"{HERE}:list_",
-        "revoke": f"{HERE}:revoke",
+        "create": Entry(f"{HERE}:create"),
+        "list": Entry(f"{HERE}:list_"),
+        "revoke": Entry(f"{HERE}:revoke"),
     },
 }
 
@@ -34,7 +69,7 @@ def token() -> None:
     ),
 )
 @click.argument("role", type=click.Choice(["organiser", "performer", "viewer"]))
-@click.option("--team", metavar="NAME", default="", help="Team that a performer submits for.")
+@click.option("--team", metavar="NAME", default="", help="Team that the participant belongs to.")
 @click.option("--comment", metavar="TEXT", default="", help="What it is for.")
 @click.option(
     "--lifetime-days",
@@ -46,9 +81,18 @@ def token() -> None:
 @server_options()
 def create(**choices: Any) -> None:
     """Create a token; its secret goes to standard output or a file, this once."""
-    from vidscore_cli.access_keys import NewKey, create_token
-
-    create_token(NewKey(**choices))
+    typed = NewKey(**choices)
+    days = typed.lifetime_days
+    with secret_output(typed.secret_file) as write:
+        with open_client(typed.server) as client:
+            made = client.tokens.create(
+                typed.role,
+                team=typed.team,
+                comment=typed.comment,
+                lifetime_s=None if days is None else days * DAY_S,
+            )
+        say(f"{made.token.name} is ready. {place_of(typed.secret_file)}", err=True)
+        write(made.secret)
 
 
 @command("list", examples=("vidscore token list",))
@@ -56,9 +100,9 @@ def create(**choices: Any) -> None:
 @records_options()
 def list_(server: ServerChoice, format_: str, output: str) -> None:
     """List the tokens, newest first, without their secrets."""
-    from vidscore_cli.access_keys import list_tokens
-
-    list_tokens(server, format_, output)
+    with open_client(server) as client:
+        found = client.tokens.list()
+    write_records([asdict(token) for token in found], TOKEN_COLUMNS, format_, output)
 
 
 @command("revoke", examples=("vidscore token revoke 0123456789abcdef",))
@@ -70,6 +114,43 @@ def revoke(server: ServerChoice, name: str) -> None:
     TOKEN is its name or the beginning of it, or the team or comment that one token alone has;
     never its secret.
     """
-    from vidscore_cli.access_keys import revoke_token
+    if SECRET_PREFIX in name:
+        raise click.UsageError(
+            "this is a secret, not a name, and was not sent. vidscore token list shows names; this "
+            "token's stands between the first two _ of its secret"
+        )
+    with open_client(server) as client:
+        revoked = client.tokens.revoke(_meant(client.tokens.list(), name))
+    say(f"{revoked.name} opens nothing any more")
 
-    revoke_token(server, name)
+
+def _meant(tokens: list[Token], typed: str) -> str:
+    """Name of the one token that is meant: by its name or the beginning of it, team or comment.
+
+    Raises:
+        InputRefusedError: If there is none such, or more than one.
+    """
+    short = typed.removeprefix(NAMES_BEGIN)
+    exact = [token.name for token in tokens if token.name == NAMES_BEGIN + short]
+    if exact:
+        return exact[0]
+    found = [
+        token
+        for token in tokens
+        if token.revoke_time is None
+        and (
+            typed in {token.team, token.comment}
+            or (len(short) >= SHORTEST_BEGINNING and token.name.startswith(NAMES_BEGIN + short))
+        )
+    ]
+    if len(found) == 1:
+        return found[0].name
+    if not found:
+        raise InputRefusedError(f"no token that holds is called {typed}; see vidscore token list")
+    lines = [
+        f"{token.name}  {token.role}  {token.team}  {escape_controls(token.comment)}"
+        for token in found
+    ]
+    raise InputRefusedError(
+        "\n  ".join([f"{typed} may mean any of these; name one of them:", *lines])
+    )

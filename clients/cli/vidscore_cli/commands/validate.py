@@ -1,12 +1,23 @@
-"""`vidscore validate`."""
+"""`vidscore validate`: what is wrong with a file or folder, what looks wrong, what is in it."""
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.failures import lines_of
+from vidscore_cli.inputs import (
+    check_format_name,
+    check_scale_of_side,
+    create_evaluators,
+    select_evaluators,
+)
 from vidscore_cli.options import (
     all_faults_option,
     complete_evaluator,
@@ -18,7 +29,66 @@ from vidscore_cli.options import (
     strict_option,
     truth_option,
 )
-from vidscore_cli.session import Session
+from vidscore_cli.output import STDOUT, counted, deliver_json, deliver_table, headed
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import show_warnings
+from vidscore_cli.session import ExitCode, Session
+from vidscore_evaluators.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats import Pair
+    from vidscore_evaluators.formats.source import Source
+    from vidscore_evaluators.plausibility.inputs import Spread
+    from vidscore_evaluators.report import FrameExample, ReportWarning
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """Options of `vidscore validate`, by their names."""
+
+    path: str
+    truth: str | None
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    side: str
+    evaluator: str | None
+    strict: bool
+    format_: str
+
+    @property
+    def checked_side(self) -> Side:
+        """Side of the data; with ground truth given, it is detections."""
+        from vidscore_evaluators.annotations import Side
+
+        return Side.DETECTIONS if self.truth is not None else Side(self.side)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Result of a check.
+
+    Attributes:
+        source: What was read; None where nothing could be.
+        faults: What is wrong.
+        warnings: What looks wrong.
+        pair: It and the ground truth, where that was given.
+    """
+
+    source: Source | None
+    faults: Sequence[Fault] = ()
+    warnings: Sequence[ReportWarning] = field(default_factory=tuple)
+    pair: Pair | None = None
+
+    def place_of(self, example: FrameExample) -> str:
+        """File and line, or entry, of the frame that a warning names."""
+        if self.pair is not None:
+            return self.pair.place_of(example)
+        return "" if self.source is None else self.source.place_of(example.sequence, example.frame)
 
 
 @command(
@@ -50,6 +120,170 @@ def validate(session: Session, /, **choices: Any) -> int:
 
     Exits with 1 where something is wrong. What only looks wrong is a warning.
     """
-    from vidscore_cli.checking_files import FileCheck, check_files
+    typed = FileCheck(**choices)
+    check_format_name(typed.input_format)
+    check_scale_of_side(typed.confidence_scale, typed.checked_side)
+    evaluator = None if typed.evaluator is None else _evaluator(typed.evaluator)
+    with ProgressBar() as bar:
+        bar.stage("reading")
+        checked = _check(typed, evaluator)
+    show_warnings(checked.warnings, checked.place_of)
+    if typed.format_ == "json":
+        document = {
+            "path": typed.path,
+            "side": typed.checked_side.value,
+            **({} if checked.source is None else _summary(checked.source, checked)),
+            "faults": [dataclasses.asdict(fault) for fault in checked.faults],
+        }
+        deliver_json(document, STDOUT)
+    elif checked.source is None or checked.faults:
+        heading = f"{typed.path}: {counted(len(checked.faults), 'fault')}"
+        lines = lines_of(checked.faults, session.all_faults)
+        deliver_table(headed(heading, lines, "bold red"), STDOUT)
+    else:
+        deliver_table(_acceptance(typed.path, checked.source, checked), STDOUT)
+    refused = checked.faults or (typed.strict and _beyond_notes(checked.warnings))
+    return ExitCode.INPUT if refused else ExitCode.OK
 
-    return check_files(FileCheck(**choices), all_faults=session.all_faults)
+
+def _evaluator(name: str) -> Evaluator[Any]:
+    from vidscore_evaluators.specification import BenchmarkSpec
+
+    specification, _ = select_evaluators([name], [], BenchmarkSpec())
+    return create_evaluators(specification, [name], {})[0]
+
+
+def _check(typed: FileCheck, evaluator: Evaluator[Any] | None) -> Checked:
+    side = typed.checked_side
+    try:
+        source, pair = _read(typed)
+    except InputError as error:
+        return Checked(None, error.faults)
+    faults: Sequence[Fault] = ()
+    if evaluator is not None:
+        try:
+            evaluator.check_arity(side, source.annotations.arity, source.annotations.columns)
+            faults = evaluator.input_faults(side, source.annotations)
+        except InputError as error:
+            faults = error.faults
+    located = [source.locate(fault) for fault in faults]
+    return Checked(source, located, tuple(_doubts(source, pair, side, evaluator)), pair)
+
+
+def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
+    from vidscore_evaluators.formats import read_pair, read_source
+    from vidscore_evaluators.scoring import scaled
+
+    if typed.truth is None:
+        source = read_source(
+            Path(typed.path),
+            typed.checked_side,
+            format_name=typed.input_format,
+            image_size=typed.image_size,
+        )
+        return scaled(source, typed.confidence_scale), None
+    pair = read_pair(
+        Path(typed.truth),
+        Path(typed.path),
+        format_name=typed.input_format,
+        image_size=typed.image_size,
+    )
+    pair = dataclasses.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))
+    return pair.detections, pair
+
+
+def _doubts(
+    source: Source, pair: Pair | None, side: Side, evaluator: Evaluator[Any] | None
+) -> Iterator[ReportWarning]:
+    from vidscore_evaluators.plausibility.inputs import warnings_of_pair, warnings_of_side
+    from vidscore_evaluators.plausibility.warnings import LabelUse, warnings_of_positions
+
+    if pair is None:
+        yield from source.warnings
+        yield from warnings_of_positions(side, source.annotations, source.image_sizes)
+        yield from warnings_of_side(side, source.annotations)
+        return
+    yield from pair.warnings
+    yield from warnings_of_pair(
+        pair.truth.annotations,
+        pair.detections.annotations,
+        labels=LabelUse.EXACT if evaluator is None else evaluator.needs.labels,
+        ranked=None if evaluator is None else evaluator.needs.ranked,
+    )
+
+
+def _beyond_notes(warnings: Sequence[ReportWarning]) -> list[ReportWarning]:
+    return [warning for warning in warnings if not warning.is_note]
+
+
+def _summary(source: Source, checked: Checked) -> dict[str, Any]:
+    from vidscore_evaluators.annotations import ARITIES
+    from vidscore_evaluators.plausibility.inputs import contents_of
+
+    annotations = source.annotations
+    contents = contents_of(annotations)
+    beside = {} if checked.pair is None else {"only_in_truth": _only_in_truth(checked.pair)}
+    return {
+        "format": source.format,
+        "shape": ARITIES[annotations.arity],
+        "sequences": len(annotations.sequences),
+        "frames": annotations.frame_count,
+        "empty_frames": contents.empty_frames,
+        "objects": annotations.object_count,
+        "classes": [label for label in annotations.labels if label],
+        "objects_by_class": contents.labels,
+        **beside,
+        "width_px": _spread(contents.width_px),
+        "height_px": _spread(contents.height_px),
+        "tracks": contents.tracks,
+        "track_frames": _spread(contents.track_frames),
+        "warnings": [
+            {"code": warning.code, "message": warning.message, "count": warning.count}
+            for warning in checked.warnings
+        ],
+    }
+
+
+def _only_in_truth(pair: Pair) -> list[str]:
+    """Labels that nothing was detected of: no mistake, but good to know."""
+    from vidscore_evaluators.plausibility.inputs import contents_of
+
+    detected = contents_of(pair.detections.annotations).labels
+    return [label for label in contents_of(pair.truth.annotations).labels if label not in detected]
+
+
+def _spread(spread: Spread | None) -> dict[str, float] | None:
+    return None if spread is None else spread._asdict()
+
+
+def _acceptance(path: str, source: Source, checked: Checked) -> RenderableType:
+    count = len(_beyond_notes(checked.warnings))
+    doubtful = "1 thing looks" if count == 1 else f"{count} things look"
+    heading = f"{path}: readable, but {doubtful} wrong" if count else f"{path}: nothing is wrong"
+    lines = [f"{name:10} {value}" for name, value in _shown(_summary(source, checked))]
+    return headed(heading, lines)
+
+
+def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Lines of the summary, without what there is none of."""
+    from vidscore_evaluators.formats.source import listed_names
+
+    for name in ("format", "shape", "sequences", "frames"):
+        yield name, str(summary[name])
+    if summary["empty_frames"]:
+        yield "empty", f"{counted(summary['empty_frames'], 'frame')} without objects"
+    yield "objects", str(summary["objects"])
+    labels = [f"{name or '(none)'} {count}" for name, count in summary["objects_by_class"].items()]
+    yield "classes", listed_names(labels) if summary["classes"] else "none"
+    if summary.get("only_in_truth"):
+        yield "missing", f"only in the ground truth: {listed_names(summary['only_in_truth'])}"
+    for name in ("width", "height"):
+        if spread := summary[f"{name}_px"]:
+            yield name, f"{_range(spread)} px"
+    if spread := summary["track_frames"]:
+        yield "tracks", f"{summary['tracks']}, frames of each: {_range(spread)}"
+
+
+def _range(spread: dict[str, float]) -> str:
+    least, median, greatest = (f"{value:.4g}" for value in spread.values())
+    return least if least == greatest else f"{least} to {greatest} (median {median})"

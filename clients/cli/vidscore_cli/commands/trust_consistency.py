@@ -1,0 +1,123 @@
+"""`vidscore trust consistency`: the smallest proof that a measure is no distance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import create_evaluators, select_evaluators
+from vidscore_cli.options import (
+    complete_evaluator,
+    number_option,
+    settings_option,
+)
+from vidscore_cli.output import check_output, deliver_json
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.trust_output import deliver_tables, form_options, seed_option
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.trust.consistency import Consistency, Counterexample
+    from vidscore_evaluators.trust.tables import TextTable
+
+
+@dataclass(frozen=True)
+class ConsistencySearch:
+    """Options of `vidscore trust consistency`, by their names."""
+
+    evaluator: str
+    settings: tuple[str, ...]
+    measure: str | None
+    sets: int
+    seed: int
+    format_: str
+    output: str
+
+
+@command(
+    "consistency",
+    examples=(
+        "vidscore trust consistency f1 --sets 10",
+        "vidscore trust consistency map --set thresholds=0.5 --sets 10 --format json",
+        "vidscore trust consistency spotgeo --measure mse --sets 10",
+    ),
+)
+@click.argument("evaluator", metavar="EVALUATOR", shell_complete=complete_evaluator)
+@settings_option()
+@click.option(
+    "--measure",
+    metavar="MEASURE",
+    help="Which of its measures; the first that ranks systems unless one is named.",
+)
+@number_option(
+    "--sets",
+    0,
+    200,
+    40,
+    "Random sets of two and three objects that are compared with all others.",
+)
+@seed_option()
+@form_options()
+def consistency(**choices: Any) -> None:
+    """Look for the smallest proof that a measure is no distance.
+
+    A distance is 0 for equal sets and no others, the same both ways, and never longer than a
+    detour. Small sets of objects are compared, all with all. A counter-example is a proof; that
+    none is found is none.
+    """
+    from vidscore_evaluators.specification import BenchmarkSpec
+    from vidscore_evaluators.trust.consistency import search_violations
+    from vidscore_evaluators.trust.dissimilarities import declared_measure
+
+    typed = ConsistencySearch(**choices)
+    check_output(typed.output)
+    names = [typed.evaluator]
+    specification, settings = select_evaluators(names, typed.settings, BenchmarkSpec())
+    [evaluator] = create_evaluators(specification, names, settings)
+    measure = None if typed.measure is None else declared_measure(evaluator, typed.measure)
+    with ProgressBar() as bar:
+        bar.stage("comparing sets")
+        found = search_violations(
+            evaluator, measure, set_count=typed.sets, seed=typed.seed, progress=bar.advance
+        )
+    if typed.format_ == "json":
+        deliver_json(asdict(found), typed.output)
+        return
+    notes = [
+        f"{found.pairs} pairs of sets, of which {found.undefined} have no defined dissimilarity.",
+        "A set lists where squares of 10 px (or points) stand along a line, in px.",
+    ]
+    deliver_tables([_table(found, tracks=evaluator.needs.tracks)], notes, typed.output)
+
+
+def _table(found: Consistency, *, tracks: bool) -> TextTable:
+    from vidscore_evaluators.trust.consistency import describe
+    from vidscore_evaluators.trust.tables import TextTable
+
+    table = TextTable(
+        f"Is {found.measure} of {found.evaluator} a distance?",
+        ("law", "smallest counter-example", "sets", "dissimilarities"),
+        leading=4,
+    )
+    for law, counterexample in found.counterexamples.items():
+        if counterexample is None:
+            table.lines.append((law, "none found", "", ""))
+            continue
+        sets = ", ".join(
+            f"{name} = {describe(objects, tracks=tracks)}"
+            for name, objects in zip("xyz", counterexample.sets, strict=False)
+        )
+        table.lines.append((law, "found", sets, _dissimilarities(counterexample)))
+    return table
+
+
+def _dissimilarities(counterexample: Counterexample) -> str:
+    from vidscore_evaluators.trust.consistency import TRIANGLE
+
+    values = [f"{value:g}" for value in counterexample.dissimilarities.values()]
+    names = list(counterexample.dissimilarities)
+    if counterexample.law == TRIANGLE:
+        return f"{names[0]} = {values[0]} > {' + '.join(names[1:])} = {' + '.join(values[1:])}"
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))

@@ -1,0 +1,395 @@
+"""`vidscore trust ranking`: how far the order of some systems can be relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.inputs import (
+    InputChoice,
+    Settings,
+    create_evaluators,
+    read_data,
+    read_specification,
+    select_evaluators,
+)
+from vidscore_cli.options import (
+    all_faults_option,
+    confidence_scale_option,
+    evaluator_options,
+    image_size_option,
+    input_format_option,
+    number_option,
+    server_options,
+    truth_option,
+    workers_option,
+)
+from vidscore_cli.output import check_output, deliver_json, write_atomically
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.records import within
+from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.reporting import show_warnings
+from vidscore_cli.sites import ServerChoice
+from vidscore_cli.trust_output import (
+    WAITING,
+    deliver_tables,
+    form_options,
+    outcome_of,
+    seed_option,
+    show_progress,
+)
+from vidscore_evaluators.errors import InputError
+
+if TYPE_CHECKING:
+    from vidscore_client import Client, EvaluatorChoice
+    from vidscore_evaluators.annotations import Annotations
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats import Pair
+    from vidscore_evaluators.report import ReportWarning
+    from vidscore_evaluators.specification import BenchmarkSpec
+    from vidscore_evaluators.trust.analyses import Document
+    from vidscore_evaluators.trust.ranking import Questions
+
+ALIKE = (
+    "Systems that share a letter under `alike` cannot be told apart by other draws of sequences."
+)
+
+NOTES = (
+    "Over the values, R_S is how many other ranks a system has, R_std the standard deviation of",
+    "its ranks, R_Sen the mean change from one value to the next.",
+)
+
+READING = "reading"
+
+TOO_FEW = (
+    "at least two systems are needed: give --truth, and --system twice or more, "
+    "or name a --benchmark"
+)
+
+
+@dataclass(frozen=True)
+class RankingExamination:
+    """Options of `vidscore trust ranking`, by their names."""
+
+    evaluators: tuple[str, ...]
+    settings: tuple[str, ...]
+    manifest: str | None
+    truth: str | None
+    systems: tuple[str, ...]
+    benchmark: str | None
+    submissions: tuple[str, ...]
+    server: ServerChoice
+    server_is_typed: bool
+    input_format: str
+    image_size: tuple[int, int] | None
+    confidence_scale: str | None
+    draws: int
+    noise_px: float
+    trials: int
+    seed: int
+    workers: int
+    pictures: str | None
+    format_: str
+    output: str
+
+
+@command(
+    "ranking",
+    examples=(
+        "vidscore trust ranking f1 --truth truth --system a=detections --system b=truth",
+        "vidscore trust ranking --benchmark sky --draws 100",
+    ),
+)
+@evaluator_options()
+@truth_option(required=False)
+@click.option(
+    "--system",
+    "systems",
+    metavar="[NAME=]PATH",
+    multiple=True,
+    help="Detections of a system: a file or a folder; two or more systems are needed.",
+)
+@input_format_option()
+@image_size_option()
+@confidence_scale_option()
+@click.option(
+    "--benchmark",
+    metavar="BENCHMARK",
+    help="Examine the ranking of this hosted benchmark, on its server, and not that of files.",
+)
+@click.option(
+    "--submission",
+    "submissions",
+    metavar="SUBMISSION",
+    multiple=True,
+    help="One of its scored submissions, two or more; all unless some are named.",
+)
+@server_options()
+@number_option("--draws", 0, 100_000, 1000, "Draws of sequences for the bootstrap; 0 for none.")
+@click.option(
+    "--noise-px",
+    type=click.FloatRange(0.0, 1000.0),
+    default=0.0,
+    show_default=True,
+    help="Move each coordinate of the truth by up to so many pixels, and see what changes.",
+)
+@number_option("--trials", 1, 10_000, 20, "Trials with noise.")
+@seed_option()
+@workers_option()
+@click.option(
+    "--pictures",
+    metavar="FOLDER",
+    type=click.Path(),
+    help="Write an SVG picture of the ranks over each parameter to this folder.",
+)
+@form_options()
+@all_faults_option()
+def ranking(**choices: Any) -> None:
+    """Find out how far the order of some systems can be relied on.
+
+    Would it be another with another threshold, other sequences, other annotations, or another
+    evaluator? EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare
+    boxes by IoU are also asked by GIoU unless their base is set. The systems are files or, with
+    --benchmark, submissions; without an EVALUATOR the benchmark's own rank them. With files and
+    --server, that server examines them and keeps nothing.
+    """
+    from vidscore_evaluators.trust.ranking import Questions
+
+    source = click.get_current_context().get_parameter_source("server")
+    there = source is click.core.ParameterSource.COMMANDLINE
+    typed = RankingExamination(server_is_typed=there, **choices)
+    check_output(typed.output)
+    _check_folder(typed.pictures)
+    questions = Questions(
+        draws=typed.draws, noise_px=typed.noise_px, trials=typed.trials, seed=typed.seed
+    )
+    if typed.benchmark is None:
+        document = _examine_files(typed, questions)
+    else:
+        _refuse_options_of_files(typed)
+        evaluators = (typed.evaluators, typed.settings)
+        document = examine_hosted(
+            typed.server, typed.benchmark, typed.submissions, evaluators, questions
+        )
+    _deliver(document, typed)
+
+
+def _refuse_options_of_files(typed: RankingExamination) -> None:
+    given = {
+        "--truth": typed.truth,
+        "--system": typed.systems,
+        "--manifest": typed.manifest,
+        "--input-format": typed.input_format != "auto",
+        "--image-size": typed.image_size,
+        "--confidence-scale": typed.confidence_scale,
+        "--workers": typed.workers != 1,
+    }
+    names = [name for name, value in given.items() if value]
+    if names:
+        raise click.UsageError(f"not together with --benchmark: {', '.join(names)}")
+
+
+def _examine_files(typed: RankingExamination, questions: Questions) -> Document:
+    from vidscore_evaluators.trust.analyses import RankingAnalysis
+    from vidscore_evaluators.trust.systems import Contest, Request
+
+    if typed.submissions:
+        raise click.UsageError("--submission: of which --benchmark?")
+    paths = _system_paths(typed.systems)
+    manifest = read_specification(typed.manifest)
+    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
+    if typed.server_is_typed:
+        return _examine_there(typed, questions, paths, specification, settings)
+    chosen = create_evaluators(specification, typed.evaluators, settings)
+    evaluators = [each for one in chosen for each in _variants(one, settings.get(one.name, {}))]
+    with ProgressBar() as bar:
+        bar.stage(READING)
+        truth, systems = _read_sides(typed, paths, evaluators, specification)
+        contest = Contest.of(truth, systems, specification)
+        analysis = RankingAnalysis(tuple(map(Request.of, evaluators)), contest, questions)
+        return analysis.run(workers=typed.workers, progress=bar.show)
+
+
+def _examine_there(
+    typed: RankingExamination,
+    questions: Questions,
+    paths: dict[str, str],
+    specification: BenchmarkSpec,
+    settings: Settings,
+) -> Document:
+    """Let the server that was typed examine the files; it may have other evaluators than this."""
+    if typed.workers != 1:
+        raise click.UsageError("not together with --server: --workers")
+    with ProgressBar() as bar:
+        bar.stage(READING)
+        truth, systems = _read_sides(typed, paths, (), specification)
+    return examine_files(typed.server, (truth, systems), specification, settings, questions)
+
+
+def _deliver(document: Document, typed: RankingExamination) -> None:
+    from vidscore_evaluators.trust.tables import ranking_pictures, ranking_tables
+
+    if typed.pictures is not None:
+        for name, picture in ranking_pictures(document):
+            write_atomically(Path(typed.pictures) / name, picture.encode())
+    if typed.format_ == "json":
+        deliver_json(document, typed.output)
+        return
+    drawn = any(one["bootstrap"] is not None for one in document["rankings"])
+    deliver_tables(ranking_tables(document), [ALIKE, *NOTES] if drawn else NOTES, typed.output)
+
+
+def _variants(evaluator: Evaluator[Any], settings: dict[str, str]) -> list[Evaluator[Any]]:
+    """The evaluator with both bases, unless one was typed."""
+    from vidscore_evaluators.trust.systems import with_both_bases
+
+    return [evaluator] if "base" in settings else with_both_bases(evaluator)
+
+
+def _system_paths(typed: Sequence[str]) -> dict[str, str]:
+    """Path of each system's detections, by its name: that of the file unless another is given."""
+    paths: dict[str, str] = {}
+    for entry in typed:
+        name, equals, path = entry.partition("=")
+        name, path = (name, path) if equals else (Path(entry).stem, entry)
+        if not name or not path:
+            raise click.UsageError(f"--system {entry}: expected PATH or NAME=PATH")
+        if name in paths:
+            raise click.UsageError(f"--system {entry}: there is a system {name} already")
+        paths[name] = path
+    return paths
+
+
+def _check_folder(pictures: str | None) -> None:
+    if pictures is not None and not Path(pictures).is_dir():
+        raise click.BadParameter(f"there is no folder {pictures}", param_hint="--pictures")
+
+
+def _read_sides(
+    typed: RankingExamination,
+    paths: dict[str, str],
+    evaluators: Sequence[Evaluator[Any]],
+    specification: BenchmarkSpec,
+) -> tuple[Annotations, dict[str, Annotations]]:
+    from vidscore_evaluators.trust.systems import check_system
+
+    if typed.truth is None or len(paths) < 2:
+        raise click.UsageError(TOO_FEW)
+    truth: Annotations | None = None
+    systems: dict[str, Annotations] = {}
+    for name, path in paths.items():
+        choice = InputChoice(
+            typed.truth,
+            path,
+            typed.input_format,
+            typed.image_size,
+            confidence_scale=typed.confidence_scale,
+        )
+        pair = read_data(choice, specification)
+        truth, systems[name] = pair.truth.annotations, pair.detections.annotations
+        try:
+            check_system(evaluators, truth, systems[name], specification)
+        except InputError as error:
+            raise type(error)([pair.locate(fault) for fault in error.faults]) from None
+        show_warnings((*pair.warnings, *_doubts(evaluators, pair)), pair.place_of)
+    if truth is None:
+        raise click.UsageError(TOO_FEW)
+    return truth, systems
+
+
+def _doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
+    """Warnings about the input for the needs of the evaluators."""
+    from vidscore_evaluators.plausibility.inputs import warnings_of_pair
+
+    sides = (pair.truth.annotations, pair.detections.annotations)
+    for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
+        yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])
+
+
+def examine_hosted(
+    server: ServerChoice,
+    benchmark: str,
+    submissions: Sequence[str],
+    evaluators: tuple[Sequence[str], Sequence[str]],
+    questions: Questions,
+) -> Document:
+    """Let a server examine the ranking of a benchmark that it hosts.
+
+    Args:
+        server: The server.
+        benchmark: The benchmark.
+        submissions: Its submissions; none for all that have a score.
+        evaluators: Names and settings, as they were typed.
+        questions: What is asked.
+
+    Raises:
+        click.ClickException: If the server refuses, fails or cannot be reached.
+    """
+    from vidscore_client import RankingQuestions
+
+    with ProgressBar() as bar, open_client(server, typed=True) as client:
+        bar.stage(WAITING)
+        analysis = client.trust.examine_ranking(
+            benchmark,
+            [within(benchmark, submission) for submission in submissions],
+            evaluators=_choices(client, benchmark, *evaluators),
+            questions=RankingQuestions(**asdict(questions)),
+        )
+        return outcome_of(analysis, bar)
+
+
+def examine_files(
+    server: ServerChoice,
+    sides: tuple[Annotations, Mapping[str, Annotations]],
+    specification: BenchmarkSpec,
+    settings: Settings,
+    questions: Questions,
+) -> Document:
+    """Let a server examine the ranking of systems that it does not keep.
+
+    Args:
+        server: The server.
+        sides: The truth, and the detections of each system by its name.
+        specification: The specification, with who ranks.
+        settings: Settings of the evaluators, as they were typed.
+        questions: What is asked.
+
+    Raises:
+        click.ClickException: If the server refuses, fails or cannot be reached.
+    """
+    from vidscore_client import RankingQuestions
+    from vidscore_evaluators.convert import to_dict
+
+    truth, systems = sides
+    with ProgressBar() as bar, open_client(server, typed=True) as client:
+        bar.stage("sending")
+        return client.trust.examine_upload(
+            [to_frames(truth)],
+            {name: [to_frames(detections)] for name, detections in systems.items()},
+            evaluators=[
+                (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
+            ],
+            specification=to_dict(specification),
+            questions=RankingQuestions(**asdict(questions)),
+            on_progress=partial(show_progress, bar),
+        )
+
+
+def _choices(
+    client: Client, benchmark: str, names: Sequence[str], settings: Sequence[str]
+) -> list[EvaluatorChoice]:
+    """Evaluators that were typed, each with the settings that were; the server knows the rest."""
+    from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+
+    if not names and not settings:
+        return []
+    own = client.benchmarks.get(benchmark).definition["evaluators"]
+    hosted = BenchmarkSpec(evaluators=tuple(EvaluatorSpec(entry["name"]) for entry in own))
+    specification, typed = select_evaluators(names, settings, hosted)
+    return [(entry.name, typed.get(entry.name, {})) for entry in specification.evaluators]

@@ -1,0 +1,185 @@
+"""The course of the demo: what happens on the server, and what is said about it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from vidscore_cli.demo.board import Board, Place, compare_measures, compare_places
+from vidscore_cli.demo.files import next_steps, write_files
+from vidscore_cli.demo.network import Relay, ServerProcess
+from vidscore_cli.demo.scenes import DETECTORS, Show, make_shows
+from vidscore_cli.demo.teams import Organiser, Participant
+from vidscore_cli.failures import ServerFailedError
+from vidscore_cli.live import LiveDisplay
+from vidscore_cli.output import STDOUT, deliver_table, indented
+from vidscore_cli.remote import open_client
+from vidscore_cli.report_table import GridView, format_number
+from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Report, report_to_json
+from vidscore_evaluators.scoring import score_annotations
+
+UNLUCKY = ("mole", "streets")
+"""The team, and the benchmark, whose connection is cut."""
+
+
+Reports = dict[str, dict[str, Report]]
+"""Benchmark -> team -> report."""
+
+
+def demonstrate(
+    seed: int, speed: float, folder: Path | None, make_store: Callable[[Path], str]
+) -> None:
+    """Run the demo.
+
+    Args:
+        seed: Seed of the simulation.
+        speed: How many times faster than real time the videos run.
+        folder: Where to write the truth and the detections; None to write none.
+        make_store: Makes a store at a path; gives the secret of its organiser's token.
+
+    Raises:
+        ServerFailedError: If the server's reports are not those of this process.
+    """
+    _say("vidscore demo: two simulated detectors compete in two hosted benchmarks.", style="bold")
+    shows = make_shows(seed)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = Path(temporary) / "site.db"
+        secret = make_store(store)
+        with ServerProcess("--workers", "1", "--store", str(store)) as server:
+            organiser = ServerChoice(server.address, token=secret)
+            with open_client(organiser) as client:
+                reports = _compete(Organiser(client), server.address, shows, speed)
+    _say("\nFinal scores: higher NMOTDA and F1 are better, lower MSE is better", style="bold")
+    _show_scores(shows, reports)
+    _say("\nCheck", style="bold")
+    _check(shows, reports, server)
+    if folder is not None:
+        write_files(shows, folder)
+    _say("\nTry next", style="bold")
+    for purpose, line in next_steps(shows, folder):
+        _say(f"  {purpose}:")
+        _say(f"    {line}")
+
+
+def _compete(organiser: Organiser, address: str, shows: Sequence[Show], speed: float) -> Reports:
+    _say(f"\nThe server runs at {address}. An organiser hosts two benchmarks on it, whose truth")
+    _say("nobody can read back:")
+    for show in shows:
+        organiser.host(show)
+        title = f"{show.benchmark} ({show.evaluator}):"
+        _say(f"  {title:22}{show.about}, {show.truth.frame_count} frames")
+    _say("\nTwo teams, falcon (sharp) and mole (hasty), now stream their detections to it,")
+    _say(f"{speed:g} times faster than real time. Halfway through the streets, the connection of")
+    _say("mole is cut.")
+    _say("\nFrames that are safe on the server, and scores over completed videos (- before the")
+    _say("first is complete). NMOTDA and F1 are 1 for a system that makes no mistake:")
+    with Relay(address) as relay:
+        _stream_all(organiser, relay, address, shows, speed)
+        if relay.connections < 2:
+            raise ServerFailedError("the connection of mole was cut and not made again")
+    _say("\n  The connection of mole was made again by itself; every frame came once.")
+    _say("\nLeaderboards", style="bold")
+    for show in shows:
+        _say(f"  {show.benchmark + ':':9}{_ranking(organiser, show)}")
+    return {
+        show.benchmark: {
+            detector.name: organiser.report(show, detector.name) for detector in DETECTORS
+        }
+        for show in shows
+    }
+
+
+def _stream_all(
+    organiser: Organiser, relay: Relay, address: str, shows: Sequence[Show], speed: float
+) -> None:
+    """Let every team stream every show at once."""
+    board = Board(shows)
+    display = LiveDisplay(sys.stdout, board.draw, board.line, keep=True)
+    running: list[Future[None]] = []
+    with display, ThreadPoolExecutor(2 * len(DETECTORS) * len(shows)) as pool:
+        for detector in DETECTORS:
+            team = detector.name
+            participant = Participant(team, board, display)
+            token = organiser.admit(team)
+            for show in shows:
+                cut = relay.cut if (team, show.benchmark) == UNLUCKY else None
+                server = ServerChoice(address if cut is None else relay.address, token=token)
+                running.append(pool.submit(participant.stream, server, show, speed, pool, cut))
+        for future in running:
+            future.result()
+
+
+def _ranking(organiser: Organiser, show: Show) -> str:
+    """The leaderboard in one line."""
+    board = organiser.board(show)
+    measure = board.ranking[0]
+    places = (
+        f"{row.rank}. {row.team} ({format_number(row.scores[measure])})" for row in board.rows
+    )
+    return f"{', '.join(places)}  by {measure}"
+
+
+def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
+    streets, sky = (reports[show.benchmark] for show in shows)
+    sky_measures = ("f1", "mse", "true_positives", "false_negatives", "false_positives")
+    grids = (
+        compare_places("streets: NMOTDA by domain and class", _places(streets), streets),
+        compare_measures("sky: all sequences", sky_measures, sky),
+    )
+    for grid in grids:
+        _print(Text(""), indented(Group(Text(grid.title), GridView(grid))))
+
+
+def _places(streets: Mapping[str, Report]) -> list[Place]:
+    """Classes that occur, then their mean, domain by domain; then the mean over everything."""
+    counts = [
+        row
+        for row in next(iter(streets.values())).rows()
+        if row.measure == "ground_truth_objects"
+        and row.sequence is None
+        and row.domain
+        and row.value
+    ]
+    places: list[Place] = []
+    for domain in dict.fromkeys(row.domain for row in counts):
+        classes = [row.class_ for row in counts if row.domain == domain]
+        places.extend(Place("nmotda", domain, class_) for class_ in classes)
+        places.append(Place("weighted_mean_nmotda", domain))
+    return [*places, Place("weighted_mean_nmotda")]
+
+
+def _check(shows: Sequence[Show], reports: Reports, server: ServerProcess) -> None:
+    differing = [
+        f"{show.benchmark} of {system}"
+        for show in shows
+        for system, report in reports[show.benchmark].items()
+        if report_to_json(report) != report_to_json(_score_here(show, system))
+    ]
+    if differing:
+        raise ServerFailedError(
+            f"the server's report differs from this process's: {', '.join(differing)}"
+        )
+    _say("  The same detections scored without a server: the same reports, bit for bit.")
+    _say(f"  The server has stopped (exit code {server.exit_code}).")
+
+
+def _score_here(show: Show, system: str) -> Report:
+    specification = show.specification
+    evaluators = [create_evaluator(show.evaluator, {}, specification)]
+    return score_annotations(evaluators, show.truth, show.detections[system], specification)[0]
+
+
+def _say(text: str, style: str = "") -> None:
+    _print(Text(text, style=style))
+
+
+def _print(*parts: RenderableType) -> None:
+    deliver_table(Group(*parts), STDOUT)

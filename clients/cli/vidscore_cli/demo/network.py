@@ -1,0 +1,171 @@
+"""The demo's server in a process of its own, and a network cable to it that can be cut."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import IO, Self
+
+from vidscore_cli.failures import ServerUnreachableError
+
+HOST = "127.0.0.1"
+
+STOP_TIMEOUT_S = 20.0
+"""Seconds that the server has to end after SIGTERM before it is killed."""
+
+CHUNK_BYTES = 1 << 16
+
+
+class ServerProcess:
+    """A `vidscore serve` on a free port of this machine.
+
+    Args:
+        options: Further options of `vidscore serve`.
+
+    Attributes:
+        address: Where it listens; known once the context is entered.
+        exit_code: How it ended; None while it runs.
+    """
+
+    def __init__(self, *options: str) -> None:
+        self._options = options
+        self.address = ""
+        self.exit_code: int | None = None
+        self._log: IO[bytes] | None = None
+        self._said = ""
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it says where it listens.
+
+        Raises:
+            ServerUnreachableError: If it ends instead; the message is what it printed.
+        """
+        self._log = tempfile.TemporaryFile()
+        command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
+        self._process = subprocess.Popen(
+            [*command, *self._options], stdout=subprocess.PIPE, stderr=self._log, encoding="utf-8"
+        )
+        stdout = self._process.stdout
+        line = stdout.readline() if stdout else ""
+        self.address = next((word for word in line.split() if word.startswith(f"{HOST}:")), "")
+        if not self.address:
+            self._stop()
+            raise ServerUnreachableError(f"the server did not start: {self._said or line}")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop it."""
+        self._stop()
+
+    def kill(self) -> None:
+        """End it at once, as a crash does."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _stop(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        process.terminate()
+        try:
+            self.exit_code = process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.exit_code = process.wait()
+        if process.stdout:
+            process.stdout.close()
+        if self._log:
+            with self._log:
+                self._log.seek(0)
+                self._said = self._log.read().decode(errors="replace").strip()
+
+
+class Relay:
+    """Listens at an address of its own and carries what comes to a server, and back.
+
+    Args:
+        server: Address of the server, ``host:port``.
+
+    Attributes:
+        address: Where it listens; known once the context is entered.
+        connections: How many connections clients have made.
+    """
+
+    def __init__(self, server: str) -> None:
+        host, _, port = server.rpartition(":")
+        self.address = ""
+        self.connections = 0
+        self._server = (host, int(port))
+        self._lock = threading.Lock()
+        self._open: set[socket.socket] = set()
+        self._listener: socket.socket | None = None
+
+    def __enter__(self) -> Self:
+        """Begin to listen."""
+        self._listener = socket.create_server((HOST, 0))
+        self.address = f"{HOST}:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop, and let go of every connection."""
+        if self._listener is not None:
+            _close(self._listener)
+        self.cut()
+
+    def cut(self) -> None:
+        """Break every connection that there is, in the middle of whatever it carries."""
+        with self._lock:
+            ends, self._open = self._open, set()
+        for end in ends:
+            _close(end)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with suppress(OSError):  # the listener is closed
+            while True:
+                client, _ = listener.accept()
+                with suppress(OSError):  # the server is gone; so is the client, then
+                    self._connect(client)
+
+    def _connect(self, client: socket.socket) -> None:
+        try:
+            server = socket.create_connection(self._server)
+        except OSError:
+            _close(client)
+            raise
+        with self._lock:
+            self.connections += 1
+            self._open |= {client, server}
+        for source, target in ((client, server), (server, client)):
+            threading.Thread(target=_carry, args=(source, target), daemon=True).start()
+
+
+def _carry(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):  # one of them was closed
+        while data := source.recv(CHUNK_BYTES):
+            target.sendall(data)
+    _close(source)
+    _close(target)
+
+
+def _close(end: socket.socket) -> None:
+    with suppress(OSError):  # it is not connected any more
+        end.shutdown(socket.SHUT_RDWR)
+    end.close()

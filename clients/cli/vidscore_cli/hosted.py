@@ -1,0 +1,217 @@
+"""Benchmarks and submissions of a server as sentences and reports for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from vidscore_cli.failures import (
+    NotScoredError,
+)
+from vidscore_cli.output import counted, say
+from vidscore_cli.records import short_names, time_text
+from vidscore_cli.remote import to_reports
+from vidscore_cli.reporting import Presentation, write_reports
+from vidscore_evaluators.names import escape_controls
+
+if TYPE_CHECKING:
+    from vidscore_client import Benchmark, Client, Quota, Submission, SubmissionScore
+    from vidscore_evaluators.report import Report
+
+_WAITS: dict[str, str] = {
+    "draft_deleted": "its first frames; without any it is deleted at {time}",
+    "sealed_when_quiet": "more frames, or its seal; it is sealed at {time} if nothing comes",
+    "cancelled_when_quiet": "more frames, or its seal; it is cancelled at {time} if nothing comes",
+    "sealed_at_closing": "more frames, or its seal; it is sealed when the benchmark closes, {time}",
+    "cancelled_at_closing": (
+        "more frames, or its seal; it is cancelled when the benchmark closes, {time}"
+    ),
+    "scored_without_all_truth": (
+        "ground truth, which is not complete; at {time} it is scored on what is there"
+    ),
+    "truth_never_came": "ground truth, of which there is none yet; it fails at {time} without",
+}
+"""What a submission waits for, by what happens when it has waited long enough."""
+
+FROM_TRUTH = -1
+"""As `submissions_in_all`: it follows from the ground truth."""
+
+_SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
+
+_HELD = {
+    "maximum_team_open_submissions": "open at a time",
+    "maximum_team_mebibytes": "MiB of detections",
+}
+"""Quotas that do not count submissions, with their units."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Outcome of a submission.
+
+    Attributes:
+        submission: The submission.
+        scores: Its newest scores, in the order of the benchmark's evaluators.
+        ranking: Measures that rank under each evaluator, first one first.
+    """
+
+    submission: Submission
+    scores: Sequence[SubmissionScore]
+    ranking: Mapping[str, Sequence[str]]
+
+
+def submission_waits_for(submission: Submission) -> str:
+    """What a submission waits for, and what happens at its deadline; empty if it does not wait."""
+    sentence = _WAITS.get(submission.due_reason)
+    if sentence is None or submission.due_time is None:
+        return ""
+    return sentence.format(time=f"{time_text(submission.due_time)} UTC")
+
+
+def benchmark_waits_for(benchmark: Benchmark) -> str:
+    """What the submissions of a benchmark wait for; empty where they are scored at once."""
+    if benchmark.truth_complete:
+        return ""
+    policy = benchmark.definition.get("policy", {})
+    limit = timedelta(seconds=float(policy.get("truth_timeout_s", 0)))
+    return f"complete ground truth; a sealed submission waits for it for at most {limit}"
+
+
+def budget_text(benchmark: Benchmark) -> str:
+    """Total number of submissions that a team may have, and whether that is the default."""
+    if not benchmark.submission_budget:
+        return "any number of submissions"
+    text = counted(benchmark.submission_budget, "submission")
+    if not has_default_budget(benchmark):
+        return text
+    until = "" if benchmark.truth_complete else " until the ground truth is complete"
+    return f"{text} (default{until})"
+
+
+def has_default_budget(benchmark: Benchmark) -> bool:
+    """Whether the total number of submissions of a team follows from the truth."""
+    policy = benchmark.definition.get("policy", {})
+    return bool(policy.get("submissions_in_all") == FROM_TRUTH)
+
+
+def quotas_left(benchmark: Benchmark) -> str:
+    """How many submissions a team has left; empty where there is no limit."""
+    return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name not in _HELD)
+
+
+def holdings_left(benchmark: Benchmark) -> str:
+    """How much more a team may store at a time; empty for callers without a team."""
+    return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name in _HELD)
+
+
+def _left(quota: Quota) -> str:
+    span = {**_SPANS, **_HELD}.get(quota.name, quota.name)
+    until = f" (until {time_text(quota.renew_time)} UTC)" if quota.renew_time else ""
+    return f"{quota.left} of {quota.maximum} {span}{until}"
+
+
+def say_warnings(texts: Sequence[str], told: Sequence[str] = ()) -> None:
+    """Write a server's warnings to standard error.
+
+    Args:
+        texts: The warnings of a benchmark or submission.
+        told: Those that were written before.
+    """
+    for text in texts:
+        if text not in told:
+            say(f"Warning: {escape_controls(text)}", err=True)
+
+
+def what_happens(benchmark: Benchmark, to: str) -> str:
+    """What happens to the leaderboard after a change of the truth or the rules."""
+    waiting = counted(benchmark.submissions_to_rescore, "scored submission")
+    if benchmark.definition.get("policy", {}).get("rescore") == "review":
+        name = short_names(benchmark.name)
+        moves = f"vidscore benchmark publish {name} then shows what changes"
+    else:
+        moves = "the board moves when that is done"
+    return f"{waiting} will be scored again under {to}; {moves}"
+
+
+def look_up(client: Client, submission: Submission) -> Outcome:
+    """Find out what became of a submission, as far as the policy shows it."""
+    benchmark = client.benchmarks.get(submission.benchmark)
+    order = [entry["name"] for entry in benchmark.definition["evaluators"]]
+    chosen = benchmark.definition.get("policy", {}).get("ranking_measure")
+    ranking = {entry.name: entry.ranking for entry in client.evaluators()}
+    scores = [score for score in client.submissions.scores(submission.name) if score.current]
+    scores.sort(key=lambda score: [name != score.report.evaluator for name in order])
+    if chosen:
+        ranking = {name: (chosen, *measures) for name, measures in ranking.items()}
+    return Outcome(submission, scores, ranking)
+
+
+def standing(client: Client, submission: Submission) -> list[str]:
+    """Rank of a scored submission, and the submissions that its team has left."""
+    left = quotas_left(client.benchmarks.get(submission.benchmark))
+    return [_rank(client, submission), *([f"submissions left: {left}"] if left else [])]
+
+
+def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
+    """Write scores; say on standard error what a reader should know of them."""
+    if not outcome.scores:
+        say(f"{summary(outcome.submission)}: no scores are shown", err=True)
+    if any(score.partial for score in outcome.scores):
+        say("the truth was not complete: frames without truth are left out", err=True)
+    if outcome.scores:
+        reports = to_reports(score.report for score in outcome.scores)
+        if wanted.format == "table":
+            reports = [_ranking_first(report, outcome.ranking) for report in reports]
+        write_reports(reports, wanted)
+
+
+def refuse_unscored(submission: Submission) -> None:
+    """Make a submission that ended without a score an error.
+
+    Raises:
+        NotScoredError: If it did.
+    """
+    from vidscore_client import SubmissionState
+
+    if submission.state in {SubmissionState.FAILED, SubmissionState.CANCELLED}:
+        raise NotScoredError(summary(submission))
+
+
+def summary(submission: Submission) -> str:
+    """State and number of frames of a submission, and why it is in this state."""
+    why = escape_controls(submission.state_message) or submission.state_reason.replace("_", " ")
+    reason = f" ({why})" if why and why != submission.state else ""
+    state = submission.state.replace("_", " ")
+    return f"{short_names(submission.name)} is {state}{reason}, {submission.frame_count} frames"
+
+
+def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Report:
+    """A report with the measures that rank before the others."""
+    from vidscore_evaluators.report import row_block
+
+    names = list(ranking.get(report.evaluator, ()))
+    ranks = {name: names.index(name) for name in names}
+    rows = sorted(report.rows(), key=lambda row: ranks.get(row.measure, len(names)))
+    return replace(report, scores=replace(report.scores, blocks=tuple(map(row_block, rows))))
+
+
+def _rank(client: Client, submission: Submission) -> str:
+    """Rank of a submission, if the leaderboard is visible."""
+    from vidscore_client import ConflictError
+
+    name = short_names(submission.name)
+    try:
+        board = client.benchmarks.leaderboard(submission.benchmark)
+    except ConflictError:
+        return f"{name} is scored; the board is not public"
+    ranked = [row for row in board.rows if row.rank]
+    for row in ranked:
+        if row.submission == submission.name:
+            return f"{name} has rank {row.rank} of {len(ranked)} on the board"
+    for row in ranked:
+        if row.team == submission.team:
+            stands = short_names(row.submission)
+            return f"{name} is scored; {stands} stands for its team, at rank {row.rank}"
+    return f"{name} is scored; it is not on the board"

@@ -1,0 +1,168 @@
+"""Replay files at a frame rate, and show scores while they change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+from vidscore_cli.output import console_on
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+    from vidscore_evaluators.annotations import Annotations
+    from vidscore_evaluators.arrays import IntArray
+
+
+FULL_SPEED_FRAMES = 512
+"""Frames of a step where no rate is asked for."""
+
+STEPS_PER_SECOND = 100.0
+"""Most steps in a second; at a higher frame rate a step has several frames."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some frames of both sides, and how many frames have come with it."""
+
+    truth: Annotations
+    detections: Annotations
+    frames_sent: int
+
+
+LINE_INTERVAL_S = 1.0
+"""Least time between two lines where there is no terminal."""
+
+
+def steps_at(
+    rate_fps: float | None,
+    truth: Annotations,
+    detections: Annotations,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Step]:
+    """Every frame of both sides, video after video in order of time, each when it is due.
+
+    A frame that one side alone has is a frame too. A replay that falls behind catches up.
+
+    Args:
+        rate_fps: Frames a second; None for as fast as they are taken.
+        truth: Truth.
+        detections: Detections.
+        clock: Seconds since some moment.
+        sleep: Waits for some seconds.
+    """
+    truth_rows, detection_rows = _in_order(truth, detections)
+    size = FULL_SPEED_FRAMES if rate_fps is None else max(1, round(rate_fps / STEPS_PER_SECOND))
+    began_s = clock()
+    for start in range(0, len(truth_rows), size):
+        if rate_fps is not None:
+            wait_s = began_s + start / rate_fps - clock()
+            if wait_s > 0:
+                sleep(wait_s)
+        end = min(start + size, len(truth_rows))
+        yield Step(
+            truth=_part(truth, truth_rows[start:end]),
+            detections=_part(detections, detection_rows[start:end]),
+            frames_sent=end,
+        )
+
+
+def frame_total(truth: Annotations, detections: Annotations) -> int:
+    """Number of frames that one side or both have."""
+    from vidscore_evaluators.live import frame_keys
+
+    return len({*frame_keys(truth), *frame_keys(detections)})
+
+
+def _in_order(truth: Annotations, detections: Annotations) -> tuple[IntArray, IntArray]:
+    """For each frame its row on both sides, -1 where a side does not have it."""
+    import numpy as np
+
+    from vidscore_evaluators.live import frame_keys
+
+    truth_keys, detection_keys = frame_keys(truth), frame_keys(detections)
+    sequences = dict.fromkeys([*truth.sequences, *detections.sequences])
+    rank = {sequence: index for index, sequence in enumerate(sequences)}
+    keys = sorted({*truth_keys, *detection_keys}, key=lambda key: (rank[key[0]], key[1]))
+    sides = []
+    for side_keys in (truth_keys, detection_keys):
+        row = {key: index for index, key in enumerate(side_keys)}
+        sides.append(np.array([row.get(key, -1) for key in keys], dtype=np.int64))
+    return sides[0], sides[1]
+
+
+def _part(side: Annotations, rows: IntArray) -> Annotations:
+    return side.take_frames(rows[rows >= 0])
+
+
+class LiveDisplay:
+    """Shows what a function draws, as often as something changes.
+
+    Args:
+        stream: Where it is drawn.
+        draw: What to draw on a terminal, as things are now.
+        line: One line that says the same, for anywhere else.
+        keep: Whether the last picture stays on the terminal.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        draw: Callable[[], RenderableType],
+        line: Callable[[], str],
+        *,
+        keep: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from rich.live import Live
+
+        self._stream = stream
+        self._line = line
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._next_line_s = 0.0
+        self._live: Live | None = None
+        if stream.isatty():
+            self._live = Live(
+                get_renderable=draw,
+                console=console_on(stream),
+                refresh_per_second=8,
+                transient=not keep,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+
+    def changed(self) -> None:
+        """Say that there is something new; may be called from any thread."""
+        if self._live is not None:
+            return  # it draws itself, some times a second
+        with self._lock:
+            now_s = self._clock()
+            if now_s >= self._next_line_s:
+                self._next_line_s = now_s + LINE_INTERVAL_S
+                self._stream.write(self._line() + "\n")
+                self._stream.flush()
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop drawing."""
+        if self._live is not None:
+            self._live.stop()

@@ -1,0 +1,84 @@
+"""What the commands of `vidscore trust` share: options, tables, and analyses on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from vidscore_cli.options import (
+    Decorator,
+    format_option,
+    number_option,
+    output_option,
+    together,
+)
+from vidscore_cli.output import deliver_table, indented
+from vidscore_cli.progress import ProgressBar
+from vidscore_evaluators.names import escape_controls
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from vidscore_client import TrustAnalysis, TrustProgress
+    from vidscore_evaluators.trust.analyses import Document
+    from vidscore_evaluators.trust.tables import TextTable
+
+WAITING = "waiting for its turn"
+
+
+def seed_option() -> Decorator[Any]:
+    """``--seed``."""
+    return number_option("--seed", 0, 2**32 - 1, 1, "Seed of all chance.")
+
+
+def form_options() -> Decorator[Any]:
+    """``--format`` and ``--output`` of what `vidscore trust` writes."""
+    return together(format_option("table", "json"), output_option())
+
+
+def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: str) -> None:
+    """Write tables with what there is to say about them.
+
+    Args:
+        tables: The tables, one below the other.
+        notes: Sentences that stand below.
+        output: Path of a file, or "-".
+    """
+    from rich.console import Group
+
+    deliver_table(Group(*_parts(tables, notes)), output)
+
+
+def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    from vidscore_cli.report_table import Grid, GridView
+
+    for table in tables:
+        yield Text(table.title, style="bold")
+        lines = [tuple(map(escape_controls, line)) for line in table.lines]
+        headings = tuple(map(escape_controls, table.headings))
+        grid = Grid(table.title, headings, table.leading, lines)
+        yield indented(GridView(grid))
+        yield Text("")
+    for note in notes:
+        yield Text(escape_controls(note), style="dim")
+
+
+def outcome_of(analysis: TrustAnalysis, bar: ProgressBar) -> Document:
+    """Wait for an analysis, and show how far it is."""
+    from vidscore_client import VidscoreError
+
+    try:
+        return analysis.wait(on_progress=partial(show_progress, bar))
+    except KeyboardInterrupt:
+        with suppress(VidscoreError):
+            analysis.cancel()
+        raise
+
+
+def show_progress(bar: ProgressBar, progress: TrustProgress) -> None:
+    """Show what the server is doing."""
+    bar.show(progress.stage or WAITING, progress.pieces_done, progress.pieces_in_all)

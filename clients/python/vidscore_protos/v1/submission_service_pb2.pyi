@@ -1,0 +1,284 @@
+import datetime
+
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from vidscore_protos.v1 import annotations_pb2 as _annotations_pb2
+from vidscore_protos.v1 import report_pb2 as _report_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class SubmissionState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SUBMISSION_STATE_UNSPECIFIED: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_OPEN: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_RECEIVING: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_SEALED: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_WAITING_FOR_TRUTH: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_SCORING: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_SCORED: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_FAILED: _ClassVar[SubmissionState]
+    SUBMISSION_STATE_CANCELLED: _ClassVar[SubmissionState]
+SUBMISSION_STATE_UNSPECIFIED: SubmissionState
+SUBMISSION_STATE_OPEN: SubmissionState
+SUBMISSION_STATE_RECEIVING: SubmissionState
+SUBMISSION_STATE_SEALED: SubmissionState
+SUBMISSION_STATE_WAITING_FOR_TRUTH: SubmissionState
+SUBMISSION_STATE_SCORING: SubmissionState
+SUBMISSION_STATE_SCORED: SubmissionState
+SUBMISSION_STATE_FAILED: SubmissionState
+SUBMISSION_STATE_CANCELLED: SubmissionState
+
+class Submission(_message.Message):
+    __slots__ = ("name", "team", "title", "state", "state_reason", "state_message", "state_time", "create_time", "seal_time", "frame_count", "streams", "revision", "warnings", "due_time", "due_reason")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TEAM_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    STATE_REASON_FIELD_NUMBER: _ClassVar[int]
+    STATE_MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    STATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    SEAL_TIME_FIELD_NUMBER: _ClassVar[int]
+    FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    STREAMS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    DUE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DUE_REASON_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    team: str
+    title: str
+    state: SubmissionState
+    state_reason: str
+    state_message: str
+    state_time: _timestamp_pb2.Timestamp
+    create_time: _timestamp_pb2.Timestamp
+    seal_time: _timestamp_pb2.Timestamp
+    frame_count: int
+    streams: _containers.RepeatedCompositeFieldContainer[StreamInfo]
+    revision: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    due_time: _timestamp_pb2.Timestamp
+    due_reason: str
+    def __init__(self, name: _Optional[str] = ..., team: _Optional[str] = ..., title: _Optional[str] = ..., state: _Optional[_Union[SubmissionState, str]] = ..., state_reason: _Optional[str] = ..., state_message: _Optional[str] = ..., state_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., seal_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., frame_count: _Optional[int] = ..., streams: _Optional[_Iterable[_Union[StreamInfo, _Mapping]]] = ..., revision: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., due_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due_reason: _Optional[str] = ...) -> None: ...
+
+class StreamInfo(_message.Message):
+    __slots__ = ("stream", "epoch", "next_offset")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    epoch: int
+    next_offset: int
+    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., next_offset: _Optional[int] = ...) -> None: ...
+
+class CreateSubmissionRequest(_message.Message):
+    __slots__ = ("benchmark", "submission_id", "title", "request_id")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    SUBMISSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    submission_id: str
+    title: str
+    request_id: str
+    def __init__(self, benchmark: _Optional[str] = ..., submission_id: _Optional[str] = ..., title: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class CreateSubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class GetSubmissionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class GetSubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class ListSubmissionsRequest(_message.Message):
+    __slots__ = ("benchmark", "page_size", "page_token")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    page_size: int
+    page_token: str
+    def __init__(self, benchmark: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListSubmissionsResponse(_message.Message):
+    __slots__ = ("submissions", "next_page_token")
+    SUBMISSIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    submissions: _containers.RepeatedCompositeFieldContainer[Submission]
+    next_page_token: str
+    def __init__(self, submissions: _Optional[_Iterable[_Union[Submission, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class OpenStreamRequest(_message.Message):
+    __slots__ = ("submission", "stream")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    stream: str
+    def __init__(self, submission: _Optional[str] = ..., stream: _Optional[str] = ...) -> None: ...
+
+class OpenStreamResponse(_message.Message):
+    __slots__ = ("stream",)
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    stream: StreamInfo
+    def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ...) -> None: ...
+
+class Append(_message.Message):
+    __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32")
+    STREAM_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_CRC32_FIELD_NUMBER: _ClassVar[int]
+    stream: str
+    epoch: int
+    offset: int
+    detections: _annotations_pb2.AnnotationBatch
+    detections_crc32: int
+    def __init__(self, stream: _Optional[str] = ..., epoch: _Optional[int] = ..., offset: _Optional[int] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ..., detections_crc32: _Optional[int] = ...) -> None: ...
+
+class AppendFramesRequest(_message.Message):
+    __slots__ = ("append",)
+    APPEND_FIELD_NUMBER: _ClassVar[int]
+    append: Append
+    def __init__(self, append: _Optional[_Union[Append, _Mapping]] = ...) -> None: ...
+
+class AppendFramesResponse(_message.Message):
+    __slots__ = ("next_offset",)
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    next_offset: int
+    def __init__(self, next_offset: _Optional[int] = ...) -> None: ...
+
+class AppendBatchRequest(_message.Message):
+    __slots__ = ("append",)
+    APPEND_FIELD_NUMBER: _ClassVar[int]
+    append: Append
+    def __init__(self, append: _Optional[_Union[Append, _Mapping]] = ...) -> None: ...
+
+class AppendBatchResponse(_message.Message):
+    __slots__ = ("next_offset",)
+    NEXT_OFFSET_FIELD_NUMBER: _ClassVar[int]
+    next_offset: int
+    def __init__(self, next_offset: _Optional[int] = ...) -> None: ...
+
+class CheckDetectionsRequest(_message.Message):
+    __slots__ = ("benchmark", "detections")
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
+    DETECTIONS_FIELD_NUMBER: _ClassVar[int]
+    benchmark: str
+    detections: _annotations_pb2.AnnotationBatch
+    def __init__(self, benchmark: _Optional[str] = ..., detections: _Optional[_Union[_annotations_pb2.AnnotationBatch, _Mapping]] = ...) -> None: ...
+
+class CheckDetectionsResponse(_message.Message):
+    __slots__ = ("frame_count", "warnings")
+    FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    frame_count: int
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, frame_count: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SealSubmissionRequest(_message.Message):
+    __slots__ = ("name", "expected_frame_count")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_FRAME_COUNT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    expected_frame_count: int
+    def __init__(self, name: _Optional[str] = ..., expected_frame_count: _Optional[int] = ...) -> None: ...
+
+class SealSubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class CancelSubmissionRequest(_message.Message):
+    __slots__ = ("name",)
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    def __init__(self, name: _Optional[str] = ...) -> None: ...
+
+class CancelSubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class RetrySubmissionRequest(_message.Message):
+    __slots__ = ("name", "request_id")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class RetrySubmissionResponse(_message.Message):
+    __slots__ = ("submission",)
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ...) -> None: ...
+
+class WatchSubmissionRequest(_message.Message):
+    __slots__ = ("name", "from_revision")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    FROM_REVISION_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    from_revision: int
+    def __init__(self, name: _Optional[str] = ..., from_revision: _Optional[int] = ...) -> None: ...
+
+class WatchSubmissionResponse(_message.Message):
+    __slots__ = ("submission", "scores")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    submission: Submission
+    scores: _containers.RepeatedCompositeFieldContainer[SubmissionScore]
+    def __init__(self, submission: _Optional[_Union[Submission, _Mapping]] = ..., scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ...) -> None: ...
+
+class SubmissionScore(_message.Message):
+    __slots__ = ("name", "create_time", "truth_revision", "report", "partial", "current")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    TRUTH_REVISION_FIELD_NUMBER: _ClassVar[int]
+    REPORT_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    create_time: _timestamp_pb2.Timestamp
+    truth_revision: int
+    report: _report_pb2.Report
+    partial: bool
+    current: bool
+    def __init__(self, name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., truth_revision: _Optional[int] = ..., report: _Optional[_Union[_report_pb2.Report, _Mapping]] = ..., partial: bool = ..., current: bool = ...) -> None: ...
+
+class ListScoresRequest(_message.Message):
+    __slots__ = ("submission", "page_size", "page_token")
+    SUBMISSION_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    submission: str
+    page_size: int
+    page_token: str
+    def __init__(self, submission: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListScoresResponse(_message.Message):
+    __slots__ = ("scores", "next_page_token")
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    scores: _containers.RepeatedCompositeFieldContainer[SubmissionScore]
+    next_page_token: str
+    def __init__(self, scores: _Optional[_Iterable[_Union[SubmissionScore, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,548 @@
+# Written by `make docs` from the registry of evaluators. Do not edit.
+"""The library of vidscore: read files, score detections against truth, in one call each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from vidscore_evaluators import Annotations as Annotations
+from vidscore_evaluators import BenchmarkSpec as BenchmarkSpec
+from vidscore_evaluators import DomainSpec as DomainSpec
+from vidscore_evaluators import EvaluatorSpec as EvaluatorSpec
+from vidscore_evaluators import Fault as Fault
+from vidscore_evaluators import FrameRanges as FrameRanges
+from vidscore_evaluators import GeometryError as GeometryError
+from vidscore_evaluators import InputError as InputError
+from vidscore_evaluators import LimitError as LimitError
+from vidscore_evaluators import ParameterError as ParameterError
+from vidscore_evaluators import Report as Report
+from vidscore_evaluators import Row as Row
+from vidscore_evaluators import SequenceKey as SequenceKey
+from vidscore_evaluators import SequenceSpec as SequenceSpec
+from vidscore_evaluators import Side as Side
+from vidscore_evaluators import SpecificationError as SpecificationError
+from vidscore_evaluators import UnknownEvaluatorError as UnknownEvaluatorError
+from vidscore_evaluators import VidscoreError as VidscoreError
+from vidscore_evaluators import evaluator_names as evaluator_names
+from vidscore_evaluators import read as read
+
+__all__ = [
+    "Annotations",
+    "BenchmarkSpec",
+    "DomainSpec",
+    "EvaluatorSpec",
+    "Fault",
+    "FrameRanges",
+    "GeometryError",
+    "InputError",
+    "LimitError",
+    "ParameterError",
+    "Report",
+    "Row",
+    "SequenceKey",
+    "SequenceSpec",
+    "Side",
+    "SpecificationError",
+    "UnknownEvaluatorError",
+    "VidscoreError",
+    "evaluator_names",
+    "read",
+    "score",
+]
+
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+
+class _Options(TypedDict, total=False):
+    specification: BenchmarkSpec | None
+    """What the data cannot say: frames, classes, don't-care frames."""
+    manifest: str | PathLike[str] | None
+    """The same, as a TOML file."""
+    format: str
+    """Name of the files' format, or ``auto`` to go by their content."""
+    on_error: Literal["refuse", "skip"]
+    """Whether to score nothing where a row is broken, or to leave such rows out."""
+    confidence_scale: str | None
+    """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    workers: int
+    """Processes to use; the scores do not depend on it."""
+    progress: Callable[[int, int], None] | None
+    """Called with the number of frames done and the number of all frames."""
+
+class _SpotGeoParameters(_Options, total=False):
+    profile: Literal['protocol', 'kelvins']
+    """Whose rules: those of the metric document, or of the released scorer. [default: 'protocol']"""
+    tau: float
+    """Greatest distance of a true positive; each miss and each false alarm costs its square. [default: 10.0]"""
+    epsilon: float
+    """Distance up to which a true positive has no regression error; less than tau. [default: 3.0]"""
+    image_width: int
+    """Width of the images; x lies in [-0.5, width - 0.5]. [default: 640]"""
+    image_height: int
+    """Height of the images; y lies in [-0.5, height - 0.5]. [default: 480]"""
+    maximum_detections: int
+    """Most detections that a frame may have. [default: 30]"""
+    frames_per_sequence: int
+    """Frames of a sequence; they are numbered from 1. [default: 5]"""
+
+class _Neovision2Parameters(_Options, total=False):
+    overlap_threshold: float
+    """Least overlap ratio of a detection and an object (section 3.1); boxes over it are merged in the detection-only score. [default: 0.2]"""
+    region_share: float
+    """Share of a box's area inside don't-care regions over which it is taken out (section 3.7). [default: 0.2]"""
+    c_m: float
+    """Cost of a missed detection (section 3.2, eq. 2). [default: 1.0]"""
+    c_f: float
+    """Cost of a false positive (section 3.2, eq. 2). [default: 1.0]"""
+    confidence_threshold: float
+    """Least confidence of a detection in the scores; curves have thresholds of their own. [default: 0.0]"""
+    frames: Literal['listed', 'all']
+    """Evaluated frames: those that the truth lists, or all from 0 to the last listed one. [default: 'listed']"""
+    merged_shape: Literal['box', 'union']
+    """What overlapping boxes become in the detection-only score: their enclosing box, or the union of their areas. [default: 'box']"""
+    thresholds: Literal['ten', 'all']
+    """Points of the ROC curve: the protocol's ten thresholds, or every confidence that occurs. [default: 'ten']"""
+    az_limit: float
+    """False positives per frame up to which the area under the ROC curve is taken. [default: 1.0]"""
+
+class _F1Parameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    threshold: float
+    """Least similarity of a true positive. [default: 0.5]"""
+
+class _MeanAveragePrecisionParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    thresholds: Sequence[float]
+    """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
+    interpolation: Literal['all-point', '11-point', '101-point']
+    """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: 'all-point']"""
+    assignment: Literal['greedy', 'optimal']
+    """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
+
+class _CocoParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+
+class _LogAverageMissRateParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    threshold: float
+    """Least similarity of a true positive. [default: 0.5]"""
+    assignment: Literal['greedy', 'optimal']
+    """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
+
+class _DetectionErrorsParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    threshold: float
+    """Least similarity of a true positive. [default: 0.5]"""
+    background_threshold: float
+    """Least similarity of a detection that means an object at all. [default: 0.1]"""
+    interpolation: Literal['all-point', '11-point', '101-point']
+    """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: '101-point']"""
+
+class _HausdorffParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    frames: Literal['all', 'occupied']
+    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+
+class _EmdParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    frames: Literal['all', 'occupied']
+    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+    order: float
+    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+
+class _OspaParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    frames: Literal['all', 'occupied']
+    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+    cutoff: float
+    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    order: float
+    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+
+class _ClearParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    threshold: float
+    """Least similarity of a pair that counts. [default: 0.5]"""
+    switch_rule: Literal['trackeval', 'motmetrics']
+    """Whose rules say what stays matched, and what is a fragmentation and mostly tracked. [default: 'trackeval']"""
+
+class _IdentityParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    threshold: float
+    """Least similarity of a pair that counts. [default: 0.5]"""
+
+class _HotaParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+
+class _TrackHausdorffParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+
+class _TrackEmdParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    order: float
+    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+
+class _TrackOspaParameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    cutoff: float
+    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    order: float
+    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+
+class _Ospa2Parameters(_Options, total=False):
+    classes: Literal['separate', 'ignore']
+    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+    dont_care: Literal['standard', 'neovision2', 'coco', 'motchallenge', 'kitti']
+    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    distractor_classes: Sequence[str]
+    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    threshold_tolerance: float
+    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    base: Literal['iou', 'giou', 'euclidean']
+    """How alike two objects are: IoU or GIoU of boxes, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    confidence_extended: bool
+    """Whether confidences take part in the similarity of boxes (Algorithm 1). [default: False]"""
+    frames: Literal['all', 'occupied']
+    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+    window_frames: int
+    """Evaluated frames that a window holds. [default: 25]"""
+    cutoff: float
+    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    order: float
+    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["spotgeo"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_SpotGeoParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["neovision2"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Neovision2Parameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["f1"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_F1Parameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["map"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_MeanAveragePrecisionParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["coco"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_CocoParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["log-amr"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_LogAverageMissRateParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["errors"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_DetectionErrorsParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["hausdorff"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_HausdorffParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["emd"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_EmdParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["ospa"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_OspaParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["clear"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_ClearParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["identity"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_IdentityParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["hota"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_HotaParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["track-hausdorff"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_TrackHausdorffParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["track-emd"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_TrackEmdParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["track-ospa"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_TrackOspaParameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: Literal["ospa2"],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Ospa2Parameters],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(  # type: ignore[overload-overlap]
+    evaluator: str | EvaluatorSpec,
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Options],
+) -> Report:
+    """Score detections against truth."""
+
+@overload
+def score(
+    evaluator: Sequence[str | EvaluatorSpec],
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[_Options],
+) -> list[Report]:
+    """Score detections against truth."""

@@ -1,0 +1,121 @@
+"""`vidscore backup` and `vidscore restore`: a site, or one benchmark, as a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from vidscore_cli.command_tree import command
+from vidscore_cli.options import server_options
+from vidscore_cli.output import check_output, say
+from vidscore_cli.remote import open_client
+from vidscore_cli.sites import ServerChoice
+
+if TYPE_CHECKING:
+    from vidscore_server.store.backup_file import BackupHeader
+
+CHUNK_BYTES = 1 << 20
+
+PRIVATE = 0o600
+"""Only its owner may read a backup: it holds hidden truth."""
+
+
+@command(
+    "backup",
+    examples=("vidscore backup site.backup", "vidscore backup sky.backup --benchmark sky"),
+)
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option("--benchmark", metavar="NAME", help="Back up this benchmark alone.")
+@server_options()
+def backup(file: str, benchmark: str | None, server: ServerChoice) -> None:
+    """Back up a site, or one benchmark, to a file while the server goes on.
+
+    The file is one moment of everything: benchmarks, truth, submissions and scores, and of a site
+    tokens (their hashes) and the audit record, too. Only its owner may read it. For organisers.
+    """
+    from vidscore_server.store.backup_file import check_backup
+
+    check_output(file)
+    target = Path(file).resolve()
+    with _private_neighbour(target) as part:
+        with part.open("wb") as written, open_client(server) as client:
+            client.export_backup(written.write, benchmark)
+            written.flush()
+            os.fsync(written.fileno())
+        with part.open("rb") as backup:
+            header = check_backup(backup)
+        part.replace(target)
+    size = target.stat().st_size
+    say(f"{file} holds {_named(header)} as of {header.time}, {size} bytes")
+    say("It holds hidden truth: let nobody else read it.", err=True)
+
+
+@command(
+    "restore",
+    examples=(
+        "vidscore restore site.backup --store new.db",
+        "vidscore restore sky.backup",
+    ),
+)
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option(
+    "--store",
+    metavar="STORE",
+    help="Restore into this store, which no server uses: a file, made where it is not there, or a "
+    "postgresql:// address.",
+)
+@server_options()
+def restore(file: str, store: str | None, server: ServerChoice) -> None:
+    """Restore a backup: all of it, or, where anything is wrong with it, nothing.
+
+    A benchmark comes back into a running server, or with --store into a store, beside what is
+    there. A site comes back with --store into an empty store alone.
+    """
+    from vidscore_server.access.restoring import restore as restore_backup
+
+    if store is not None:
+        header = restore_backup(Path(file), store)
+    else:
+        header = _restore_into_server(file, server)
+    say(f"{_named(header)} as of {header.time} is back")
+
+
+def _restore_into_server(file: str, server: ServerChoice) -> BackupHeader:
+    """Add a benchmark out of its backup to a running server."""
+    from vidscore_server.store.backup_file import check_backup
+
+    with Path(file).open("rb") as backup:
+        header = check_backup(backup)
+        if not header.benchmark:
+            raise click.UsageError(
+                "the backup of a whole site is restored into an empty store: name it with --store"
+            )
+        with open_client(server) as client:
+            client.import_backup(_chunks(backup))
+    return header
+
+
+@contextmanager
+def _private_neighbour(target: Path) -> Iterator[Path]:
+    """A new file beside the target that only its owner may read, gone at the end."""
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _named(header: BackupHeader) -> str:
+    return f"benchmarks/{header.benchmark}" if header.benchmark else "the site"

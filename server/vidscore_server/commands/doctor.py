@@ -1,0 +1,54 @@
+"""The part of `vidscore doctor` that looks at the file of a store."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from vidscore_cli.diagnosis import (
+    GIBIBYTE,
+    Passed,
+    Status,
+    Step,
+    StepFailedError,
+    diagnose,
+    disk_step,
+    write_findings,
+)
+from vidscore_cli.session import ExitCode
+
+
+def examine_store(location: str, format_: str) -> ExitCode:
+    """Look at a store's file, and write what was found."""
+    from vidscore_server.store import is_address
+    from vidscore_server.store.errors import StoreError
+    from vidscore_server.store.sqlite import inspect_store
+
+    def store() -> Passed:
+        if is_address(location):
+            advice = (
+                "ask a server that uses it: vidscore doctor --server, with an organiser's token"
+            )
+            return Passed("a database", Status.SKIPPED, advice)
+        try:
+            state = inspect_store(Path(location))
+        except StoreError as error:
+            raise StepFailedError(str(error), "name the store's file", ExitCode.INPUT) from None
+        if state.fault:
+            advice = "restore a backup into a new store: vidscore restore"
+            raise StepFailedError(f"damaged: {state.fault}", advice, ExitCode.INPUT)
+        size = f"sqlite, {state.size_bytes / GIBIBYTE:.3f} GiB"
+        if state.newer:
+            found = f"{size}, tables of revision {state.schema}: written by a newer vidscore"
+            raise StepFailedError(found, "upgrade this vidscore", ExitCode.INPUT)
+        if state.schema == state.newest_schema:
+            return Passed(f"{size}, tables of revision {state.schema}")
+        found = f"{size}, tables of revision {state.schema}, newest is {state.newest_schema}"
+        return Passed(found, Status.WARNING, "back it up; the next server brings it up to date")
+
+    def disk() -> Passed:
+        if is_address(location):
+            return Passed("on another machine", Status.SKIPPED)
+        return disk_step(shutil.disk_usage(Path(location).resolve().parent).free)
+
+    return write_findings(diagnose([Step("store", store), Step("disk", disk, ("store",))]), format_)

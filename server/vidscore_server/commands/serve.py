@@ -1,0 +1,93 @@
+"""`vidscore serve`: run a server, with an option for each of its settings."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from vidscore_cli.command_tree import Command
+from vidscore_cli.output import say
+
+if TYPE_CHECKING:
+    from vidscore_evaluators.parameters import ParameterDescription
+    from vidscore_server.settings import ListenAddress
+
+COMMAND_LINE = "command line"
+"""Name of the options as a source of settings."""
+
+
+class _ServeCommand(Command):
+    """A command with an option for each setting of the server, made from its declaration."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The options; asked for when this very command is used, so nothing else waits for it."""
+        return [*self.params, *setting_options(), *super().get_params(ctx)[len(self.params) :]]
+
+
+@click.command(
+    "serve",
+    cls=_ServeCommand,
+    examples=(
+        "vidscore serve",
+        "vidscore serve --listen 127.0.0.1:0 --workers 2 --maximum-streams 10",
+    ),
+)
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(),
+    help="TOML file of settings, by the names below.",
+)
+def serve(config: str | None, **typed: Any) -> None:
+    """Run a scoring server.
+
+    It serves until it is told to stop (Ctrl-C or SIGTERM), and lets running streams end first.
+
+    Each setting may also stand in the --config file or in the environment, as
+    VIDSCORE_SERVER_NAME; options go before the environment, which goes before the file.
+    """
+    from vidscore_server.settings import SettingsError, load_settings
+
+    flags = {name: value for name, value in typed.items() if value is not None}
+    try:
+        settings = load_settings(None if config is None else Path(config), os.environ, flags)
+    except SettingsError as error:
+        if any(fault.source == COMMAND_LINE for fault in error.faults):
+            raise click.UsageError(str(error)) from None
+        raise
+    # gRPC is loaded only once the settings are known to be right.
+    from vidscore_server.start import run
+
+    run(settings, _announce)
+
+
+@cache
+def setting_options() -> tuple[click.Option, ...]:
+    """An option for each setting; what is not typed is None, so that other sources count."""
+    from vidscore_evaluators.parameters import describe_parameters
+    from vidscore_server.settings import Settings
+
+    return tuple(_option(description) for description in describe_parameters(Settings))
+
+
+def _announce(address: ListenAddress) -> None:
+    reach = "this machine only" if address.is_loopback else "other machines can reach it"
+    say(f"vidscore serves at {address} ({reach})")
+
+
+def _option(description: ParameterDescription) -> click.Option:
+    flag = "--" + description.name.replace("_", "-")
+    shown = description.bounds.description
+    if description.type_name == "boolean":
+        off = flag.replace("--", "--no-", 1)
+        shown += f"  [default: {(flag if description.default else off).removeprefix('--')}]"
+        return click.Option([f"{flag}/{off}"], default=None, help=shown)
+    if description.default != "":
+        shown += f"  [default: {description.default}]"
+    choices = click.Choice(description.choices) if description.choices else click.STRING
+    metavar = None if description.choices else description.type_name.upper()
+    return click.Option([flag], type=choices, metavar=metavar, default=None, help=shown)

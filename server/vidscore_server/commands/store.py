@@ -1,0 +1,64 @@
+"""`vidscore store`: what is done to a store that no server uses."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import click
+
+from vidscore_cli.command_tree import CommandTree, Entry, command
+from vidscore_cli.output import say
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.records import write_records
+
+HERE = "vidscore_server.commands.store"
+
+SECTIONS = {"Stores": {"copy": Entry(f"{HERE}:copy")}}
+
+COLUMNS = ("table", "rows", "digest")
+
+
+@click.group("store", cls=CommandTree, sections=SECTIONS)
+def store() -> None:
+    """Move a site from one store to another."""
+
+
+@command(
+    "copy",
+    examples=(
+        "vidscore store copy site.db postgresql://vidscore@db.example.org/vidscore",
+        "vidscore store copy postgresql://vidscore@db.example.org/vidscore site.db",
+    ),
+)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO")
+def copy(source: str, target: str) -> None:
+    """Copy a whole site to an empty store, and check it table by table.
+
+    FROM and TO are files of SQLite stores or postgresql:// addresses of databases. Stop the servers
+    first: what they write meanwhile is not copied. Either everything is copied or nothing.
+    """
+    from vidscore_server.store import open_store, shown_location
+    from vidscore_server.store.dump import copy_store
+
+    with (
+        closing(open_store(source, must_exist=True)) as opened,
+        closing(open_store(target)) as copied,
+        ProgressBar() as bar,
+    ):
+        stages: set[str] = set()
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in stages:
+                stages.add(what)
+                bar.stage(f"{what} rows")
+            if total:
+                bar.advance(done, total)
+
+        digests = copy_store(opened, copied, show)
+    records = [
+        {"table": table, "rows": digest.row_count, "digest": digest.sha256}
+        for table, digest in digests.items()
+    ]
+    write_records(records, COLUMNS, "table", "-")
+    say(f"{shown_location(target)} holds what {shown_location(source)} holds", err=True)

@@ -1,0 +1,102 @@
+"""`import vidscore` is the library: all that it offers, typed, at next to no cost."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.packaging.test_wheels import DISTRIBUTIONS, build
+from tests.support.tree import ROOT
+from tools.library_types import STUB, library_types
+
+import vidscore
+import vidscore_evaluators
+from vidscore_evaluators.scoring import score
+
+ARRAYS = {"sequence": ["street"], "frame": [0], "x": [1.0], "y": [2.0]}
+
+
+@pytest.mark.parametrize("name", vidscore_evaluators.__all__)
+def test_it_offers_what_the_evaluators_offer(name: str) -> None:
+    assert getattr(vidscore, name) is getattr(vidscore_evaluators, name)
+    assert name in dir(vidscore)
+
+
+def test_what_it_does_not_offer_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'vidscore' has no attribute 'scores'"):
+        _ = vidscore.scores  # type: ignore[attr-defined]
+
+
+def test_its_types_are_those_of_the_registry() -> None:
+    assert STUB.read_text("utf-8") == library_types(), "run `make docs`"
+
+
+def test_its_types_have_every_option_of_score() -> None:
+    parameters = inspect.signature(score).parameters.values()
+    options = {entry.name for entry in parameters if entry.kind is entry.KEYWORD_ONLY}
+    [declared] = [
+        text for text in library_types().split("\nclass ") if text.startswith("_Options(")
+    ]
+    assert {line.split(":")[0] for line in _fields(declared)} == options
+
+
+def _fields(declared: str) -> list[str]:
+    lines = (line.strip() for line in declared.splitlines()[1:])
+    return [line for line in lines if line and not line.startswith('"""')]
+
+
+def test_a_parameter_that_an_evaluator_has_not_is_an_error_of_types_too() -> None:
+    """The type checker of `make check` refuses a comment that nothing needs."""
+    report: vidscore.Report = vidscore.score("f1", ARRAYS, ARRAYS, base="euclidean", cutoff_px=5)
+    assert report.value("f1") == 1.0
+    with pytest.raises(vidscore.ParameterError):
+        vidscore.score("f1", ARRAYS, ARRAYS, tresholds=5)  # type: ignore[call-overload]
+
+
+def test_importing_it_imports_no_numpy() -> None:
+    program = "import sys, vidscore; print('numpy' in sys.modules)"
+    assert _run(program) == "False"
+
+
+def test_the_client_alone_has_the_former_name_of_its_protocol(tmp_path: Path) -> None:
+    _unpack(tmp_path, "vidscore-client")
+    assert _run(_USE_FORMER_NAME, tmp_path) == "True"
+
+
+def test_both_distributions_share_a_folder(tmp_path: Path) -> None:
+    _unpack(tmp_path, *DISTRIBUTIONS)
+    use = "import vidscore; assert callable(vidscore.score)\n" + _USE_FORMER_NAME
+    assert _run(use, tmp_path) == "True"
+
+
+_USE_FORMER_NAME = """
+import vidscore.v1, vidscore_protos.v1
+print(vidscore.v1 is vidscore_protos.v1 and vidscore_protos.__file__.startswith(sys.path[0]))
+"""
+
+
+def _unpack(folder: Path, *distributions: str) -> None:
+    """Install wheels into a folder; two of them may have no file in common."""
+    for name in distributions:
+        with zipfile.ZipFile(build(DISTRIBUTIONS[name][0], "wheel", folder / "dist")) as wheel:
+            assert [file for file in wheel.namelist() if (folder / file).is_file()] == []
+            wheel.extractall(folder)
+
+
+def _run(program: str, folder: Path | None = None) -> str:
+    """What a program prints that has this folder in place of the source tree."""
+    head = "import sys\n"
+    if folder is not None:
+        others = f"[path for path in sys.path if path and not path.startswith({_SOURCES!r})]"
+        head += f"sys.path = [{str(folder)!r}, *{others}]\n"
+    done = subprocess.run(
+        [sys.executable, "-c", head + program], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+_SOURCES = tuple(str(ROOT / root) for root in ("evaluators", "server", "clients"))

@@ -1,0 +1,116 @@
+"""The types of `import vidscore`, with the parameters of each built-in evaluator.
+
+`score` takes the parameters of an evaluator by name, which no hand-written signature could say.
+The stub has an overload for each evaluator, so that editors complete its parameters and type
+checkers refuse others. Other evaluators are named by any string; the parameters of a plug-in go
+into an `EvaluatorSpec`.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import vidscore_evaluators
+from vidscore_evaluators.parameters import describe_parameters
+from vidscore_evaluators.registry import evaluator_class, evaluator_names
+
+STUB = Path(__file__).resolve().parents[1] / "evaluators/vidscore/__init__.pyi"
+
+_HEAD = '''\
+# Written by `make docs` from the registry of evaluators. Do not edit.
+"""The library of vidscore: read files, score detections against truth, in one call each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+{imports}
+
+__all__ = [
+{exports}
+]
+
+_Data = str | PathLike[str] | Annotations | Mapping[str, Any]
+
+class _Options(TypedDict, total=False):
+    specification: BenchmarkSpec | None
+    """What the data cannot say: frames, classes, don't-care frames."""
+    manifest: str | PathLike[str] | None
+    """The same, as a TOML file."""
+    format: str
+    """Name of the files' format, or ``auto`` to go by their content."""
+    on_error: Literal["refuse", "skip"]
+    """Whether to score nothing where a row is broken, or to leave such rows out."""
+    confidence_scale: str | None
+    """How to map confidences to numbers from 0 to 1: ``sigmoid``, or ``MIN,MAX``."""
+    workers: int
+    """Processes to use; the scores do not depend on it."""
+    progress: Callable[[int, int], None] | None
+    """Called with the number of frames done and the number of all frames."""
+'''
+
+_PARAMETERS = """
+class {type_name}(_Options, total=False):
+{fields}
+"""
+
+_OVERLOAD = '''
+@overload
+def score({remark}
+    evaluator: {evaluator},
+    truth: _Data,
+    detections: _Data,
+    **options: Unpack[{options}],
+) -> {result}:
+    """Score detections against truth."""
+'''
+
+
+def library_types() -> str:
+    """The text of the stub."""
+    names = vidscore_evaluators.__all__
+    imports = "\n".join(
+        f"from vidscore_evaluators import {name} as {name}" for name in names if name != "score"
+    )
+    exports = "\n".join(f'    "{name}",' for name in names)
+    text = [_HEAD.format(imports=imports, exports=exports)]
+    overloads = []
+    for name in _built_in():
+        type_name = f"_{evaluator_class(name).__name__}Parameters"
+        text.append(_PARAMETERS.format(type_name=type_name, fields="\n".join(_fields(name))))
+        overloads.append((f'Literal["{name}"]', type_name, "Report"))
+    overloads.append(("str | EvaluatorSpec", "_Options", "Report"))
+    overloads.append(("Sequence[str | EvaluatorSpec]", "_Options", "list[Report]"))
+    for evaluator, options, result in overloads:
+        # A string is a sequence of strings as well; the overload before the last takes it.
+        remark = "" if result == "list[Report]" else "  # type: ignore[overload-overlap]"
+        text.append(
+            _OVERLOAD.format(remark=remark, evaluator=evaluator, options=options, result=result)
+        )
+    return "".join(text)
+
+
+def _built_in() -> list[str]:
+    """Evaluators that every installation has."""
+    own = f"{vidscore_evaluators.__name__}."
+    return [name for name in evaluator_names() if evaluator_class(name).__module__.startswith(own)]
+
+
+def _fields(name: str) -> Iterator[str]:
+    parameters = evaluator_class(name).Parameters
+    hints = typing.get_type_hints(parameters)
+    for description in describe_parameters(parameters):
+        yield f"    {description.name}: {_type_text(hints[description.name])}"
+        yield f'    """{description.bounds.description} [default: {description.default!r}]"""'
+
+
+def _type_text(hint: object) -> str:
+    """A type as a caller may give it: any sequence in place of a tuple."""
+    if typing.get_origin(hint) is tuple:
+        return f"Sequence[{_type_text(typing.get_args(hint)[0])}]"
+    if typing.get_origin(hint) is typing.Literal:
+        return f"Literal[{', '.join(map(repr, typing.get_args(hint)))}]"
+    assert isinstance(hint, type)
+    return hint.__name__

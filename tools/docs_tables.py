@@ -34,9 +34,9 @@ from vidscore_evaluators.formats import FORMATS
 from vidscore_evaluators.measures import Direction, Measure
 from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_server.access.roles import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
 from vidscore_server.application import HOSTED_SERVICES, SERVICES
-from vidscore_server.hosting.policy import Policy
+from vidscore_server.domain.access import OF_SUBMISSIONS, OPEN_RPCS, ROLES_BY_RPC
+from vidscore_server.domain.policy import Policy
 from vidscore_server.settings import ENVIRONMENT_PREFIX, Settings
 from vidscore_server.status import code_of
 from vidscore_server.store.records import Role

@@ -33,26 +33,24 @@ from vidscore.v1 import (
     trust_service_pb2_grpc,
 )
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
-from vidscore_server.access.gate import Gate
+from vidscore_server.api import batches
+from vidscore_server.api.access import AccessService
+from vidscore_server.api.benchmarks import BenchmarkService
+from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard, OpenCalls
+from vidscore_server.api.operations import OperationsService
+from vidscore_server.api.scoring import ScoringService
+from vidscore_server.api.server import EvaluatorService, ServerService
+from vidscore_server.api.submissions import SubmissionService
+from vidscore_server.api.trust import RankingService, TrustService
+from vidscore_server.domain.access import Gate
+from vidscore_server.domain.context import Clock, open_site
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import ListenError
-from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.site import Clock, open_site
 from vidscore_server.logs import configure_logging, log, places_of
 from vidscore_server.memory import give_memory_back
 from vidscore_server.metrics.endpoint import MetricsEndpoint
 from vidscore_server.metrics.metrics import Metrics
-from vidscore_server.runs.sessions import Sessions
-from vidscore_server.services.access_service import AccessService
-from vidscore_server.services.benchmark_service import BenchmarkService
-from vidscore_server.services.evaluator_service import EvaluatorService
-from vidscore_server.services.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard
-from vidscore_server.services.open_calls import OpenCalls
-from vidscore_server.services.operations_service import OperationsService
-from vidscore_server.services.ranking_service import RankingService
-from vidscore_server.services.scoring_service import ScoringService
-from vidscore_server.services.server_service import ServerService
-from vidscore_server.services.submission_service import SubmissionService
-from vidscore_server.services.trust_service import TrustService
 from vidscore_server.settings import ListenAddress, Settings
 from vidscore_server.store.contract import Store
 from vidscore_server.store.failpoints import utc_now
@@ -156,7 +154,7 @@ class ScoringServer:
 
     def _open_hosting(self, store: Store | None, workers: WorkerPool) -> None:
         settings = self._settings
-        site = None if store is None else open_site(store, settings, self._clock)
+        site = None if store is None else open_site(store, settings, batches, self._clock)
         self.hosting = None if site is None else Hosting(site, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen
         clock = (self._clock or utc_now) if site is None else site.clock

@@ -16,8 +16,8 @@ from vidscore_cli.secret_files import place_of, secret_output
 from vidscore_cli.server_choice import ServerChoice
 from vidscore_client import AuditFilter, Token
 from vidscore_evaluators.names import escape_controls
-from vidscore_server.access.site import initialise
-from vidscore_server.access.tokens import SECRET_PREFIX
+from vidscore_server.domain.administration import initialise
+from vidscore_server.domain.names import SECRET_PREFIX
 from vidscore_server.store.locations import is_address, shown_location
 
 DAY_S = 86_400.0

@@ -14,7 +14,7 @@ import click
 from vidscore_cli.output import check_output, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.server_choice import ServerChoice
-from vidscore_server.access.restoring import restore
+from vidscore_server.domain.administration import restore
 from vidscore_server.hosting.backup_file import BackupHeader, check_backup
 
 CHUNK_BYTES = 1 << 20

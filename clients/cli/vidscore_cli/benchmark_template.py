@@ -12,9 +12,8 @@ from vidscore_evaluators.evaluator import Evaluator, Side
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_server.hosting.definition import NAME_OF_ARITY
-from vidscore_server.hosting.policy import Policy
-from vidscore_server.hosting.public_names import DEFAULT_PUBLIC_NAMES, NameKind, in_order
+from vidscore_server.domain.definition import NAME_OF_ARITY
+from vidscore_server.domain.policy import DEFAULT_PUBLIC_NAMES, NameKind, Policy, in_order
 
 WIDTH = 100
 

@@ -31,7 +31,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_json import report_to_json
 from vidscore_evaluators.scoring import score_annotations
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 UNLUCKY = ("mole", "streets")
 """The team, and the benchmark, whose connection is cut."""

@@ -31,7 +31,7 @@ from vidscore_evaluators.evaluator import Side
 from vidscore_evaluators.formats import read_source
 from vidscore_evaluators.formats.manifest import read_document, write_document
 from vidscore_evaluators.names import escape_controls
-from vidscore_server.hosting.definition import definition_from_dict
+from vidscore_server.domain.definition import definition_from_dict
 
 _EVALUATOR_NAME = re.compile(r"evaluators\[\d+\]\.name")
 

@@ -51,7 +51,7 @@ from vidscore_evaluators.library import scaled
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.pairing import frame_keys
 from vidscore_evaluators.specification_reading import spec_from_dict
-from vidscore_server.access.caller import ORGANISERS_TEAM
+from vidscore_server.domain.access import ORGANISERS_TEAM
 
 REFUSALS = (InputError, InvalidArgumentError, LimitExceededError, ConflictError)
 """Errors after which the same upload would be refused again."""

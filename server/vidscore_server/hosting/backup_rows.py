@@ -14,14 +14,14 @@ from typing import Any
 import orjson
 
 from vidscore_evaluators.errors import Fault, VidscoreError
+from vidscore_server.domain.basis import Basis
+from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.benchmarks import from_json
+from vidscore_server.domain.known_names import read_warnings
+from vidscore_server.domain.names import checked_id
+from vidscore_server.domain.release import values_from_json
+from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
 from vidscore_server.errors import BackupError
-from vidscore_server.hosting.basis import Basis
-from vidscore_server.hosting.benchmarks import from_json
-from vidscore_server.hosting.names import checked_id
-from vidscore_server.hosting.payloads import inflate
-from vidscore_server.hosting.release import values_from_json
-from vidscore_server.hosting.scores import GREATEST_COMPRESSION, report_of
-from vidscore_server.hosting.submission_warnings import read_warnings
 from vidscore_server.store.contract import Row
 from vidscore_server.store.records import Role, SubmissionState
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
-from vidscore_server.hosting.hosting import Hosting
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.sessions import Sessions
 from vidscore_server.metrics.calls import CallMetrics
 from vidscore_server.metrics.endpoint import MetricsEndpoint
 from vidscore_server.metrics.state import StateCollector
 from vidscore_server.metrics.stores import MeteredStore, StoreMetrics
-from vidscore_server.runs.sessions import Sessions
 from vidscore_server.settings import ListenAddress
 from vidscore_server.store.contract import Store
 from vidscore_server.workers import WorkerPool

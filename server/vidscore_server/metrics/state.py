@@ -9,9 +9,9 @@ from datetime import datetime
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from vidscore_server.hosting.hosting import Hosting
-from vidscore_server.hosting.states import UNFINISHED
-from vidscore_server.runs.sessions import Sessions
+from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.states import UNFINISHED
 from vidscore_server.store.contract import StoreError
 from vidscore_server.store.records import SubmissionRecord
 from vidscore_server.version import server_version

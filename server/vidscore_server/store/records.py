@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class SubmissionState(StrEnum):
-    """Where a submission stands; what leads where is in `vidscore_server.hosting.states`."""
+    """Where a submission stands; what leads where is in `vidscore_server.domain.states`."""
 
     OPEN = "open"
     RECEIVING = "receiving"

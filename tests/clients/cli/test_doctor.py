@@ -18,7 +18,7 @@ from tests.support.certificates import Authority, make_authority
 from vidscore_cli import doctor
 from vidscore_cli.server_process import ServerProcess
 from vidscore_client import connect
-from vidscore_server.access.site import initialise
+from vidscore_server.domain.administration import initialise
 
 STEPS = ["address", "connection", "tls", "server", "version", "clock", "token", "store", "disk"]
 

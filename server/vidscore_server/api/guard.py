@@ -1,0 +1,316 @@
+"""What all calls have in common: who may make them, limits, errors as statuses, a log line each.
+
+A call is let in, or refused, before its first message is read: nobody spends the server's memory
+without leave. The services raise domain errors and know nothing of statuses; a message that is
+too large or cannot be read is raised by the guard in their place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.api.checksums import CHECKED_METHODS, damage_of
+from vidscore_server.api.stream import CallContext, Request, Requests, Responses, readable, refuse
+from vidscore_server.domain.access import Gate, Metadata, current_caller, set_caller
+from vidscore_server.domain.capacity import PlainCalls
+from vidscore_server.domain.sessions import Sessions
+from vidscore_server.errors import message_order
+from vidscore_server.logs import begin_call, log
+from vidscore_server.metrics.calls import CallMeter, CallMetrics
+from vidscore_server.running_call import RunningCall
+from vidscore_server.settings import Settings
+from vidscore_server.status import refusal_of
+from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
+
+GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
+"""Methods of our services; health and reflection answer for themselves."""
+
+ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
+"""Methods that answer clients of any version, and to the end: they tell what is wrong."""
+
+HARD_LIMIT_FACTOR = 4
+"""Messages up to so many times the limit are read, to say which limit they break.
+
+gRPC itself refuses larger ones, without naming the setting.
+"""
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Behaviour = Callable[[Any, Responses[Any]], Awaitable[Any]]
+
+
+class Guard(grpc.aio.ServerInterceptor):
+    """Stands between gRPC and the services.
+
+    Args:
+        settings: The server's limits.
+        sessions: Where a draining server shows.
+        gate: Who lets callers in.
+        metrics: Where calls are counted.
+    """
+
+    def __init__(
+        self, settings: Settings, sessions: Sessions, gate: Gate, metrics: CallMetrics
+    ) -> None:
+        """Guard nothing yet."""
+        self._gate = gate
+        self._metrics = metrics
+        self._settings = settings
+        self._sessions = sessions
+        self._plain_calls = PlainCalls(settings.maximum_calls)
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Handler | None:
+        """Put a guarded handler in the place of one of ours."""
+        handler: Any = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or not method.startswith(GUARDED_PREFIXES):
+            return cast("Handler | None", handler)
+        kind = _KINDS[handler.request_streaming, handler.response_streaming]
+        refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
+        # A refused call is taken for a stream: of those gRPC reads nothing before it is asked to.
+        taken_for = "stream_stream" if refused else kind
+        make_handler = getattr(grpc, f"{taken_for}_rpc_method_handler")
+        guarded: Handler = make_handler(
+            self._guarded(getattr(handler, kind), method, kind, refused),
+            request_deserializer=self._reader(method, handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+        return guarded
+
+    def _guarded(
+        self, behaviour: Behaviour, method: str, kind: str, refused: Exception | None
+    ) -> Callable[[Any, CallContext], Awaitable[Any]]:
+        async def call(request: Any, context: CallContext) -> Any:
+            begin_call()
+            context.set_trailing_metadata(((SERVER_KEY, server_version()),))
+            meter = self._metrics.begin(method, kind)
+            given = None if refused else self._requests(request, kind, meter)
+            responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s, meter)
+            code, reason = "CANCELLED", ""
+            try:
+                if refused is not None:
+                    raise refused
+                async with RunningCall() as running:
+                    with self._gate.running.using(current_caller(), running):
+                        response = await behaviour(readable(given), responses)
+                        await responses.finish()
+                code = "OK"
+            except Exception as error:
+                if context.cancelled():
+                    raise asyncio.CancelledError from error
+                refusal = refusal_of(error)
+                code, reason = refusal.code.name, refusal.reason
+                await responses.settle()
+                await refuse(context, refusal, given)
+            else:
+                if response is not None:
+                    meter.sent()
+                return response
+            finally:
+                if isinstance(given, Requests):
+                    given.close()
+                meter.ended(code)
+                _log_call(method, code, reason, meter.duration_s, context)
+
+        return call
+
+    def _requests(self, request: Any, kind: str, meter: CallMeter) -> Any:
+        """What the service is given: the request, or all of them one by one."""
+        if kind.startswith("stream"):
+            return Requests(request, self._settings.idle_timeout_s, meter)
+        meter.received(request)
+        return request
+
+    async def _refused(self, method: str, kind: str, metadata: Metadata) -> Exception | None:
+        """Let a call in, or say why not."""
+        try:
+            if method not in ALWAYS_ANSWERED:
+                self._sessions.refuse_while_draining()
+                for key, value in metadata:
+                    if key == CLIENT_KEY:
+                        check_client(value, server_version())
+            caller = await self._gate.admit(method, metadata)
+            set_caller(caller)
+            if kind == "unary_unary":  # streams have places
+                self._plain_calls.begin(caller.shares_as)
+        except Exception as error:  # noqa: BLE001 - the call's status tells it
+            return error
+        return None
+
+    def _reader(
+        self, method: str, read: Callable[[bytes], Request]
+    ) -> Callable[[bytes], Request | VidscoreError]:
+        """A deserializer that never raises: what is wrong is raised where the request is used."""
+        maximum = self._settings.maximum_message_bytes
+        is_checked = method in CHECKED_METHODS
+
+        def read_or_refuse(data: bytes) -> Request | VidscoreError:
+            if len(data) > maximum:
+                found = f"a message of {len(data)} bytes"
+                return LimitError(found, "maximum_message_bytes", maximum)
+            if is_checked and (damage := damage_of(method, data)) is not None:
+                return damage
+            try:
+                return read(data)
+            except DecodeError:
+                return InputError([Fault("bytes that are no such message", "a request message")])
+
+        return read_or_refuse
+
+
+_KINDS = {
+    (False, False): "unary_unary",
+    (False, True): "unary_stream",
+    (True, False): "stream_unary",
+    (True, True): "stream_stream",
+}
+
+
+def _log_call(method: str, code: str, reason: str, duration_s: float, context: CallContext) -> None:
+    log(
+        logging.INFO,
+        "call",
+        method=method,
+        code=code,
+        duration_ms=round(duration_s * 1000, 1),
+        peer=context.peer(),
+        **({"reason": reason} if reason else {}),
+    )
+
+
+# --- Open calls
+
+HEALTH_WATCH = "/grpc.health.v1.Health/Watch"
+REFLECTION = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+
+WATCH_LIFETIME_S = 600.0
+STREAM_LIFETIME_S = 60.0
+PLAIN_LIFETIME_S = 10.0
+
+HOSTS = 4
+"""A host has one of so many of the places."""
+
+_OpenHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+
+
+@dataclass
+class Bound:
+    """Places for calls of one kind, and how long each may last.
+
+    Attributes:
+        lifetime_s: Time after which a call ends.
+        limit: Name of the setting that says how many places there are.
+        maximum: How many there are; None where there is one for every call.
+        open_by_host: How many each host holds.
+    """
+
+    lifetime_s: float
+    limit: str = ""
+    maximum: int | None = None
+    open_by_host: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def place(self, host: str) -> Iterator[None]:
+        """Hold a place.
+
+        Raises:
+            LimitError: If there is none, or none for this host.
+        """
+        if self.maximum is not None:
+            self._refuse_without_room(host, self.maximum)
+        self.open_by_host[host] += 1
+        try:
+            yield
+        finally:
+            self.open_by_host[host] -= 1
+            if not self.open_by_host[host]:
+                del self.open_by_host[host]
+
+    def _refuse_without_room(self, host: str, maximum: int) -> None:
+        if self.open_by_host.total() >= maximum:
+            raise LimitError(f"{maximum} such streams are open", self.limit, maximum)
+        count = self.open_by_host[host]
+        if count >= max(1, maximum // HOSTS):
+            found = f"{count} such streams of one host are open, which has a quarter of all"
+            raise LimitError(found, self.limit, maximum)
+
+
+class OpenCalls(grpc.aio.ServerInterceptor):
+    """Bounds what anybody may call.
+
+    Args:
+        settings: The server's limits.
+        guarded: Prefixes of the methods that are none of these.
+    """
+
+    def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
+        """Bound nothing yet."""
+        self._guarded = guarded
+        self._plain = Bound(PLAIN_LIFETIME_S)
+        self._bounds = {
+            HEALTH_WATCH: Bound(
+                WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches
+            ),
+            REFLECTION: Bound(
+                STREAM_LIFETIME_S, "maximum_reflection_streams", settings.maximum_reflection_streams
+            ),
+        }
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_OpenHandler | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> _OpenHandler | None:
+        """Put a bounded handler in the place of one that anybody may call."""
+        handler: Any = await continuation(handler_call_details)
+        method = str(handler_call_details.method)
+        if handler is None or method.startswith(self._guarded):
+            return cast("Handler | None", handler)
+        bound = self._bounds.get(method, self._plain)
+
+        async def call(requests: AsyncIterator[Any], context: CallContext) -> None:
+            try:
+                with bound.place(str(context.peer()).rpartition(":")[0]):
+                    async with asyncio.timeout(bound.lifetime_s):
+                        await _run(handler, requests, context)
+            except VidscoreError as error:
+                await refuse(context, refusal_of(error))
+            except NotImplementedError:
+                await context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{method} is not served")
+            except TimeoutError:
+                text = f"the call has lasted {bound.lifetime_s:g} s, as long as it may; begin again"
+                await context.abort(grpc.StatusCode.UNAVAILABLE, text)
+
+        # As a stream, whatever it is: gRPC would wait for the message of any other for ever.
+        return grpc.stream_stream_rpc_method_handler(
+            call, handler.request_deserializer, handler.response_serializer
+        )
+
+
+async def _run(handler: Any, requests: AsyncIterator[Any], context: CallContext) -> None:
+    """Run what gRPC brings along: it returns its response, yields responses or writes them."""
+    given = requests if handler.request_streaming else await anext(requests, None)
+    if given is None:
+        raise message_order("the end of the call", "a request")
+    kinds = (handler.unary_unary, handler.unary_stream, handler.stream_stream)
+    [behaviour] = filter(None, kinds)
+    answer = behaviour(given, context)
+    if inspect.isasyncgen(answer):
+        async for response in answer:
+            await context.write(response)
+    elif (response := await answer) is not None:
+        await context.write(response)

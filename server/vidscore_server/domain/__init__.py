@@ -1,0 +1,1 @@
+"""Rules of scoring and of hosted benchmarks: no gRPC, no protobuf, no SQL."""

@@ -1,0 +1,128 @@
+"""A hosting server's parts, put together, and what it does on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from contextlib import suppress
+
+from vidscore_server.domain.append_queue import AppendQueue
+from vidscore_server.domain.append_rules import RuleKeeper
+from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.board_updates import BoardKeeper
+from vidscore_server.domain.capacity import ByteBudget
+from vidscore_server.domain.context import Follower, Site
+from vidscore_server.domain.expirer import Sweeper
+from vidscore_server.domain.leases import Leases
+from vidscore_server.domain.live import LiveScores
+from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.rescoring import Rescoring
+from vidscore_server.domain.schedule import Heartbeat, Told
+from vidscore_server.domain.scorer import Scorer
+from vidscore_server.domain.scoring import Scheduler
+from vidscore_server.domain.submissions import Submissions
+from vidscore_server.domain.trust import TrustAnalyses
+from vidscore_server.domain.truth import TruthKeeper
+from vidscore_server.logs import log, places_of
+from vidscore_server.workers import WorkerPool
+
+
+class Hosting:
+    """The hosted benchmarks of a server.
+
+    Args:
+        site: The common ground of its parts.
+        workers: Who tallies.
+
+    Attributes:
+        site: The common ground.
+        leases: Work that the server holds among the servers of the site.
+        benchmarks: Benchmarks.
+        truth: Their truth.
+        rules: What appends to them are held to.
+        submissions: Their submissions.
+        budget: Bounds how much is taken in and not stored.
+        appends: Takes in what is appended to them.
+        scorer: Who scores.
+        scheduler: Who brings sealed submissions to their end.
+        live: Scores of submissions that still receive.
+        boards: Who keeps boards on the newest truth and rules.
+        rescoring: Who scores again for those who ask.
+        trust: Who finds out how far rankings and criteria can be relied on.
+        heartbeat: Says that the site serves.
+        sweeper: Who ends the waiting on people.
+    """
+
+    def __init__(self, site: Site, workers: WorkerPool) -> None:
+        """Put the parts together; nothing runs yet."""
+        self.site = site
+        self.leases = Leases(site)
+        self.benchmarks = Benchmarks(site)
+        self.truth = TruthKeeper(site)
+        self.heartbeat = Heartbeat(site)
+        self.rules = RuleKeeper(site, self.benchmarks, self.truth)
+        self.submissions = Submissions(site, self.benchmarks, self.heartbeat)
+        self.budget = ByteBudget(site.settings)
+        self.appends = AppendQueue(site, self.benchmarks, self.budget)
+        self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
+        self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
+        self.live = LiveScores(site, self.benchmarks, self.scorer)
+        self.boards = BoardKeeper(site, self.benchmarks, self.scorer, self.leases)
+        self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
+        self.trust = TrustAnalyses(site, self.benchmarks, self.scorer, self.leases)
+        self.sweeper = Sweeper(site, self.benchmarks, self.submissions, self.heartbeat)
+        self._due = asyncio.Event()
+        self._own_work: list[asyncio.Task[None]] = []
+
+    async def start(self, told: Told) -> None:
+        """Begin what the server does on its own; the first heartbeat is written on return.
+
+        Args:
+            told: Called with whether the store can be written to, whenever that changes.
+        """
+        await self.heartbeat.beat()
+        self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
+        self._own_work.append(asyncio.create_task(self._keep_up()))
+        if self.site.store.shared:
+            follower = Follower(self.site.changes, self._revisions)
+            self._own_work.append(asyncio.create_task(follower.follow()))
+
+    async def stop(self) -> None:
+        """End what the server does on its own; a restart takes it up again."""
+        for task in self._own_work:
+            task.cancel()
+        await asyncio.gather(*self._own_work, return_exceptions=True)
+        await self.scheduler.stop()
+        await self.boards.stop()
+        await self.rescoring.stop()
+        await self.trust.stop()
+
+    def wake(self) -> None:
+        """Look for work at once, because something has changed."""
+        self._due.set()
+
+    async def work(self) -> None:
+        """Do, or begin, everything that is due now."""
+        await self.site.adjust_clock()
+        await self.sweeper.sweep()
+        await self.scheduler.advance()
+        await self.rescoring.advance()
+        await self.boards.advance()
+        await self.trust.advance()
+
+    async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
+        found = await self.site.read(lambda reader: reader.submission_revisions(names))
+        return {SubmissionName(*name): revision for name, revision in found.items()}
+
+    async def _keep_up(self) -> None:
+        interval_s = self.site.settings.upkeep_interval_ms / 1000
+        while True:
+            try:
+                await self.work()
+            except Exception as error:  # noqa: BLE001 - it must go on, whatever it is
+                log(logging.ERROR, "upkeep failed", places=places_of(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(interval_s):
+                    await self._due.wait()
+            self._due.clear()

@@ -1,0 +1,224 @@
+"""Leased work: what one server does at a time, and another one takes over when it dies.
+
+A server that works says so again and again. One that has died, hangs, or has lost its store says
+nothing; its lease ends by the store's clock, and whoever looks next may begin. What the old one
+still brings is refused: results are kept in the transaction that ends the lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Any, TypeVar
+
+from vidscore_server.domain.context import Site
+from vidscore_server.logs import log
+from vidscore_server.store.contract import Reader, StoreError, Transaction
+from vidscore_server.store.records import OperationRecord
+
+Result = TypeVar("Result")
+
+BEATS_A_LEASE = 3
+
+
+class LeaseLostError(Exception):
+    """Another server has taken the work over, or may have."""
+
+
+class Leases:
+    """The leases of a server.
+
+    Args:
+        site: The server's common ground.
+
+    Attributes:
+        owner: What the server is called as an owner.
+    """
+
+    def __init__(self, site: Site) -> None:
+        """Hold none; a server that is started again is another one."""
+        self._site = site
+        self.owner = secrets.token_hex(8)
+        self._duration = timedelta(seconds=site.settings.lease_timeout_s)
+
+    def take(self, transaction: Transaction, work: str) -> bool:
+        """Take a lease within a command; False where another server has it."""
+        return transaction.take_lease(work, self.owner, self._duration)
+
+    async def take_now(self, work: str) -> bool:
+        """Take a lease; False where another server has it."""
+        return await self._site.write(lambda transaction: self.take(transaction, work))
+
+    def require(self, transaction: Transaction, work: str) -> None:
+        """Go on with a command only while the lease holds.
+
+        Raises:
+            LeaseLostError: If it does not.
+        """
+        if work not in {lease.work for lease in self._own(transaction)}:
+            raise LeaseLostError(work)
+
+    def end(self, transaction: Transaction, work: str) -> None:
+        """End a lease within the command that keeps what came of the work.
+
+        Raises:
+            LeaseLostError: If it did not hold any more.
+        """
+        if not transaction.end_lease(work, self.owner):
+            raise LeaseLostError(work)
+
+    def elsewhere(self, reader: Reader) -> set[str]:
+        """Work that other servers do."""
+        return {lease.work for lease in reader.leases() if lease.owner != self.owner}
+
+    async def run(self, work: str, job: Coroutine[Any, Any, Result]) -> Result:
+        """Do work under its lease, which has been taken, and prolong the lease meanwhile.
+
+        Raises:
+            LeaseLostError: If the lease was lost on the way; the work is then given up.
+        """
+        working = asyncio.ensure_future(job)
+        beating = asyncio.create_task(self._beat(work))
+        try:
+            await asyncio.wait((working, beating), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise LeaseLostError(work)
+            return working.result()
+        finally:
+            for task in (working, beating):
+                task.cancel()
+            await asyncio.gather(working, beating, return_exceptions=True)
+
+    async def write(self, command: Callable[[Transaction], Result]) -> Result:
+        """Run a command again and again until the store is there; `run` bounds it."""
+        while True:
+            try:
+                return await self._site.write(command)
+            except StoreError as error:
+                await asyncio.sleep(error.retry_delay_s)
+
+    async def let_go(self, works: Iterable[str]) -> None:
+        """End leases of work that others are to take up at once."""
+        for work in works:
+            with suppress(StoreError):
+                await self._site.write(partial(self._end_quietly, work))
+
+    def _end_quietly(self, work: str, transaction: Transaction) -> None:
+        transaction.end_lease(work, self.owner)
+
+    def _own(self, reader: Reader) -> list[Any]:
+        return [lease for lease in reader.leases() if lease.owner == self.owner]
+
+    async def _beat(self, work: str) -> None:
+        """Prolong a lease until that is refused, or has failed for as long as the lease holds."""
+        seconds = self._duration.total_seconds()
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + seconds
+        while loop.time() < end_s:
+            await asyncio.sleep(seconds / BEATS_A_LEASE)
+            begun_s = loop.time()
+            with suppress(StoreError):
+                if not await self._site.write(lambda transaction: self._prolong(transaction, work)):
+                    break
+                end_s = begun_s + seconds
+        log(logging.WARNING, "lease lost", work=work)
+
+    def _prolong(self, transaction: Transaction, work: str) -> bool:
+        return any(lease.work == work for lease in self._own(transaction)) and self.take(
+            transaction, work
+        )
+
+
+# --- Operations, each under a lease
+
+Job = Callable[[], Coroutine[Any, Any, None]]
+"""Leads an operation to its end."""
+
+
+class LeasedOperations:
+    """The operations of some kinds that run at this server.
+
+    Args:
+        leases: The leases of the server.
+        kinds: Kinds of operations.
+    """
+
+    def __init__(self, leases: Leases, kinds: tuple[str, ...]) -> None:
+        """Run nothing yet."""
+        self._leases = leases
+        self._kinds = kinds
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def count(self) -> int:
+        """Operations that run."""
+        return len(self._running)
+
+    def waiting(self, reader: Reader) -> list[OperationRecord]:
+        """Operations that are not done and that nobody works on, oldest first."""
+        records = [
+            record for record in reader.unfinished_operations() if record.kind in self._kinds
+        ]
+        free = self.free(reader, [record.operation for record in records])
+        return [record for record in records if record.operation in free]
+
+    def free(self, reader: Reader, operations: Iterable[str]) -> list[str]:
+        """Those of some operations that nobody works on."""
+        elsewhere = self._leases.elsewhere(reader)
+        return [
+            name
+            for name in operations
+            if name not in self._running and _work(name) not in elsewhere
+        ]
+
+    async def begin(self, operation: str, job: Job) -> None:
+        """Begin an operation, unless another server has just begun it.
+
+        Args:
+            operation: The operation.
+            job: Leads it to its end; is given up where the lease is lost on the way.
+        """
+        if not await self._leases.take_now(_work(operation)):
+            return
+        task = asyncio.create_task(self._lead_to_end(operation, job))
+        self._running[operation] = task
+        task.add_done_callback(lambda _: self._running.pop(operation, None))
+
+    def require(self, transaction: Transaction, operation: str) -> None:
+        """Go on with a command of an operation only while its lease holds.
+
+        Raises:
+            LeaseLostError: If it does not.
+        """
+        self._leases.require(transaction, _work(operation))
+
+    async def finish(self) -> None:
+        """Wait until nothing runs."""
+        while self._running:
+            await asyncio.wait(list(self._running.values()))
+
+    async def stop(self) -> None:
+        """End what runs; it goes on when the server does, or at another one at once."""
+        given_up = [_work(operation) for operation in self._running]
+        for task in list(self._running.values()):
+            task.cancel()
+        await self.finish()
+        await self._leases.let_go(given_up)
+
+    async def _lead_to_end(self, operation: str, job: Job) -> None:
+        try:
+            await self._leases.run(_work(operation), job())
+        except LeaseLostError:
+            log(logging.WARNING, "operation given up", name=operation)
+        else:
+            await self._leases.let_go([_work(operation)])
+
+
+def _work(operation: str) -> str:
+    """What an operation is called as work to lease."""
+    return f"operation {operation}"

@@ -1,0 +1,218 @@
+"""Quotas: how many submissions a team may have scored, by day and in all.
+
+Charged for what is scored or on its way there, from its first frame on, and for what had a score
+shown before it ended otherwise. What has no frame costs nothing, nor what fails or is cancelled
+before anything of it was shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
+from vidscore_server.settings import Settings
+from vidscore_server.store.contract import Reader, Transaction
+from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """A limit on a team's submissions, and how many of them it has.
+
+    Attributes:
+        name: Name of the policy's field.
+        maximum: Most submissions.
+        used: Those that count.
+        renew_time: When it is whole again; None for never.
+    """
+
+    name: str
+    maximum: int
+    used: int
+    renew_time: datetime | None
+
+    @property
+    def left(self) -> int:
+        """Submissions that the team may still have."""
+        return max(0, self.maximum - self.used)
+
+
+def quotas_of(
+    reader: Reader, benchmark: str, team: str, definition: Definition, now: datetime
+) -> list[Quota]:
+    """The limits that a benchmark sets, and how far a team has come."""
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    limits = (
+        (
+            "submissions_per_day",
+            definition.policy.submissions_per_day,
+            midnight,
+            midnight + timedelta(days=1),
+        ),
+        ("submissions_in_all", definition.submission_budget, None, None),
+    )
+    return [
+        Quota(name, maximum, reader.scored_count(benchmark, team, since), renewal)
+        for name, maximum, since, renewal in limits
+        if maximum
+    ]
+
+
+def refuse_over_quota(
+    reader: Reader,
+    benchmark: str,
+    team: str,
+    definition: Definition,
+    now: datetime,
+    *,
+    more: int = 0,
+) -> None:
+    """Refuse where a team has more than it may.
+
+    Args:
+        reader: A state of the store.
+        benchmark: The benchmark.
+        team: The team.
+        definition: The benchmark, as it is defined.
+        now: The time.
+        more: Submissions that are to come and do not count yet.
+
+    Raises:
+        QuotaError: If a quota is exceeded.
+    """
+    for quota in quotas_of(reader, benchmark, team, definition, now):
+        if quota.used + more > quota.maximum:
+            raise QuotaError(
+                f"the team's quota {quota.name} of {quota.maximum} is used up; "
+                "submissions that run count",
+                quota=quota.name,
+                maximum=str(quota.maximum),
+            )
+
+
+# --- Usage of a team: open submissions, and bytes of detections
+
+MEBIBYTE = 1 << 20
+
+OPEN_SUBMISSIONS = "maximum_team_open_submissions"
+MEBIBYTES = "maximum_team_mebibytes"
+
+
+def holdings_of(reader: Reader, benchmark: str, team: str, settings: Settings) -> list[Quota]:
+    """The bounds, and how far a team has come; they are named as the settings are."""
+    held = reader.holdings(benchmark, team)
+    mebibytes = -(-held.byte_count // MEBIBYTE)
+    return [
+        Quota(OPEN_SUBMISSIONS, settings.maximum_team_open_submissions, held.open_count, None),
+        Quota(MEBIBYTES, settings.maximum_team_mebibytes, mebibytes, None),
+    ]
+
+
+def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Settings) -> None:
+    """Refuse a further submission where a team has as many open ones as it may.
+
+    Raises:
+        QuotaError: If it has.
+    """
+    most = settings.maximum_team_open_submissions
+    held = reader.holdings(benchmark, team)
+    if held.open_count >= most:
+        raise QuotaError(
+            f"the team has {held.open_count} open submissions to {benchmark_name(benchmark)}, "
+            f"drafts too, of {most} that it may have at a time: seal or cancel one; a draft that "
+            "nobody continues is deleted by itself",
+            quota=OPEN_SUBMISSIONS,
+            maximum=str(most),
+        )
+
+
+def refuse_more_bytes(
+    reader: Reader, before: SubmissionRecord, after: SubmissionRecord, most: int
+) -> None:
+    """Refuse bytes where a team holds more than it may; looked at with each mebibyte that begins.
+
+    Args:
+        reader: A state that has them already.
+        before: The submission without them.
+        after: The submission with them.
+        most: Mebibytes that a team may hold in the benchmark.
+
+    Raises:
+        QuotaError: If it holds more.
+    """
+    if before.byte_count and before.byte_count // MEBIBYTE == after.byte_count // MEBIBYTE:
+        return
+    mebibytes = -(-reader.holdings(after.benchmark, after.team).byte_count // MEBIBYTE)
+    if mebibytes > most:
+        raise QuotaError(
+            f"the team's submissions to {benchmark_name(after.benchmark)} would hold {mebibytes} "
+            f"MiB of {most} MiB that they may: cancel one that is not scored, "
+            "or ask an organiser for a higher maximum_team_mebibytes of the server",
+            quota=MEBIBYTES,
+            maximum=str(most),
+        )
+
+
+# --- Drafts: submissions to which no frame was appended yet
+
+DELETED = "draft_deleted"
+"""What the server does on its own to a draft that nobody continues, in the audit record."""
+
+
+def is_draft(record: SubmissionRecord) -> bool:
+    """Whether a submission has no frame."""
+    return record.frame_count == 0
+
+
+def admit(
+    transaction: Transaction, benchmarks: Benchmarks, record: SubmissionRecord, now: datetime
+) -> None:
+    """Let a draft become a submission, and take a place in its team's quota.
+
+    Args:
+        transaction: Where it is one already; no other submission may be written to meanwhile.
+        benchmarks: The benchmarks of the site.
+        record: The submission.
+        now: The time.
+
+    Raises:
+        NotOpenError: If the benchmark takes no submissions now.
+        QuotaError: If the team has no place left.
+    """
+    benchmark = required_benchmark(transaction, record.benchmark)
+    refuse_closed(benchmark, now)
+    definition = benchmarks.definition(benchmark)
+    refuse_over_quota(transaction, record.benchmark, record.team, definition, now)
+
+
+def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:
+    """Refuse where a benchmark takes no submissions.
+
+    Raises:
+        NotOpenError: If it has not opened yet, or has closed.
+    """
+    name = benchmark_name(benchmark.benchmark)
+    if benchmark.open_time is not None and now < benchmark.open_time:
+        opening = benchmark.open_time.isoformat()
+        raise NotOpenError(f"{name} opens at {opening}", open_time=opening)
+    if benchmark.close_time is not None and now >= benchmark.close_time:
+        closing = benchmark.close_time.isoformat()
+        raise NotOpenError(f"{name} closed at {closing}", close_time=closing)
+
+
+def refuse_draft(record: SubmissionRecord) -> None:
+    """Refuse to seal what has no frame.
+
+    Raises:
+        NoFramesError: If it has none.
+    """
+    if is_draft(record):
+        name = SubmissionName(record.benchmark, record.submission)
+        raise NoFramesError(
+            f"{name} has no frames, so there is nothing to score; append frames first "
+            "(one without detections is a frame), or cancel it"
+        )

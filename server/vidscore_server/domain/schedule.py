@@ -1,0 +1,166 @@
+"""Waiting on people has an end: when time alone moves a submission on, and what happens then."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from vidscore_server.domain.context import Site
+from vidscore_server.domain.policy import Policy, QuietAction
+from vidscore_server.domain.quotas import DELETED, is_draft
+from vidscore_server.domain.states import TAKES_FRAMES, Event
+from vidscore_server.store.contract import StoreError, Transaction
+from vidscore_server.store.records import (
+    BenchmarkRecord,
+    ServingRecord,
+    SubmissionRecord,
+    SubmissionState,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What time alone does to a submission.
+
+    Attributes:
+        time: When.
+        reason: The reason of the state that follows, or that of a draft's deletion.
+    """
+
+    time: datetime
+    reason: str
+
+
+def due(
+    record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
+) -> Due | None:
+    """What happens to a submission if nobody does anything; None where nothing does.
+
+    Args:
+        record: The submission.
+        benchmark: Its benchmark.
+        policy: The benchmark's policy.
+        quiet_from: Since when nobody was kept from sending by an outage.
+    """
+    if record.state is SubmissionState.WAITING_FOR_TRUTH:
+        there = benchmark.truth_revision > 0
+        event = Event.SCORED_WITHOUT_ALL_TRUTH if there else Event.TRUTH_NEVER_CAME
+        return Due(record.state_time + timedelta(seconds=policy.truth_timeout_s), event.value)
+    if record.state not in TAKES_FRAMES:
+        return None
+    quiet = max(record.activity_time, quiet_from) + timedelta(seconds=policy.quiet_timeout_s)
+    time = min(quiet, benchmark.close_time or quiet)
+    event = _end(policy, closing=time == benchmark.close_time)
+    return Due(time, DELETED if is_draft(record) else event.value)
+
+
+def due_event(
+    record: SubmissionRecord,
+    benchmark: BenchmarkRecord,
+    policy: Policy,
+    now: datetime,
+    quiet_from: datetime,
+) -> Event | None:
+    """What time alone does now to a submission that takes frames; None where nothing is due.
+
+    Args:
+        record: The submission.
+        benchmark: Its benchmark.
+        policy: The benchmark's policy.
+        now: The time.
+        quiet_from: Since when nobody was kept from sending by an outage.
+    """
+    if benchmark.close_time is not None and now >= benchmark.close_time:
+        return _end(policy, closing=True)
+    quiet_since = max(record.activity_time, quiet_from)
+    if (now - quiet_since).total_seconds() >= policy.quiet_timeout_s:
+        return _end(policy, closing=False)
+    return None
+
+
+def _end(policy: Policy, *, closing: bool) -> Event:
+    """How a submission ends at closing, or where it is quiet."""
+    if QuietAction(policy.quiet_action) is QuietAction.SEAL:
+        return Event.SEALED_AT_CLOSING if closing else Event.SEALED_WHEN_QUIET
+    return Event.CANCELLED_AT_CLOSING if closing else Event.CANCELLED_WHEN_QUIET
+
+
+# --- The heartbeat
+
+TIMEOUT_BEATS = 2
+"""A write that takes longer is as good as none."""
+
+OUTAGE_BEATS = 4
+"""Shortest pause that is an outage, and no restart or write that was slow."""
+
+GRACE = timedelta(seconds=60)
+"""Time after an outage before quiet time counts again: clients come back one by one."""
+
+Told = Callable[[bool], Awaitable[None]]
+
+
+class Heartbeat:
+    """Beats while the server runs.
+
+    Args:
+        site: The server's common ground.
+
+    Attributes:
+        quiet_from: Quiet time counts from then on, or from a later activity.
+        writable: Whether the last beat was written.
+    """
+
+    def __init__(self, site: Site) -> None:
+        """Beat not yet; until the first beat, the site serves from now on."""
+        self._site = site
+        self.quiet_from = site.clock()
+        self.writable = True
+        self._interval_s = site.settings.heartbeat_interval_s
+        self._outage = timedelta(seconds=OUTAGE_BEATS * self._interval_s)
+        self._beat_at_s: float | None = None
+
+    async def beat_on(self, told: Told) -> None:
+        """Beat until cancelled; the first beat was before.
+
+        Args:
+            told: Called with whether beats are written, whenever that changes.
+        """
+        shown = True
+        while True:
+            if self.writable is not shown:
+                shown = self.writable
+                await told(shown)
+            await asyncio.sleep(self._interval_s)
+            await self.beat()
+
+    async def beat(self) -> None:
+        """Beat once."""
+        try:
+            async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
+                self.quiet_from = await self._site.write(self._write, about=())
+        except (StoreError, TimeoutError):
+            self.writable = False
+        else:
+            self.writable = True
+            self._beat_at_s = time.monotonic()
+
+    def _write(self, transaction: Transaction) -> datetime:
+        now = self._site.clock()
+        quiet_from = self.quiet_from if self._goes_on() else self._quiet_from(transaction, now)
+        transaction.put_serving(ServingRecord(quiet_from, beat_time=now))
+        return quiet_from
+
+    def _goes_on(self) -> bool:
+        """Whether this server has beaten a moment ago, whatever has become of the clock."""
+        last_s = self._beat_at_s
+        return last_s is not None and time.monotonic() - last_s < self._outage.total_seconds()
+
+    def _quiet_from(self, transaction: Transaction, now: datetime) -> datetime:
+        """When quiet time begins for a server that has just come: none was there, or others are."""
+        record = transaction.serving()
+        if record is None:
+            return now
+        return record.quiet_from if now - record.beat_time < self._outage else now + GRACE

@@ -43,7 +43,7 @@ from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.submissions import SubmissionService
 from vidscore_server.api.trust import RankingService, TrustService
 from vidscore_server.domain.access import Gate
-from vidscore_server.domain.context import Clock, open_site
+from vidscore_server.domain.context import Clock, open_context
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import ListenError
@@ -154,7 +154,7 @@ class ScoringServer:
 
     def _open_hosting(self, store: Store | None, workers: WorkerPool) -> None:
         settings = self._settings
-        site = None if store is None else open_site(store, settings, batches, self._clock)
+        site = None if store is None else open_context(store, settings, batches, self._clock)
         self.hosting = None if site is None else Hosting(site, workers)
         open_to_anyone = settings.address.is_loopback or settings.insecure_listen
         clock = (self._clock or utc_now) if site is None else site.clock
@@ -177,7 +177,7 @@ class ScoringServer:
             OperationsService(hosting), self._server
         )
         access_service_pb2_grpc.add_AccessServiceServicer_to_server(
-            AccessService(hosting.site, self._gate), self._server
+            AccessService(hosting.context, self._gate), self._server
         )
 
     async def start(self) -> ListenAddress:

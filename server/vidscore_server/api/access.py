@@ -19,8 +19,8 @@ from vidscore_server.api.requests import (
 )
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
-from vidscore_server.domain.context import Site
-from vidscore_server.domain.names import checked_text, read_benchmark, read_token
+from vidscore_server.domain.context import Context
+from vidscore_server.domain.names import parse_string, read_benchmark, read_token
 from vidscore_server.errors import NotFoundError
 from vidscore_server.store.contract import Transaction
 from vidscore_server.store.records import AuditFilter, AuditRecord, Role, TokenRecord
@@ -67,7 +67,7 @@ def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
     if request.benchmark:
         read_benchmark(request.benchmark, "benchmark")
     for field in ("actor", "action"):
-        checked_text(getattr(request, field), field)
+        parse_string(getattr(request, field), field)
     times = {
         field: read_time(getattr(request, field), field) if request.HasField(field) else None
         for field in ("since", "until")
@@ -94,13 +94,13 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     """Gives and takes keys.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         gate: Who lets callers in; it is told when a token changes.
     """
 
-    def __init__(self, site: Site, gate: Gate) -> None:
+    def __init__(self, context: Context, gate: Gate) -> None:
         """Serve nothing yet."""
-        self._site = site
+        self._context = context
         self._gate = gate
 
     async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -108,7 +108,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     ) -> pb.CreateTokenResponse:
         """Make a token; its secret is in the answer and nowhere else."""
         del responses
-        made = request_of(request, "CreateToken", self._site)
+        made = request_of(request, "CreateToken", self._context)
         token = new_token(
             read_role(request.role),
             request.team,
@@ -121,7 +121,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
             transaction.insert_token(token.record)
             made.audit(transaction, f"tokens/{token.record.token}", token.record.role.value)
 
-        await self._site.write(command)
+        await self._context.write(command)
         return pb.CreateTokenResponse(token=write_token(token.record), secret=token.secret)
 
     async def ListTokens(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -132,7 +132,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         size = page_size_of(request)
         key = read_page_token(request, str, str)
         before = None if key is None else (read_time_key(key[0]), key[1])
-        records = await self._site.read(lambda reader: reader.tokens(before, size + 1))
+        records = await self._context.read(lambda reader: reader.tokens(before, size + 1))
         shown = records[:size]
         token = ""
         if len(records) > size:
@@ -147,7 +147,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         """End a token; one that is revoked already stays as it is."""
         del responses
         name = read_token(request.name)
-        made = request_of(request, "RevokeToken", self._site)
+        made = request_of(request, "RevokeToken", self._context)
 
         def command(transaction: Transaction) -> TokenRecord:
             record = transaction.token(name)
@@ -160,7 +160,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
             transaction.update_token(revoked)
             return revoked
 
-        revoked = await self._site.write(command)
+        revoked = await self._context.write(command)
         self._gate.revoked(name)
         return pb.RevokeTokenResponse(token=write_token(revoked))
 
@@ -172,7 +172,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)
         wanted = read_audit_filter(request)
-        records = await self._site.read(
+        records = await self._context.read(
             lambda reader: reader.audit_records(before, size + 1, wanted)
         )
         shown = records[:size]

@@ -71,7 +71,7 @@ class Appender:
         Raises:
             DrainingError: If the server begins to stop; what it has taken in is acknowledged.
         """
-        window = self._hosting.site.settings.maximum_unacknowledged_batches
+        window = self._hosting.context.settings.maximum_unacknowledged_batches
         waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue(window)
         async with asyncio.TaskGroup() as tasks:
             acknowledging = tasks.create_task(_acknowledge(waiting, responses))
@@ -138,7 +138,7 @@ class Appender:
             epochs = {entry.stream: entry.epoch for entry in reader.streams(*name)}
             return epochs.get(stream.stream) == message.epoch
 
-        is_newest = await self._hosting.site.read(look)
+        is_newest = await self._hosting.context.read(look)
         if is_newest and self._take_over is not None:  # an older writer shuts nobody out
             self._take_over(stream)
         rules = await self._hosting.rules.of(stream.benchmark)
@@ -152,7 +152,7 @@ async def _acknowledge(
 ) -> None:
     try:
         while (stored := await waiting.get()) is not None:
-            await responses.post(pb.AppendFramesResponse(next_offset=await stored))
+            await responses.send_buffered(pb.AppendFramesResponse(next_offset=await stored))
     finally:
         while not waiting.empty():
             rest = waiting.get_nowait()

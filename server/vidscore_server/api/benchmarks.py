@@ -39,7 +39,7 @@ from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import policy_warnings, required_benchmark
-from vidscore_server.domain.capacity import Use
+from vidscore_server.domain.capacity import team_usage
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import (
@@ -52,13 +52,13 @@ from vidscore_server.domain.leaderboard import (
 from vidscore_server.domain.names import (
     SubmissionName,
     benchmark_name,
-    checked_id,
+    parse_id,
     read_benchmark,
     read_submission,
 )
-from vidscore_server.domain.quotas import Quota, holdings_of, quotas_of
+from vidscore_server.domain.quotas import Quota, quotas_of
 from vidscore_server.domain.release import public_definition, sees_board, sees_parts
-from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.domain.truth import FIELD as TRUTH
 from vidscore_server.domain.truth import TruthUpload, UploadPlan
 from vidscore_server.errors import NotReleasedError, message_order
@@ -79,7 +79,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
         """Serve nothing yet."""
         self._hosting = hosting
-        self._site = hosting.site
+        self._context = hosting.context
         self._sessions = sessions
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -87,9 +87,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> pb.CreateBenchmarkResponse:
         """Create a benchmark."""
         del responses
-        name = checked_id(request.benchmark_id, "benchmark_id")
+        name = parse_id(request.benchmark_id, "benchmark_id")
         definition = read_definition(request.benchmark)
-        made = request_of(request, "CreateBenchmark", self._site)
+        made = request_of(request, "CreateBenchmark", self._context)
         record = await self._hosting.benchmarks.create(made, name, definition)
         return pb.CreateBenchmarkResponse(benchmark=await self._written(record))
 
@@ -105,10 +105,10 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             definition = self._hosting.benchmarks.definition(record)
             if not team:
                 return record, []
-            quotas = quotas_of(reader, name, team, definition, self._site.clock())
-            return record, quotas + holdings_of(reader, name, team, self._site.settings)
+            quotas = quotas_of(reader, name, team, definition, self._context.clock())
+            return record, quotas + team_usage(reader, name, team, self._context.settings)
 
-        record, quotas = await self._site.read(read)
+        record, quotas = await self._context.read(read)
         return pb.GetBenchmarkResponse(
             benchmark=await self._written(record), quotas=map(write_quota, quotas)
         )
@@ -120,7 +120,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         del responses
         size = page_size_of(request)
         key = read_page_token(request, str) or ("",)
-        records = await self._site.read(lambda reader: reader.benchmarks(key[0], size + 1))
+        records = await self._context.read(lambda reader: reader.benchmarks(key[0], size + 1))
         shown = records[:size]
         return pb.ListBenchmarksResponse(
             benchmarks=[await self._written(record) for record in shown],
@@ -134,7 +134,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         del responses
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
-        record = await self._site.read(lambda reader: required_benchmark(reader, name))
+        record = await self._context.read(lambda reader: required_benchmark(reader, name))
         present = self._hosting.benchmarks.definition(record)
         merged = write_benchmark(record, present)
         for path in request.update_mask.paths:
@@ -143,7 +143,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 getattr(merged, path).CopyFrom(getattr(request.benchmark, path))
         keep_budget(merged.policy, present.policy)
         definition = read_definition(merged)
-        made = request_of(request, "UpdateBenchmark", self._site)
+        made = request_of(request, "UpdateBenchmark", self._context)
         changed, to_rescore = await self._hosting.benchmarks.update(made, record, definition)
         self._hosting.rules.forget(name)
         self._hosting.wake()
@@ -157,7 +157,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Delete a benchmark with all that belongs to it."""
         del responses
         name = read_benchmark(request.name)
-        made = request_of(request, "DeleteBenchmark", self._site)
+        made = request_of(request, "DeleteBenchmark", self._context)
         await self._hosting.benchmarks.delete(made, name, force=request.force)
         return pb.DeleteBenchmarkResponse()
 
@@ -169,16 +169,16 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         with self._sessions.open(Use.HOSTED):
             header = await _header_of(requests)
             name = read_benchmark(header.benchmark, "header.benchmark")
-            record = await self._site.read(lambda reader: required_benchmark(reader, name))
+            record = await self._context.read(lambda reader: required_benchmark(reader, name))
             definition = self._hosting.benchmarks.definition(record)
             plan = UploadPlan(name, header.merge, header.complete, header.comment)
-            with closing(TruthUpload(definition, self._site.settings)) as upload:
+            with closing(TruthUpload(definition, self._context.settings)) as upload:
                 digest = await self._take_in(requests, header, upload)
-                made = replace(request_of(header, "UploadTruth", self._site), digest=digest)
+                made = replace(request_of(header, "UploadTruth", self._context), digest=digest)
                 revision, to_rescore = await self._hosting.truth.commit(made, plan, upload)
         self._hosting.rules.forget(name)
         self._hosting.wake()
-        keyed = self._site.keyed(record.benchmark, revision.digest)
+        keyed = self._context.keyed(record.benchmark, revision.digest)
         return pb.UploadTruthResponse(revision=write_truth_revision(revision, keyed, to_rescore))
 
     async def _take_in(
@@ -190,13 +190,13 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Take in all batches of an upload; gives the digest of everything that was sent."""
         digest = hashlib.sha256(b"UploadTruth\0" + header.SerializeToString(deterministic=True))
         async for batch in _batches_of(requests, upload):
-            place = await self._hosting.budget.take(upload, None, held_bytes(batch))
+            reservation = await self._hosting.budget.reserve(upload, None, held_bytes(batch))
             try:
                 data = data_of(batch)
                 digest.update(data)
                 await aside(batch_size(batch), self._add, upload, batch, data)
             finally:
-                self._hosting.budget.leave(place)
+                self._hosting.budget.release(reservation)
         return digest.hexdigest()
 
     def _add(
@@ -204,7 +204,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     ) -> None:
         known = ARITY_OF_GEOMETRY.get(message.geometry)
         arity = upload.arity_for(known, geometry_name(message.geometry))
-        upload.add(read_batch(message, TRUTH, BatchRules(arity, self._site.settings)), data)
+        upload.add(read_batch(message, TRUTH, BatchRules(arity, self._context.settings)), data)
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListTruthRevisionsRequest, responses: Responses[Any]
@@ -222,13 +222,13 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             return [
                 write_truth_revision(
                     record,
-                    self._site.keyed(record.benchmark, record.digest),
+                    self._context.keyed(record.benchmark, record.digest),
                     len(state.waiting) if state.is_under(record.revision) else 0,
                 )
                 for record in reader.truth_revisions(name, key[0], size + 1)
             ]
 
-        revisions = await self._site.read(read)
+        revisions = await self._context.read(read)
         shown = revisions[:size]
         return pb.ListTruthRevisionsResponse(
             revisions=shown,
@@ -245,7 +245,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             read_submission(entry, f"submissions[{row}]")
             for row, entry in enumerate(request.submissions)
         ]
-        made = request_of(request, "RescoreSubmissions", self._site)
+        made = request_of(request, "RescoreSubmissions", self._context)
         record = await self._hosting.rescoring.create(made, name, names, request.comment)
         self._hosting.wake()
         return write_operation(record)
@@ -286,7 +286,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
                 response.publishable = state.is_ready
             return response
 
-        return await self._site.read(read)
+        return await self._context.read(read)
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.PublishLeaderboardRequest, responses: Responses[Any]
@@ -294,7 +294,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         """Move a board, or show what that would change."""
         del responses
         name = read_benchmark(request.benchmark, "benchmark")
-        made = request_of(request, "PublishLeaderboard", self._site)
+        made = request_of(request, "PublishLeaderboard", self._context)
         changed, revision = await self._hosting.boards.publish(
             made, name, validate_only=request.validate_only
         )
@@ -310,14 +310,14 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         message = write_benchmark(record, public_definition(caller, definition))
         newest = record.truth_revision
         if newest:
-            revision = await self._site.read(
+            revision = await self._context.read(
                 lambda reader: reader.truth_revision(record.benchmark, newest)
             )
             if revision is not None:
-                message.truth_digest = self._site.keyed(record.benchmark, revision.digest)
+                message.truth_digest = self._context.keyed(record.benchmark, revision.digest)
                 message.truth_complete = revision.complete
         if caller.is_organiser:
-            state = await self._site.read(lambda reader: board_state(reader, definition, record))
+            state = await self._context.read(lambda reader: board_state(reader, definition, record))
             message.submissions_to_rescore = len(state.waiting)
             message.warnings.extend(policy_warnings(definition))
         else:

@@ -118,7 +118,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     def __init__(self, hosting: Hosting) -> None:
         """Serve nothing yet."""
         self._hosting = hosting
-        self._site = hosting.site
+        self._context = hosting.context
 
     async def ListOperations(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.ListOperationsRequest, responses: Responses[Any]
@@ -127,7 +127,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         del responses
         size = page_size_of(request)
         [after] = read_page_token(request, str) or ("",)
-        records = await self._site.read(lambda reader: reader.operations(after, size + 1))
+        records = await self._context.read(lambda reader: reader.operations(after, size + 1))
         shown = records[:size]
         return operations_pb2.ListOperationsResponse(
             operations=[write_operation(record) for record in shown],
@@ -161,7 +161,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         """Cancel an operation before its next submission; what is scored stays."""
         del responses
         name = read_operation(request.name)
-        made = request_of(request, "CancelOperation", self._site)
+        made = request_of(request, "CancelOperation", self._context)
 
         def command(transaction: Transaction) -> None:
             record = required_operation(transaction, name)
@@ -169,7 +169,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
                 transaction.update_operation(replace(record, cancel_requested=True))
                 made.audit(transaction, request.name)
 
-        await self._site.write(command)
+        await self._context.write(command)
         return Empty()
 
     async def DeleteOperation(  # noqa: N802 - gRPC's name
@@ -178,7 +178,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         """Forget an operation that is done."""
         del responses
         name = read_operation(request.name)
-        made = request_of(request, "DeleteOperation", self._site)
+        made = request_of(request, "DeleteOperation", self._context)
 
         def command(transaction: Transaction) -> None:
             if not required_operation(transaction, name).done:
@@ -186,9 +186,9 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
             transaction.delete_operation(name)
             made.audit(transaction, request.name)
 
-        await self._site.write(command)
+        await self._context.write(command)
         return Empty()
 
     async def _one(self, name: str) -> operations_pb2.Operation:
-        record = await self._site.read(lambda reader: required_operation(reader, name))
+        record = await self._context.read(lambda reader: required_operation(reader, name))
         return write_operation(record)

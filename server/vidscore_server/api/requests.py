@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.access import current_caller
-from vidscore_server.domain.context import Request, Site
+from vidscore_server.domain.context import Context, Request
 
 DEFAULT_PAGE_SIZE = 50
 MAXIMUM_PAGE_SIZE = 1000
@@ -89,19 +89,19 @@ def read_time_key(text: str) -> datetime:
 # --- Commands
 
 
-def request_of(message: Message, action: str, site: Site) -> Request:
+def request_of(message: Message, action: str, context: Context) -> Request:
     """A message that changes something, as who asks for what, when.
 
     Args:
         message: The message; its `request_id`, if it has one, makes it safe to repeat.
         action: Name of the RPC.
-        site: The server's common ground.
+        context: The hosting context.
     """
     data = f"{action}\0".encode() + message.SerializeToString(deterministic=True)
     return Request(
         caller=current_caller(),
         action=action,
-        time=site.clock(),
+        time=context.clock(),
         request_id=getattr(message, "request_id", ""),
         digest=hashlib.sha256(data).hexdigest(),
     )

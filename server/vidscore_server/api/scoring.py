@@ -28,18 +28,17 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.api.batches import ARITY_OF_GEOMETRY, batch_size, geometry_name, read_batch
 from vidscore_server.api.convert import read_specification, write_coverage, write_reports
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.domain.capacity import Use
 from vidscore_server.domain.scoring_session import (
     GEOMETRY_FIELDS,
     PATH,
     SPECIFICATION_PATH,
+    LatestValue,
     Live,
     LiveReporting,
-    Newest,
     RunConfiguration,
     ScoringSession,
 )
-from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.errors import message_order
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.workers import WorkerPool
@@ -276,7 +275,7 @@ def _message_kind(request: StreamRequest) -> str:
 
 
 async def _send_live(
-    live: Newest[Live], configuration: RunConfiguration, responses: ScoreResponses
+    live: LatestValue[Live], configuration: RunConfiguration, responses: ScoreResponses
 ) -> None:
     summary_only = configuration.live is not None and configuration.live.summary_only
     async for entry in live:

@@ -31,7 +31,7 @@ from vidscore_server.api.convert import write_time
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Gate, current_caller
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark
 from vidscore_server.domain.sessions import Sessions
@@ -118,26 +118,28 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         self, request: pb.ExportBackupRequest, responses: Responses[pb.ExportBackupResponse]
     ) -> None:
         """Send a backup."""
-        site = self._hosted().site
+        context = self._hosted().context
         benchmark = read_benchmark(request.benchmark, "benchmark") if request.benchmark else None
-        made = request_of(request, "ExportBackup", site)
-        await site.write(lambda transaction: made.audit(transaction, request.benchmark or "site"))
+        made = request_of(request, "ExportBackup", context)
+        await context.write(
+            lambda transaction: made.audit(transaction, request.benchmark or "site")
+        )
         async with self._sessions.resumable():
             # One thread for all pieces: what it reads from belongs to it.
             with ThreadPoolExecutor(1, "backup") as thread:
-                await _send_all(export_backup(site.store, benchmark), responses, thread)
+                await _send_all(export_backup(context.store, benchmark), responses, thread)
 
     async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self, requests: Requests[pb.ImportBackupRequest], responses: Responses[Any]
     ) -> pb.ImportBackupResponse:
         """Add a benchmark out of its backup."""
         del responses
-        site = self._hosted().site
+        context = self._hosted().context
         async with self._sessions.resumable():
             with tempfile.TemporaryFile() as file:
                 await self._receive(requests, file)
                 header = await asyncio.to_thread(check_backup, file)
-                return await self._load(site, header, file)
+                return await self._load(context, header, file)
 
     async def _receive(self, requests: Requests[pb.ImportBackupRequest], file: BinaryIO) -> None:
         maximum, size = self._settings.maximum_backup_bytes, 0
@@ -148,17 +150,17 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             await asyncio.to_thread(file.write, request.chunk)
 
     async def _load(
-        self, site: Site, header: BackupHeader, file: BinaryIO
+        self, context: Context, header: BackupHeader, file: BinaryIO
     ) -> pb.ImportBackupResponse:
         name = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
-        made = request_of(pb.ImportBackupRequest(), "ImportBackup", site)
+        made = request_of(pb.ImportBackupRequest(), "ImportBackup", context)
 
         def command(transaction: Transaction) -> None:
             load_backup(transaction, file)
             made.audit(transaction, name)
 
-        await site.write(command)
-        count = await site.read(lambda reader: _submission_count(reader, header.benchmark))
+        await context.write(command)
+        count = await context.read(lambda reader: _submission_count(reader, header.benchmark))
         return pb.ImportBackupResponse(benchmark=name, submission_count=count)
 
     async def _keeps(self) -> pb.StoreInfo:
@@ -166,7 +168,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         shared = is_address(location)
         keeps = pb.StoreInfo(kind="postgresql" if shared else "sqlite")
         try:
-            keeps.size_bytes = await self._hosted().site.read(lambda reader: reader.size_bytes())
+            keeps.size_bytes = await self._hosted().context.read(lambda reader: reader.size_bytes())
             keeps.up = self._hosted().heartbeat.writable
         except StoreError:
             keeps.up = False

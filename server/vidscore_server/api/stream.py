@@ -22,10 +22,10 @@ from vidscore_server.metrics.calls import CallMeter
 from vidscore_server.status import STATUS_KEY, Refusal, status_of
 from vidscore_server.version import SERVER_KEY, server_version
 
-SETTLE_TIMEOUT_S = 2.0
+DRAIN_TIMEOUT_S = 2.0
 """Longest wait of a status for responses that are on their way."""
 
-MAXIMUM_POSTED = 16
+MAXIMUM_BUFFERED = 16
 """Responses that wait for the client before whoever posts them waits, too."""
 
 CallContext = grpc.aio.ServicerContext[Any, Any]
@@ -33,7 +33,7 @@ Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 
-class Patience:
+class IdleTimeout:
     """Bounds waits of a task, one after the other: a context that raises `TimeoutError`.
 
     It is what `asyncio.timeout` is, but that there is one timer for all waits.
@@ -113,7 +113,7 @@ class Requests(Generic[Request]):
         self._meter = meter
         self._incoming = incoming
         self._idle_timeout_s = idle_timeout_s
-        self._patience = Patience(idle_timeout_s)
+        self._patience = IdleTimeout(idle_timeout_s)
 
     def __aiter__(self) -> Requests[Request]:
         """Go on where it stands."""
@@ -174,15 +174,15 @@ class Responses(Generic[Response]):
         self._put(response)
         await self._at_most(0)
 
-    async def post(self, response: Response) -> None:
+    async def send_buffered(self, response: Response) -> None:
         """Send a response, and wait only where many are on their way.
 
         Raises:
             IdleError: If the client takes none in time.
         """
         self._put(response)
-        if len(self._waiting) > MAXIMUM_POSTED or self._error is not None:
-            await self._at_most(MAXIMUM_POSTED)
+        if len(self._waiting) > MAXIMUM_BUFFERED or self._error is not None:
+            await self._at_most(MAXIMUM_BUFFERED)
 
     async def finish(self) -> None:
         """Wait until the client has taken everything.
@@ -192,10 +192,10 @@ class Responses(Generic[Response]):
         """
         await self._at_most(0)
 
-    async def settle(self) -> None:
+    async def drain(self) -> None:
         """Wait for what is on its way, but not for long, and whatever becomes of it."""
         with suppress(Exception):
-            async with asyncio.timeout(SETTLE_TIMEOUT_S):
+            async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await self._at_most(0)
 
     def _put(self, response: Response) -> None:

@@ -25,26 +25,24 @@ from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.aside import aside
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules
-from vidscore_server.domain.appends import FIELD, accepted_warnings
+from vidscore_server.domain.appends import FIELD, accepted_warnings, read_warnings
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.domain.benchmarks import required_benchmark
-from vidscore_server.domain.capacity import Use
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.known_names import read_warnings
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import (
     DEFAULT_STREAM,
     StreamName,
     SubmissionName,
-    checked_id,
+    parse_id,
     read_benchmark,
     read_submission,
 )
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.release import released_report, values_from_json
 from vidscore_server.domain.scores import MAXIMUM_SCORES, unpack_score
-from vidscore_server.domain.sessions import Sessions, Writers
+from vidscore_server.domain.sessions import Sessions, Use, Writers
 from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
 from vidscore_server.store.contract import Reader
@@ -116,7 +114,7 @@ class ScoreWriter:
         self, benchmark: str, live: LiveScore, caller: Caller
     ) -> list[pb.SubmissionScore]:
         """A live score as messages; they have no name, because nothing keeps them."""
-        keyed = partial(self._hosting.site.keyed, benchmark)
+        keyed = partial(self._hosting.context.keyed, benchmark)
         none = SubmittedNames()  # live scores are shown whole
         return [
             pb.SubmissionScore(
@@ -142,7 +140,7 @@ class ScoreWriter:
     def _write(
         self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
     ) -> pb.SubmissionScore:
-        keyed = partial(self._hosting.site.keyed, record.benchmark)
+        keyed = partial(self._hosting.context.keyed, record.benchmark)
         released = values_from_json(record.released)
         whole, submitted = unpack_score(record)
         report = released_report(caller, definition, whole, released, submitted, keyed)
@@ -184,14 +182,14 @@ class Watcher:
         responses: Responses[pb.WatchSubmissionResponse],
     ) -> None:
         """Send what is newer than a revision, and go on until the submission has ended."""
-        site = self._hosting.site
+        context = self._hosting.context
         seen = from_revision
         sent: LiveScore | None = None
-        shortest_s = site.settings.minimum_live_interval_ms / 1000
+        shortest_s = context.settings.minimum_live_interval_ms / 1000
         while True:
-            change = site.changes.waiter(name)
+            change = context.changes.waiter(name)
             try:
-                message, ended = await site.read(lambda reader: self._look(reader, name))
+                message, ended = await context.read(lambda reader: self._look(reader, name))
                 live = None if ended else await self._hosting.live.newest(name)
                 if live is not None:
                     if live.reports and not self._caller.is_organiser:
@@ -208,7 +206,7 @@ class Watcher:
                     async with asyncio.timeout(LOOK_AGAIN_S):
                         await change
             finally:
-                site.changes.forget(name, change)
+                context.changes.forget(name, change)
             await asyncio.sleep(shortest_s)
 
     def _look(
@@ -237,7 +235,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
         """Serve nothing yet."""
         self._hosting = hosting
-        self._site = hosting.site
+        self._context = hosting.context
         self._sessions = sessions
         self._writers = Writers()
         self._scores = ScoreWriter(hosting)
@@ -248,8 +246,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """Open a submission."""
         del responses
         benchmark = read_benchmark(request.benchmark, "benchmark")
-        chosen = request.submission_id and checked_id(request.submission_id, "submission_id")
-        made = request_of(request, "CreateSubmission", self._site)
+        chosen = request.submission_id and parse_id(request.submission_id, "submission_id")
+        made = request_of(request, "CreateSubmission", self._context)
         found = await self._hosting.submissions.create(made, benchmark, chosen, request.title)
         return pb.CreateSubmissionResponse(submission=_written(found))
 
@@ -260,7 +258,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         del responses
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
-        found = await self._site.read(lambda reader: submissions.view(reader, name, caller))
+        found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
         return pb.GetSubmissionResponse(submission=_written(found))
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -280,7 +278,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             submissions = self._hosting.submissions
             return [submissions.view(reader, name, caller) for name in names]
 
-        found = await self._site.read(read)
+        found = await self._context.read(read)
         token = ""
         if len(found) > size:
             last = found[size - 1].record
@@ -295,8 +293,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """Open an append stream under its next epoch."""
         del responses
         submission = read_submission(request.submission, "submission")
-        stream = checked_id(request.stream or DEFAULT_STREAM, "stream")
-        made = request_of(request, "OpenStream", self._site)
+        stream = parse_id(request.stream or DEFAULT_STREAM, "stream")
+        made = request_of(request, "OpenStream", self._context)
         record = await self._hosting.submissions.open_stream(made, StreamName(*submission, stream))
         return pb.OpenStreamResponse(stream=write_stream(record))
 
@@ -325,7 +323,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         del responses
         name = read_benchmark(request.benchmark, "benchmark")
         if not request.HasField("detections"):
-            made = request_of(request, "CheckDetections", self._site)
+            made = request_of(request, "CheckDetections", self._context)
             await self._hosting.submissions.check(made, name)
             return pb.CheckDetectionsResponse()
         rules = await self._hosting.rules.of(name)
@@ -336,7 +334,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     def _check(
         self, message: annotations_pb2.AnnotationBatch, rules: AppendRules
     ) -> tuple[str, ...]:
-        batch = read_batch(message, FIELD, BatchRules(rules.arity, self._site.settings))
+        batch = read_batch(message, FIELD, BatchRules(rules.arity, self._context.settings))
         return accepted_warnings(batch, rules)
 
     async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -347,7 +345,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         expected = (
             request.expected_frame_count if request.HasField("expected_frame_count") else None
         )
-        made = request_of(request, "SealSubmission", self._site)
+        made = request_of(request, "SealSubmission", self._context)
         name = read_submission(request.name)
         found = await self._hosting.submissions.seal(made, name, expected)
         self._hosting.wake()
@@ -358,7 +356,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     ) -> pb.CancelSubmissionResponse:
         """Give a submission up."""
         del responses
-        made = request_of(request, "CancelSubmission", self._site)
+        made = request_of(request, "CancelSubmission", self._context)
         found = await self._hosting.submissions.cancel(made, read_submission(request.name))
         return pb.CancelSubmissionResponse(submission=_written(found))
 
@@ -367,7 +365,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     ) -> pb.RetrySubmissionResponse:
         """Have a failed submission scored again."""
         del responses
-        made = request_of(request, "RetrySubmission", self._site)
+        made = request_of(request, "RetrySubmission", self._context)
         found = await self._hosting.submissions.retry(made, read_submission(request.name))
         self._hosting.wake()
         return pb.RetrySubmissionResponse(submission=_written(found))
@@ -401,7 +399,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
                 next_page_token=write_page_token(shown[-1].number) if len(records) > size else "",
             )
 
-        return await self._site.read(read)
+        return await self._context.read(read)
 
 
 def _written(found: SubmissionView) -> pb.Submission:

@@ -37,14 +37,18 @@ from vidscore_server.api.operations import write_operation
 from vidscore_server.api.requests import request_of
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.aside import aside
-from vidscore_server.domain.capacity import Use
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark, read_submission
 from vidscore_server.domain.policy import Policy
-from vidscore_server.domain.scoring_session import GEOMETRY_FIELDS, PATH, SPECIFICATION_PATH, Newest
-from vidscore_server.domain.sessions import Sessions
-from vidscore_server.domain.trust import RankingWish
+from vidscore_server.domain.scoring_session import (
+    GEOMETRY_FIELDS,
+    PATH,
+    SPECIFICATION_PATH,
+    LatestValue,
+)
+from vidscore_server.domain.sessions import Sessions, Use
+from vidscore_server.domain.trust import RankingRequest
 from vidscore_server.domain.trust_plans import (
     NAME_LENGTH,
     CriterionPlan,
@@ -155,7 +159,7 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
     ) -> operations_pb2.Operation:
         """Examine the ranking of a benchmark."""
         del responses
-        wish = RankingWish(
+        wish = RankingRequest(
             benchmark=read_benchmark(request.benchmark, "benchmark"),
             submissions=tuple(
                 read_submission(entry, f"submissions[{row}]")
@@ -164,7 +168,7 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
             evaluators=read_evaluators(request.evaluators, "evaluators"),
             questions=read_questions(request.questions, "questions"),
         )
-        made = request_of(request, "ExamineRanking", self._hosting.site)
+        made = request_of(request, "ExamineRanking", self._hosting.context)
         record = await self._hosting.trust.examine_ranking(made, wish, request.comment)
         self._hosting.wake()
         return write_operation(record)
@@ -179,7 +183,7 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
             criteria=read_evaluators(request.criteria, "criteria"),
             plan=parse_parameters(Plan, given(request, "strata", "realisations", "seed")),
         )
-        made = request_of(request, "TestCriterion", self._hosting.site)
+        made = request_of(request, "TestCriterion", self._hosting.context)
         record = await self._hosting.trust.test_criterion(made, plan, request.comment)
         self._hosting.wake()
         return write_operation(record)
@@ -215,7 +219,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())
                 analysis = await self._receive(requests)
-                newest: Newest[Told] = Newest()
+                newest: LatestValue[Told] = LatestValue()
                 tasks.create_task(_tell(newest, responses))
                 document = await self._run(analysis, newest)
                 newest.close()
@@ -262,7 +266,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
     def _contest(self, message: ranking_service_pb2.ExaminationConfiguration) -> UploadedContest:
         return UploadedContest(read_examination(message, self._settings), self._settings)
 
-    async def _run(self, analysis: RankingAnalysis, newest: Newest[Told]) -> str:
+    async def _run(self, analysis: RankingAnalysis, newest: LatestValue[Told]) -> str:
         limit_s = self._settings.trust_timeout_s
         try:
             async with asyncio.timeout(limit_s):
@@ -284,7 +288,7 @@ def _kind_of(request: ranking_service_pb2.ExamineUploadRequest) -> str:
 
 
 async def _tell(
-    newest: Newest[Told], responses: Responses[ranking_service_pb2.ExamineUploadResponse]
+    newest: LatestValue[Told], responses: Responses[ranking_service_pb2.ExamineUploadResponse]
 ) -> None:
     async for stage, done, total in newest:
         progress = trust_service_pb2.TrustMetadata(

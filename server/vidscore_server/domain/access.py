@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.domain.names import SECRET_PREFIX, text_faults
+from vidscore_server.domain.names import SECRET_PREFIX, string_faults
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.logs import log, places_of
 from vidscore_server.running_call import RunningCall
@@ -193,7 +193,7 @@ def new_token(
     Raises:
         InputError: With every fault.
     """
-    faults = [*_team_faults(role, team), *text_faults(comment, "comment")]
+    faults = [*_team_faults(role, team), *string_faults(comment, "comment")]
     expire_time = None
     if lifetime is not None:
         if lifetime <= timedelta(0):

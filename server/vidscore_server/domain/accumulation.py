@@ -22,7 +22,7 @@ from vidscore_server.workers import WorkerPool
 SETTLE_BYTES = 4 << 20
 """Pending bytes from which on they are tallied: a job a frame would cost more than its work."""
 
-BYTES_A_ROW = 64
+BYTES_PER_ROW = 64
 """Bytes that one row of a tally, a batch or a specification takes, roughly."""
 
 
@@ -129,7 +129,7 @@ class Accumulation:
             return None
         data = await self._workers.run(job)
         self._refuse_too_large(len(data))
-        return await aside(len(data) // BYTES_A_ROW, tally_from_bytes, data)
+        return await aside(len(data) // BYTES_PER_ROW, tally_from_bytes, data)
 
     def _refuse_too_large(self, size: int) -> None:
         maximum = self._settings.maximum_tally_bytes

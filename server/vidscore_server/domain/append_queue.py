@@ -25,7 +25,7 @@ from vidscore_server.domain.appends import (
 )
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.capacity import ByteBudget
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.quotas import admit
 from vidscore_server.errors import FrameExistsError
@@ -47,7 +47,7 @@ class AppendQueue:
     """Takes in the batches of all calls.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         budget: Bounds how much is taken in and not stored.
 
@@ -55,10 +55,10 @@ class AppendQueue:
         held_count: Batches that are taken in, and neither stored nor refused.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, budget: ByteBudget) -> None:
+    def __init__(self, context: Context, benchmarks: Benchmarks, budget: ByteBudget) -> None:
         self.held_count = 0
         self._budget = budget
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._waiting: deque[PendingAppend] = deque()
         self._working: asyncio.Task[None] | None = None
@@ -83,7 +83,7 @@ class AppendQueue:
         Raises:
             LimitError: If it is larger than the whole budget.
         """
-        reservation = await self._budget.take(target, target.team, held_bytes)
+        reservation = await self._budget.reserve(target, target.team, held_bytes)
         stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(
             PendingAppend(target, offset, message, BATCH_SIZE + size, reservation, stored)
@@ -124,8 +124,8 @@ class AppendQueue:
                 sum(append.size for append in appends),
                 check_appends,
                 appends,
-                self._site.settings,
-                self._site.codec,
+                self._context.settings,
+                self._context.codec,
             )
             for append, error in zip(appends, errors, strict=True):
                 if not append.target.refused and error is None:
@@ -141,7 +141,7 @@ class AppendQueue:
     def _release(self, append: PendingAppend) -> None:
         """Hold a batch no longer, which is stored or refused."""
         self.held_count -= 1
-        self._budget.leave(append.reservation)
+        self._budget.release(append.reservation)
 
     async def _store(self, checked: Sequence[PendingAppend]) -> None:
         by_submission: defaultdict[SubmissionName, list[PendingAppend]] = defaultdict(list)
@@ -164,13 +164,13 @@ class AppendQueue:
         failpoint("before_acknowledge")
         for append, outcome in zip(checked, outcomes, strict=True):
             append.resolve(outcome)
-        self._site.changes.tell(name)
+        self._context.changes.tell(name)
 
     async def _outcomes(
         self, name: SubmissionName, checked: Sequence[PendingAppend]
     ) -> Sequence[Outcome] | None:
         """Outcomes of batches; None where a frame of one of several is stored already."""
-        settings, now = self._site.settings, self._site.clock()
+        settings, now = self._context.settings, self._context.clock()
 
         def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:
             admit(transaction, self._benchmarks, record, now)
@@ -178,11 +178,11 @@ class AppendQueue:
         try:
             try:
                 command = append_command(checked, settings, now)
-                return await self._site.write(command, about=[name])
+                return await self._context.write(command, about=[name])
             except FirstFramesError:
                 # They take a place in the team's quota, as its other submissions do.
                 command = append_command(checked, settings, now, admit_now)
-                return await self._site.write(command)
+                return await self._context.write(command)
         except AlreadyExistsError:
             return [await self._frame_exists(name, checked[0])] if len(checked) == 1 else None
         except Exception as error:  # noqa: BLE001 - whatever it is, those who wait must know
@@ -191,7 +191,7 @@ class AppendQueue:
     async def _frame_exists(self, name: SubmissionName, append: PendingAppend) -> Exception:
         frames = [(*key, number) for key, numbers in append.frames.items() for number in numbers]
         try:
-            stored = await self._site.read(lambda reader: reader.stored_frames(*name, frames))
+            stored = await self._context.read(lambda reader: reader.stored_frames(*name, frames))
         except Exception as error:  # noqa: BLE001 - the same
             return error
         domain, sequence, number = (stored or frames)[0]

@@ -7,16 +7,17 @@ that is stored unchanged is acknowledged again; everything else is refused and l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import orjson
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
-from vidscore_server.domain.append_rules import AppendRules, check_batch
+from vidscore_server.domain.append_rules import MAXIMUM_WARNINGS, AppendRules, check_batch
 from vidscore_server.domain.batches import (
     BatchCodec,
     BatchRules,
@@ -24,13 +25,9 @@ from vidscore_server.domain.batches import (
     frame_numbers,
     pack,
 )
-from vidscore_server.domain.capacity import Reservation
-from vidscore_server.domain.known_names import (
-    with_warnings,
-)
+from vidscore_server.domain.capacity import Reservation, refuse_more_bytes
 from vidscore_server.domain.names import StreamName
-from vidscore_server.domain.quotas import is_draft, refuse_more_bytes
-from vidscore_server.domain.states import TAKES_FRAMES, Event, move
+from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.errors import (
     ContentDiffersError,
     EpochStaleError,
@@ -396,3 +393,25 @@ def _acknowledge_again(transaction: Transaction, append: PendingAppend, end: int
             f"at offset {batch.first_offset} other frames are stored, or the same cut otherwise",
             **facts,
         )
+
+
+# --- Warnings of a submission, as the store keeps them
+
+MORE = "there are further doubts of the same kind; they are not listed"
+
+
+def read_warnings(kept: str) -> list[str]:
+    """The texts that a submission's record keeps."""
+    texts: list[str] = orjson.loads(kept) if kept else []
+    return texts
+
+
+def with_warnings(kept: str, new: Iterable[str]) -> str:
+    """What a record keeps once further texts are there: each once, the first ones of them."""
+    known = read_warnings(kept)
+    texts = list(dict.fromkeys([*known, *new]))
+    if texts == known:
+        return kept
+    if len(texts) > MAXIMUM_WARNINGS:
+        texts = [*texts[: MAXIMUM_WARNINGS - 1], MORE]
+    return orjson.dumps(texts).decode()

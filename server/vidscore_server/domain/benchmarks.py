@@ -9,7 +9,7 @@ import orjson
 
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_server.domain.basis import board_state
-from vidscore_server.domain.context import Request, Site
+from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.names import benchmark_name, control_faults
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
@@ -28,12 +28,12 @@ class Benchmarks:
     """The benchmarks of a site.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, context: Context) -> None:
         """Know none yet."""
-        self._site = site
+        self._context = context
         self._definitions: dict[tuple[str, str], Definition] = {}
 
     def definition(self, record: BenchmarkRecord) -> Definition:
@@ -78,7 +78,7 @@ class Benchmarks:
             name = request.once(transaction, lambda: make(transaction))
             return required_benchmark(transaction, name)
 
-        return await self._site.write(command)
+        return await self._context.write(command)
 
     async def update(
         self, request: Request, record: BenchmarkRecord, definition: Definition
@@ -114,7 +114,7 @@ class Benchmarks:
             request.audit(transaction, benchmark_name(record.benchmark))
             return changed, len(board_state(transaction, definition, changed).waiting)
 
-        return await self._site.write(command)
+        return await self._context.write(command)
 
     async def delete(self, request: Request, benchmark: str, *, force: bool) -> None:
         """Delete a benchmark with all that belongs to it.
@@ -133,7 +133,7 @@ class Benchmarks:
             transaction.delete_benchmark(benchmark)
             request.audit(transaction, benchmark_name(benchmark))
 
-        await self._site.write(command)
+        await self._context.write(command)
 
 
 def required_benchmark(reader: Reader, benchmark: str) -> BenchmarkRecord:

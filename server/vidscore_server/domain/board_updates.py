@@ -19,7 +19,7 @@ from vidscore_server.domain.basis import (
     wanted_basis,
 )
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.context import Request, Site, audit_server
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, BoardView, board_rules, rank
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
@@ -28,9 +28,9 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import (
     Result,
     keep_result,
+    move_board,
     moves_by_itself,
     ranking_values,
-    settle,
 )
 from vidscore_server.errors import NotFoundError, RescoringRunsError
 from vidscore_server.logs import log, places_of
@@ -153,19 +153,21 @@ Version = tuple[datetime, int]
 """When a benchmark was created, and the revision of its record."""
 
 
-class BoardKeeper:
+class BoardUpdater:
     """Keeps the boards of a site.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         scorer: Who scores.
         leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
         """Keep nothing yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer
         self._work = LeasedOperations(leases, ())
@@ -173,8 +175,8 @@ class BoardKeeper:
 
     async def advance(self) -> None:
         """Begin with every board that is not where it is to be, and that nobody works on."""
-        for benchmark in await self._site.read(self._due):
-            if self._work.count >= self._site.settings.maximum_scorings:
+        for benchmark in await self._context.read(self._due):
+            if self._work.count >= self._context.settings.maximum_scorings:
                 return
             await self._work.begin(_board(benchmark), partial(self._run, benchmark))
 
@@ -204,9 +206,9 @@ class BoardKeeper:
             RescoringRunsError: While submissions are still to be scored again.
         """
         if validate_only:
-            changed, state = await self._site.read(partial(self._differences, benchmark))
+            changed, state = await self._context.read(partial(self._differences, benchmark))
         else:
-            changed, state = await self._site.write(partial(self._publish, request, benchmark))
+            changed, state = await self._context.write(partial(self._publish, request, benchmark))
         return changed, 0 if state.wanted is None else state.wanted.truth_revision
 
     def _differences(
@@ -228,7 +230,7 @@ class BoardKeeper:
         if state.is_ready:
             record = required_benchmark(transaction, benchmark)
             definition = self._benchmarks.definition(record)
-            settle(transaction, definition, benchmark, request.time, publishing=True)
+            move_board(transaction, definition, benchmark, request.time, publishing=True)
             request.audit(transaction, benchmark_name(benchmark))
         return changed, state
 
@@ -257,7 +259,7 @@ class BoardKeeper:
     async def _run(self, benchmark: str) -> None:
         try:
             await self._catch_up(benchmark)
-            await self._site.write(partial(self._settle, benchmark))
+            await self._context.write(partial(self._settle, benchmark))
         except StoreError as error:
             log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except LeaseLostError:
@@ -269,9 +271,9 @@ class BoardKeeper:
 
     async def _catch_up(self, benchmark: str) -> None:
         """Score what waits now; what is wanted may become something else on the way."""
-        state = await self._site.read(lambda reader: self._state(reader, benchmark))
+        state = await self._context.read(lambda reader: self._state(reader, benchmark))
         for submission in state.waiting:
-            wanted = await self._site.read(lambda reader: self._wanted(reader, benchmark))
+            wanted = await self._context.read(lambda reader: self._wanted(reader, benchmark))
             if state.wanted is None or wanted != state.wanted:
                 return
             await self._score(SubmissionName(benchmark, submission), state.wanted)
@@ -290,7 +292,7 @@ class BoardKeeper:
     async def _score(self, name: SubmissionName, basis: Basis) -> None:
         """Score a submission again; note where that cannot be done."""
         results: list[Result] | None = None
-        for _ in range(self._site.settings.scoring_attempts):
+        for _ in range(self._context.settings.scoring_attempts):
             try:
                 results = await self._scorer.results(name, basis.truth_revision)
                 break
@@ -301,7 +303,7 @@ class BoardKeeper:
                 if isinstance(error, TimeoutError):
                     break
         failpoint("before_score_commit")
-        await self._site.write(lambda transaction: self._keep(transaction, name, basis, results))
+        await self._context.write(lambda transaction: self._keep(transaction, name, basis, results))
 
     def _keep(
         self,
@@ -314,7 +316,7 @@ class BoardKeeper:
         submission = transaction.submission(*name)
         if submission is None:
             return
-        now = self._site.clock()
+        now = self._context.clock()
         if results is None:
             transaction.put_failed_rescoring(*name, basis.to_json())
             audit_server(transaction, now, "rescoring failed", str(name))
@@ -327,7 +329,7 @@ class BoardKeeper:
         """Move the board where it may move."""
         self._work.require(transaction, _board(benchmark))
         definition = self._benchmarks.definition(required_benchmark(transaction, benchmark))
-        settle(transaction, definition, benchmark, self._site.clock())
+        move_board(transaction, definition, benchmark, self._context.clock())
 
 
 def _to_score(definition: Definition, state: BoardState) -> bool:

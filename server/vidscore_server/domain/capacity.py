@@ -1,173 +1,25 @@
-"""Places for streams: how many there are, and how callers share them; pure.
+"""Capacity: bytes that are received and not stored yet, and what a team may hold.
 
-1. Of the places a tenth, at least one, is for organisers alone.
-2. Streams that score and keep nothing take at most half of the places. A team takes a further one
-   of these while it holds fewer than are free: it leaves as many to others as it has.
-3. All other streams of teams can go on over another call. As long as a place is free, any team gets
-   it. When none is, a team that holds at least two fewer than the one with the most gets a place
-   from that one, whose youngest such stream ends and comes back later.
-
-So no team can shut others out, and none holds more than its share while others ask for theirs. A
-team is here also a token without a team, and all who have no token together. Where all callers are
-alike, because there are no tokens, there is nobody to share with, and every place is free.
+A call without room waits, and reads nothing meanwhile, so that HTTP/2 holds its client back. The
+shares of the call, its team and the server are taken at once or not at all: nobody waits while
+holding a part. So whatever has room is stored and releases it, and those who wait go on, in the
+order in which they came.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.errors import NoPlaceError
+from vidscore_server.domain.names import benchmark_name
+from vidscore_server.domain.quotas import Quota
+from vidscore_server.errors import QuotaError
 from vidscore_server.settings import Settings
-
-LIMIT = "maximum_streams"
-
-KEPT_FOR_ORGANISERS = 10
-"""One of so many places is for organisers alone."""
-
-
-class Use(StrEnum):
-    """What a stream is for."""
-
-    SCORING = "scoring"
-    """It scores and keeps nothing: ended, its work is lost."""
-    HOSTED = "hosted"
-    """It is about a hosted benchmark: ended, it goes on over another call."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Place:
-    """A place that a stream holds, or wants.
-
-    Attributes:
-        team: Whose share it counts towards.
-        use: What it is for.
-        is_organiser: Whether an organiser holds it: it is never taken away.
-        end: Ends the stream with an error; None where it cannot be ended.
-    """
-
-    team: str
-    use: Use
-    is_organiser: bool = False
-    end: Callable[[NoPlaceError], None] | None = None
-
-    @property
-    def can_be_taken(self) -> bool:
-        """Whether it can be given to another team."""
-        return self.use is Use.HOSTED and not self.is_organiser and self.end is not None
-
-
-class Places:
-    """Hands out places.
-
-    Args:
-        maximum: How many there are.
-        shared: Whether there are teams that share them.
-    """
-
-    def __init__(self, maximum: int, *, shared: bool) -> None:
-        """Start with all of them free."""
-        self._maximum = maximum
-        self._shared = shared
-        self._for_teams = max(1, maximum - max(1, maximum // KEPT_FOR_ORGANISERS))
-        self._for_scoring = max(1, maximum // 2)
-        self._held: dict[Place, None] = {}  # the oldest first
-
-    @property
-    def held_count(self) -> int:
-        """Places that are held."""
-        return len(self._held)
-
-    def take(self, place: Place) -> None:
-        """Take a place.
-
-        Raises:
-            LimitError: If there is none for this team now; a `NoPlaceError` where it is worth
-                asking again, because the stream was begun already and goes on.
-        """
-        if not self._is_free(place):
-            self._take_from_another(place)
-        self._held[place] = None
-
-    def give_back(self, place: Place) -> None:
-        """Give a place back; one that was taken away is not held any more."""
-        self._held.pop(place, None)
-
-    def count(self, team: str, use: Use) -> int:
-        """Places that a team holds for a use."""
-        return sum(place.team == team and place.use is use for place in self._held)
-
-    def _is_free(self, place: Place) -> bool:
-        free = self._maximum - len(self._held)
-        if place.is_organiser or not self._shared:
-            return free > 0
-        of_teams = [held for held in self._held if not held.is_organiser]
-        free = min(free, self._for_teams - len(of_teams))
-        if place.use is Use.HOSTED:
-            return free > 0
-        scoring = sum(held.use is Use.SCORING for held in of_teams)
-        return min(free, self._for_scoring - scoring) > self.count(place.team, Use.SCORING)
-
-    def _take_from_another(self, place: Place) -> None:
-        """Take a place from the team with the most, where that makes shares more even."""
-        others = [held for held in self._held if held.can_be_taken and held.team != place.team]
-        may_take = place.use is Use.HOSTED or place.is_organiser
-        if may_take and others:
-            [(richest, most)] = Counter(held.team for held in others).most_common(1)
-            if most >= self.count(place.team, place.use) + 2:
-                youngest = [held for held in others if held.team == richest][-1]
-                self.give_back(youngest)
-                if youngest.end is not None:
-                    youngest.end(NoPlaceError("others need their share", LIMIT, self._maximum))
-                return
-        found = f"{len(self._held)} streams are open"
-        if place.use is Use.HOSTED:
-            raise NoPlaceError(found, LIMIT, self._maximum)
-        raise LimitError(found, LIMIT, self._maximum)
-
-
-# --- Unary calls
-
-
-class PlainCalls:
-    """Counts the open calls of each team; all without a token together are one more.
-
-    Args:
-        maximum: Calls that one of them may have open at once.
-    """
-
-    def __init__(self, maximum: int) -> None:
-        """Begin with none."""
-        self._maximum = maximum
-        self._open: Counter[str] = Counter()
-
-    def begin(self, team: str) -> None:
-        """Count the call that the present task makes, until the task ends.
-
-        Its message may never come: nothing else would tell that it is over.
-
-        Raises:
-            NoPlaceError: If the team has too many.
-        """
-        if self._open[team] >= self._maximum:
-            found = f"{self._open[team]} calls of one team are open"
-            raise NoPlaceError(found, "maximum_calls", self._maximum)
-        task = asyncio.current_task()
-        if task is not None:
-            self._open[team] += 1
-            task.add_done_callback(lambda _: self._end(team))
-
-    def _end(self, team: str) -> None:
-        self._open[team] -= 1
-        if not self._open[team]:
-            del self._open[team]
-
-
-# --- Bytes that are received and not stored yet: of each call, of each team, and in all
+from vidscore_server.store.contract import Reader
+from vidscore_server.store.records import SubmissionRecord
 
 LIMITS = ("maximum_unstored_call_bytes", "maximum_unstored_team_bytes", "maximum_unstored_bytes")
 """Settings that bound the room of a call, of a team, and of all together."""
@@ -211,7 +63,7 @@ class ByteBudget:
         """How many wait."""
         return len(self._waiting)
 
-    async def take(self, call: Hashable, team: str | None, size: int) -> Reservation:
+    async def reserve(self, call: Hashable, team: str | None, size: int) -> Reservation:
         """Wait until there is room, and take it.
 
         Args:
@@ -225,56 +77,119 @@ class ByteBudget:
         for name, maximum in self._limits:
             if size > maximum:
                 raise LimitError(f"a message of {size} bytes in memory", name, maximum)
-        place = Reservation((call, ("team", team), EVERYBODY), size)
-        if not self._waiting and self._lacking(place) is None:
-            self._fill(place)
-            return place
+        reservation = Reservation((call, ("team", team), EVERYBODY), size)
+        if not self._waiting and self._lacking(reservation) is None:
+            self._fill(reservation)
+            return reservation
         admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[place] = admitted
+        self._waiting[reservation] = admitted
         self._admit()
         try:
             await admitted
         except asyncio.CancelledError:
-            if self._waiting.pop(place, None) is None:
-                self.leave(place)
+            if self._waiting.pop(reservation, None) is None:
+                self.release(reservation)
             else:
                 self._admit()
             raise
-        return place
+        return reservation
 
-    def leave(self, place: Reservation) -> None:
+    def release(self, reservation: Reservation) -> None:
         """Give room back; whoever fits in now goes on."""
-        for owner in place.owners:
-            self._held[owner] -= place.size
+        for owner in reservation.owners:
+            self._held[owner] -= reservation.size
             if not self._held[owner]:
                 del self._held[owner]
         if self._waiting:
             self._admit()
 
-    def _fill(self, place: Reservation) -> None:
-        for owner in place.owners:
-            self._held[owner] += place.size
+    def _fill(self, reservation: Reservation) -> None:
+        for owner in reservation.owners:
+            self._held[owner] += reservation.size
 
     def _admit(self) -> None:
         """Let in who fits, but nobody past one who waits for the same room."""
         wanted: set[Hashable] = set()
-        for place, admitted in list(self._waiting.items()):
+        for reservation, admitted in list(self._waiting.items()):
             if admitted.cancelled():
                 continue  # who waited has given up, and takes itself away
-            if wanted.isdisjoint(place.owners):
-                lacking = self._lacking(place)
+            if wanted.isdisjoint(reservation.owners):
+                lacking = self._lacking(reservation)
                 if lacking is None:
-                    self._fill(place)
-                    del self._waiting[place]
+                    self._fill(reservation)
+                    del self._waiting[reservation]
                     admitted.set_result(None)
                     continue
                 wanted.add(lacking)
             if EVERYBODY in wanted:
                 return
 
-    def _lacking(self, place: Reservation) -> Hashable | None:
-        """The first owner whose room is too full for a place; None where it fits."""
-        for owner, (_, maximum) in zip(place.owners, self._limits, strict=True):
-            if self._held[owner] + place.size > maximum:
+    def _lacking(self, reservation: Reservation) -> Hashable | None:
+        """The first owner whose room is too full for a reservation; None where it fits."""
+        for owner, (_, maximum) in zip(reservation.owners, self._limits, strict=True):
+            if self._held[owner] + reservation.size > maximum:
                 return owner
         return None
+
+
+# --- Usage of a team: open submissions, and bytes of detections
+
+MEBIBYTE = 1 << 20
+
+OPEN_SUBMISSIONS = "maximum_team_open_submissions"
+MEBIBYTES = "maximum_team_mebibytes"
+
+
+def team_usage(reader: Reader, benchmark: str, team: str, settings: Settings) -> list[Quota]:
+    """The bounds, and how far a team has come; they are named as the settings are."""
+    held = reader.holdings(benchmark, team)
+    mebibytes = -(-held.byte_count // MEBIBYTE)
+    return [
+        Quota(OPEN_SUBMISSIONS, settings.maximum_team_open_submissions, held.open_count, None),
+        Quota(MEBIBYTES, settings.maximum_team_mebibytes, mebibytes, None),
+    ]
+
+
+def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Settings) -> None:
+    """Refuse a further submission where a team has as many open ones as it may.
+
+    Raises:
+        QuotaError: If it has.
+    """
+    most = settings.maximum_team_open_submissions
+    held = reader.holdings(benchmark, team)
+    if held.open_count >= most:
+        raise QuotaError(
+            f"the team has {held.open_count} open submissions to {benchmark_name(benchmark)}, "
+            f"drafts too, of {most} that it may have at a time: seal or cancel one; a draft that "
+            "nobody continues is deleted by itself",
+            quota=OPEN_SUBMISSIONS,
+            maximum=str(most),
+        )
+
+
+def refuse_more_bytes(
+    reader: Reader, before: SubmissionRecord, after: SubmissionRecord, most: int
+) -> None:
+    """Refuse bytes where a team holds more than it may; looked at with each mebibyte that begins.
+
+    Args:
+        reader: A state that has them already.
+        before: The submission without them.
+        after: The submission with them.
+        most: Mebibytes that a team may hold in the benchmark.
+
+    Raises:
+        QuotaError: If it holds more.
+    """
+    if before.byte_count and before.byte_count // MEBIBYTE == after.byte_count // MEBIBYTE:
+        return
+    mebibytes = -(-reader.holdings(after.benchmark, after.team).byte_count // MEBIBYTE)
+    if mebibytes > most:
+        raise QuotaError(
+            f"the team's submissions to {benchmark_name(after.benchmark)} would hold {mebibytes} "
+            f"MiB of {most} MiB that they may: cancel one that is not scored, "
+            "or ask an organiser for a higher maximum_team_mebibytes of the server",
+            quota=MEBIBYTES,
+            maximum=str(most),
+        )

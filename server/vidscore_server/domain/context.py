@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from vidscore_server.domain.access import Caller, is_valid
 from vidscore_server.domain.batches import BatchCodec
-from vidscore_server.domain.names import SubmissionName, checked_text
+from vidscore_server.domain.names import SubmissionName, parse_string
 from vidscore_server.errors import RequestReusedError, UnauthenticatedError
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import Reader, Store, StoreError, SubmissionKey, Transaction
@@ -63,7 +63,7 @@ class Changes:
             del self._waiting[name]
 
 
-class Follower:
+class ChangePoller:
     """Tells of what other servers over the same store have changed.
 
     Args:
@@ -96,7 +96,7 @@ class Follower:
 
 # --- The clock: that of the store, so that all servers agree on what is due
 
-LONGEST_LOOK_S = 0.5
+MAX_POLL_S = 0.5
 """A look at the store's clock that took longer says too little about when it was."""
 
 
@@ -123,7 +123,7 @@ class StoreClock:
             StoreError: If the store does not answer; the clock goes on as before.
         """
         found, at_s, took_s = self._look()
-        if took_s <= LONGEST_LOOK_S:
+        if took_s <= MAX_POLL_S:
             self._time, self._at_s = found, at_s
 
     def _look(self) -> tuple[datetime, float, float]:
@@ -144,7 +144,7 @@ DIGEST_DIGITS = 32
 
 
 @dataclass(frozen=True)
-class Site:
+class Context:
     """A hosting server's common ground.
 
     Attributes:
@@ -199,13 +199,13 @@ class Site:
         return keyed.hexdigest()[:DIGEST_DIGITS]
 
 
-def open_site(
+def open_context(
     store: Store, settings: Settings, codec: BatchCodec, clock: Clock | None = None
-) -> Site:
+) -> Context:
     """The common ground over an open store, whose clock counts where none is given."""
     with store.read() as reader:
         secret = reader.secret()
-    return Site(store, settings, clock or StoreClock(store), secret, Changes(), codec)
+    return Context(store, settings, clock or StoreClock(store), secret, Changes(), codec)
 
 
 # --- Commands: the audit record, and repeated requests
@@ -260,7 +260,7 @@ class Request:
         """
         if not self.request_id:
             return make()
-        checked_text(self.request_id, "request_id", MAXIMUM_REQUEST_ID_LENGTH)
+        parse_string(self.request_id, "request_id", MAXIMUM_REQUEST_ID_LENGTH)
         before = transaction.response(self.caller.token, self.request_id)
         if before is None:
             name = make()

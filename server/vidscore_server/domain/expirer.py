@@ -7,11 +7,11 @@ from functools import partial
 
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks
-from vidscore_server.domain.context import Request, Site, audit_server
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.names import SubmissionName
-from vidscore_server.domain.quotas import DELETED, is_draft
+from vidscore_server.domain.quotas import DELETED
 from vidscore_server.domain.schedule import Heartbeat, due_event
-from vidscore_server.domain.states import TAKES_FRAMES, Event, move
+from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.domain.submissions import Submissions
 from vidscore_server.errors import QuotaError
 from vidscore_server.store.contract import Reader, Transaction
@@ -29,55 +29,59 @@ FREEING_STEPS = 50
 """Commands of that kind between two looks at what is due."""
 
 
-class Sweeper:
+class Expirer:
     """Seals and cancels what nobody continues, and deletes drafts of it.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         submissions: Their submissions.
         heartbeat: Knows of outages.
     """
 
     def __init__(
-        self, site: Site, benchmarks: Benchmarks, submissions: Submissions, heartbeat: Heartbeat
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        submissions: Submissions,
+        heartbeat: Heartbeat,
     ) -> None:
         """Sweep nothing yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._submissions = submissions
         self._heartbeat = heartbeat
         self._purge_time: datetime | None = None
 
-    async def sweep(self) -> None:
+    async def expire(self) -> None:
         """Do everything that is due now."""
-        now = self._site.clock()
+        now = self._context.clock()
         await self._purge(now)
-        for name in await self._site.read(lambda reader: self._due(reader, now)):
+        for name in await self._context.read(lambda reader: self._due(reader, now)):
             try:
-                changed = await self._site.write(
+                changed = await self._context.write(
                     lambda transaction, name=name: self._end(transaction, name, now)  # type: ignore[misc] # mypy cannot type a default of a lambda
                 )
             except QuotaError:
-                changed = await self._site.write(
+                changed = await self._context.write(
                     lambda transaction, name=name: self._cancel(transaction, name, now)  # type: ignore[misc] # mypy cannot type a default of a lambda
                 )
             if changed:
-                self._site.changes.tell(name)
+                self._context.changes.tell(name)
         await self._free()
 
     async def _free(self) -> None:
         """Free some of what cancelled submissions hold; their records stay."""
         for _ in range(FREEING_STEPS):
-            found = await self._site.read(lambda reader: reader.cancelled_with_bytes(1))
+            found = await self._context.read(lambda reader: reader.cancelled_with_bytes(1))
             if not found:
                 return
-            await self._site.write(partial(_free_some, SubmissionName(*found[0])), about=found)
+            await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
     async def _purge(self, now: datetime) -> None:
         """Forget now and then what nobody will ask for any more."""
         if self._purge_time is not None and now >= self._purge_time:
-            await self._site.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
+            await self._context.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
             self._purge_time = None
         if self._purge_time is None:
             self._purge_time = now + PURGE_INTERVAL

@@ -8,12 +8,12 @@ from collections.abc import Collection
 from contextlib import suppress
 
 from vidscore_server.domain.append_queue import AppendQueue
-from vidscore_server.domain.append_rules import RuleKeeper
+from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.benchmarks import Benchmarks
-from vidscore_server.domain.board_updates import BoardKeeper
+from vidscore_server.domain.board_updates import BoardUpdater
 from vidscore_server.domain.capacity import ByteBudget
-from vidscore_server.domain.context import Follower, Site
-from vidscore_server.domain.expirer import Sweeper
+from vidscore_server.domain.context import ChangePoller, Context
+from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.names import SubmissionName
@@ -23,7 +23,7 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scoring import Scheduler
 from vidscore_server.domain.submissions import Submissions
 from vidscore_server.domain.trust import TrustAnalyses
-from vidscore_server.domain.truth import TruthKeeper
+from vidscore_server.domain.truth import TruthStore
 from vidscore_server.logs import log, places_of
 from vidscore_server.workers import WorkerPool
 
@@ -32,11 +32,11 @@ class Hosting:
     """The hosted benchmarks of a server.
 
     Args:
-        site: The common ground of its parts.
+        context: The hosting context.
         workers: Who tallies.
 
     Attributes:
-        site: The common ground.
+        context: The hosting context.
         leases: Work that the server holds among the servers of the site.
         benchmarks: Benchmarks.
         truth: Their truth.
@@ -54,24 +54,24 @@ class Hosting:
         sweeper: Who ends the waiting on people.
     """
 
-    def __init__(self, site: Site, workers: WorkerPool) -> None:
+    def __init__(self, context: Context, workers: WorkerPool) -> None:
         """Put the parts together; nothing runs yet."""
-        self.site = site
-        self.leases = Leases(site)
-        self.benchmarks = Benchmarks(site)
-        self.truth = TruthKeeper(site)
-        self.heartbeat = Heartbeat(site)
-        self.rules = RuleKeeper(site, self.benchmarks, self.truth)
-        self.submissions = Submissions(site, self.benchmarks, self.heartbeat)
-        self.budget = ByteBudget(site.settings)
-        self.appends = AppendQueue(site, self.benchmarks, self.budget)
-        self.scorer = Scorer(site, self.benchmarks, self.truth, workers)
-        self.scheduler = Scheduler(site, self.benchmarks, self.scorer, self.leases)
-        self.live = LiveScores(site, self.benchmarks, self.scorer)
-        self.boards = BoardKeeper(site, self.benchmarks, self.scorer, self.leases)
-        self.rescoring = Rescoring(site, self.benchmarks, self.scorer, self.leases)
-        self.trust = TrustAnalyses(site, self.benchmarks, self.scorer, self.leases)
-        self.sweeper = Sweeper(site, self.benchmarks, self.submissions, self.heartbeat)
+        self.context = context
+        self.leases = Leases(context)
+        self.benchmarks = Benchmarks(context)
+        self.truth = TruthStore(context)
+        self.heartbeat = Heartbeat(context)
+        self.rules = RuleCache(context, self.benchmarks, self.truth)
+        self.submissions = Submissions(context, self.benchmarks, self.heartbeat)
+        self.budget = ByteBudget(context.settings)
+        self.appends = AppendQueue(context, self.benchmarks, self.budget)
+        self.scorer = Scorer(context, self.benchmarks, self.truth, workers)
+        self.scheduler = Scheduler(context, self.benchmarks, self.scorer, self.leases)
+        self.live = LiveScores(context, self.benchmarks, self.scorer)
+        self.boards = BoardUpdater(context, self.benchmarks, self.scorer, self.leases)
+        self.rescoring = Rescoring(context, self.benchmarks, self.scorer, self.leases)
+        self.trust = TrustAnalyses(context, self.benchmarks, self.scorer, self.leases)
+        self.expirer = Expirer(context, self.benchmarks, self.submissions, self.heartbeat)
         self._due = asyncio.Event()
         self._own_work: list[asyncio.Task[None]] = []
 
@@ -84,8 +84,8 @@ class Hosting:
         await self.heartbeat.beat()
         self._own_work.append(asyncio.create_task(self.heartbeat.beat_on(told)))
         self._own_work.append(asyncio.create_task(self._keep_up()))
-        if self.site.store.shared:
-            follower = Follower(self.site.changes, self._revisions)
+        if self.context.store.shared:
+            follower = ChangePoller(self.context.changes, self._revisions)
             self._own_work.append(asyncio.create_task(follower.follow()))
 
     async def stop(self) -> None:
@@ -104,19 +104,19 @@ class Hosting:
 
     async def work(self) -> None:
         """Do, or begin, everything that is due now."""
-        await self.site.adjust_clock()
-        await self.sweeper.sweep()
+        await self.context.adjust_clock()
+        await self.expirer.expire()
         await self.scheduler.advance()
         await self.rescoring.advance()
         await self.boards.advance()
         await self.trust.advance()
 
     async def _revisions(self, names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
-        found = await self.site.read(lambda reader: reader.submission_revisions(names))
+        found = await self.context.read(lambda reader: reader.submission_revisions(names))
         return {SubmissionName(*name): revision for name, revision in found.items()}
 
     async def _keep_up(self) -> None:
-        interval_s = self.site.settings.upkeep_interval_ms / 1000
+        interval_s = self.context.settings.upkeep_interval_ms / 1000
         while True:
             try:
                 await self.work()

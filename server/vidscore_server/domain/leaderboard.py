@@ -15,9 +15,9 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis, version_of
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Selection, Visibility
-from vidscore_server.domain.quotas import is_draft
 from vidscore_server.domain.release import final_rows, shown_values, values_from_json
 from vidscore_server.domain.scores import ranking_values, unpack_report, unpack_score
+from vidscore_server.domain.states import is_draft
 from vidscore_server.domain.submissions import team_seen
 from vidscore_server.store.contract import Reader
 from vidscore_server.store.records import ScoreRecord, SubmissionRecord, SubmissionState

@@ -16,14 +16,14 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.logs import log
 from vidscore_server.store.contract import Reader, StoreError, Transaction
 from vidscore_server.store.records import OperationRecord
 
 Result = TypeVar("Result")
 
-BEATS_A_LEASE = 3
+RENEWALS_PER_LEASE = 3
 
 
 class LeaseLostError(Exception):
@@ -34,17 +34,17 @@ class Leases:
     """The leases of a server.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
 
     Attributes:
         owner: What the server is called as an owner.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, context: Context) -> None:
         """Hold none; a server that is started again is another one."""
-        self._site = site
+        self._context = context
         self.owner = secrets.token_hex(8)
-        self._duration = timedelta(seconds=site.settings.lease_timeout_s)
+        self._duration = timedelta(seconds=context.settings.lease_timeout_s)
 
     def take(self, transaction: Transaction, work: str) -> bool:
         """Take a lease within a command; False where another server has it."""
@@ -52,7 +52,7 @@ class Leases:
 
     async def take_now(self, work: str) -> bool:
         """Take a lease; False where another server has it."""
-        return await self._site.write(lambda transaction: self.take(transaction, work))
+        return await self._context.write(lambda transaction: self.take(transaction, work))
 
     def require(self, transaction: Transaction, work: str) -> None:
         """Go on with a command only while the lease holds.
@@ -83,7 +83,7 @@ class Leases:
             LeaseLostError: If the lease was lost on the way; the work is then given up.
         """
         working = asyncio.ensure_future(job)
-        beating = asyncio.create_task(self._beat(work))
+        beating = asyncio.create_task(self._renew(work))
         try:
             await asyncio.wait((working, beating), return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
@@ -98,15 +98,15 @@ class Leases:
         """Run a command again and again until the store is there; `run` bounds it."""
         while True:
             try:
-                return await self._site.write(command)
+                return await self._context.write(command)
             except StoreError as error:
                 await asyncio.sleep(error.retry_delay_s)
 
-    async def let_go(self, works: Iterable[str]) -> None:
+    async def release(self, works: Iterable[str]) -> None:
         """End leases of work that others are to take up at once."""
         for work in works:
             with suppress(StoreError):
-                await self._site.write(partial(self._end_quietly, work))
+                await self._context.write(partial(self._end_quietly, work))
 
     def _end_quietly(self, work: str, transaction: Transaction) -> None:
         transaction.end_lease(work, self.owner)
@@ -114,21 +114,23 @@ class Leases:
     def _own(self, reader: Reader) -> list[Any]:
         return [lease for lease in reader.leases() if lease.owner == self.owner]
 
-    async def _beat(self, work: str) -> None:
+    async def _renew(self, work: str) -> None:
         """Prolong a lease until that is refused, or has failed for as long as the lease holds."""
         seconds = self._duration.total_seconds()
         loop = asyncio.get_running_loop()
         end_s = loop.time() + seconds
         while loop.time() < end_s:
-            await asyncio.sleep(seconds / BEATS_A_LEASE)
+            await asyncio.sleep(seconds / RENEWALS_PER_LEASE)
             begun_s = loop.time()
             with suppress(StoreError):
-                if not await self._site.write(lambda transaction: self._prolong(transaction, work)):
+                if not await self._context.write(
+                    lambda transaction: self._renew_once(transaction, work)
+                ):
                     break
                 end_s = begun_s + seconds
         log(logging.WARNING, "lease lost", work=work)
 
-    def _prolong(self, transaction: Transaction, work: str) -> bool:
+    def _renew_once(self, transaction: Transaction, work: str) -> bool:
         return any(lease.work == work for lease in self._own(transaction)) and self.take(
             transaction, work
         )
@@ -185,7 +187,7 @@ class LeasedOperations:
         """
         if not await self._leases.take_now(_work(operation)):
             return
-        task = asyncio.create_task(self._lead_to_end(operation, job))
+        task = asyncio.create_task(self._run_to_completion(operation, job))
         self._running[operation] = task
         task.add_done_callback(lambda _: self._running.pop(operation, None))
 
@@ -208,15 +210,15 @@ class LeasedOperations:
         for task in list(self._running.values()):
             task.cancel()
         await self.finish()
-        await self._leases.let_go(given_up)
+        await self._leases.release(given_up)
 
-    async def _lead_to_end(self, operation: str, job: Job) -> None:
+    async def _run_to_completion(self, operation: str, job: Job) -> None:
         try:
             await self._leases.run(_work(operation), job())
         except LeaseLostError:
             log(logging.WARNING, "operation given up", name=operation)
         else:
-            await self._leases.let_go([_work(operation)])
+            await self._leases.release([_work(operation)])
 
 
 def _work(operation: str) -> str:

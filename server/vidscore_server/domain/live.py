@@ -20,7 +20,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.benchmarks import Benchmarks
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import Visibility
@@ -65,7 +65,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outlook:
+class CompletenessCache:
     """Which sequences had frames enough to be complete, the last time that all were read.
 
     A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
@@ -99,7 +99,7 @@ class _Kept:
     score: LiveScore | None = None
     covers: tuple[int, frozenset[SequenceKey]] = (0, frozenset())
     looked_at: State | None = None
-    outlook: Outlook | None = None
+    outlook: CompletenessCache | None = None
     next_time_s: float = 0.0
     charged: bool = False
 
@@ -108,14 +108,14 @@ class LiveScores:
     """Live scores, made when somebody watches.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         scorer: Who scores.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer) -> None:
+    def __init__(self, context: Context, benchmarks: Benchmarks, scorer: Scorer) -> None:
         """Know none yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer
         self._kept: OrderedDict[SubmissionName, _Kept] = OrderedDict()
@@ -156,22 +156,22 @@ class LiveScores:
         kept = self._kept.get(name)
         if kept is not None and kept.charged:
             return
-        await self._site.write(partial(_charge, name))
+        await self._context.write(partial(_charge, name))
         if kept is not None:
             kept.charged = True
 
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
         """Make a new score where a sequence has been completed, or truth has come."""
-        looked_at = await self._site.read(lambda reader: self._state(reader, name))
+        looked_at = await self._context.read(lambda reader: self._state(reader, name))
         if looked_at is None or looked_at == kept.looked_at:
             return
         kept.looked_at = looked_at
         if kept.outlook is not None:
-            counts = await self._site.read(lambda reader: reader.frame_counts(*name))
+            counts = await self._context.read(lambda reader: reader.frame_counts(*name))
             if kept.outlook.holds(looked_at, counts):
                 return
         revision = looked_at.truth_revision
-        raw = await self._site.read(lambda reader: self._scorer.columns(reader, name, revision))
+        raw = await self._context.read(lambda reader: self._scorer.columns(reader, name, revision))
         kept.outlook, completed = await asyncio.to_thread(_look_through, raw, looked_at)
         if (revision, completed) == kept.covers:
             return
@@ -199,12 +199,12 @@ def _charge(name: SubmissionName, transaction: Transaction) -> None:
         transaction.update_submission(replace(record, score_shown=True))
 
 
-def _look_through(raw: Sides, state: State) -> tuple[Outlook, frozenset[SequenceKey]]:
+def _look_through(raw: Sides, state: State) -> tuple[CompletenessCache, frozenset[SequenceKey]]:
     """What can be told until frames come, and the sequences that are complete."""
     truth, _ = raw.to_score(complete=True)
     wanted = _frame_counts(truth)
     enough = _enough(wanted, _frame_counts(raw.detections))
-    return Outlook(state[1:], wanted, enough), _completed(raw, truth)
+    return CompletenessCache(state[1:], wanted, enough), _completed(raw, truth)
 
 
 def _frame_counts(side: Annotations) -> dict[tuple[str, str], int]:

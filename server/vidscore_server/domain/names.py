@@ -104,7 +104,7 @@ def read_operation(name: str) -> str:
     return _matched(_OPERATION, name, "operations/{operation}", "name")[0]
 
 
-def checked_id(text: str, field: str) -> str:
+def parse_id(text: str, field: str) -> str:
     """A name's last part that a client has chosen.
 
     Raises:
@@ -132,19 +132,19 @@ SHOWN_CHARACTERS = 80
 _EXPECTED = "no control characters, ends of lines or changes of the direction of writing"
 
 
-def checked_text(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
+def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
     """A text for people that a client has sent.
 
     Raises:
         InputError: If it is too long, or holds control characters.
     """
-    faults = text_faults(text, field, most)
+    faults = string_faults(text, field, most)
     if faults:
         raise InputError(faults)
     return text
 
 
-def text_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
+def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
     """What is wrong with a text for people."""
     faults = []
     if len(text) > most:

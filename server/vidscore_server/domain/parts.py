@@ -96,7 +96,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class PartPlan:
     """What a submission has.
 
     Attributes:
@@ -118,9 +118,9 @@ class _Sequence:
     sizes: array[int] = field(default_factory=lambda: array("q"))
 
 
-def take_stock(
+def plan_parts(
     codec: BatchCodec, batches: Iterable[bytes], arity: int, maximum_bytes: int, *, by_frame: bool
-) -> Stock:
+) -> PartPlan:
     """Look through all batches of a submission.
 
     Args:
@@ -146,8 +146,8 @@ def take_stock(
         if kept is not None:
             kept.append(data)
     if kept is not None:
-        return Stock((), codec.read_stored_batches(kept, arity), frame_count)
-    return Stock(tuple(_parts(found, maximum_bytes, by_frame=by_frame)), None, frame_count)
+        return PartPlan((), codec.read_stored_batches(kept, arity), frame_count)
+    return PartPlan(tuple(_parts(found, maximum_bytes, by_frame=by_frame)), None, frame_count)
 
 
 def _parts(
@@ -187,7 +187,7 @@ def _cut(key: SequenceKey, entry: _Sequence, maximum_bytes: int) -> Iterator[Par
     yield Part(rows, frozenset([key]), whole=False)
 
 
-class Meeting:
+class ScoringInput:
     """A submission and the truth that it meets, part by part.
 
     Args:

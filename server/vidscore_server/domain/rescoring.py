@@ -20,12 +20,12 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.basis import in_sealing_order, newest_complete, own_basis
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.board_updates import Standing, changes, shown_standing
-from vidscore_server.domain.context import Request, Site, audit_server
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
-from vidscore_server.domain.names import SubmissionName, benchmark_name, checked_text
+from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_string
 from vidscore_server.domain.scorer import Scorer
-from vidscore_server.domain.scores import Result, keep_result, settle
+from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.errors import NotFoundError
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
@@ -73,15 +73,17 @@ class Rescoring:
     """The re-scorings of a site.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         scorer: Who scores.
         leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
         """Run nothing yet."""
-        self._site = site
+        self._context = context
         self._operations = LeasedOperations(leases, (KIND,))
         self._benchmarks = benchmarks
         self._scorer = scorer
@@ -101,7 +103,7 @@ class Rescoring:
             NotFoundError: If there is no such benchmark, or no truth.
             InputError: If a submission has no score.
         """
-        checked_text(comment, "comment")
+        parse_string(comment, "comment")
 
         def make(transaction: Transaction) -> str:
             parent = required_benchmark(transaction, benchmark)
@@ -125,11 +127,11 @@ class Rescoring:
             name = request.once(transaction, lambda: make(transaction))
             return required_operation(transaction, name)
 
-        return await self._site.write(command)
+        return await self._context.write(command)
 
     async def advance(self) -> None:
         """Begin, or go on with, every operation that is not done and that nobody works on."""
-        for record in await self._site.read(self._operations.waiting):
+        for record in await self._context.read(self._operations.waiting):
             await self._operations.begin(record.operation, partial(self._run, record))
 
     async def finish(self) -> None:
@@ -144,7 +146,7 @@ class Rescoring:
         plan = read_plan(record)
         try:
             if await self._score_all(record.operation, plan):
-                await self._site.write(lambda transaction: self._end(transaction, record, plan))
+                await self._context.write(lambda transaction: self._end(transaction, record, plan))
         except LeaseLostError:
             raise
         except StoreError as error:
@@ -156,7 +158,7 @@ class Rescoring:
     async def _score_all(self, operation: str, plan: Plan) -> bool:
         """Score what is not done; False where the operation was cancelled on the way."""
         for submission in plan.submissions:
-            record = await self._site.read(lambda reader: reader.operation(operation))
+            record = await self._context.read(lambda reader: reader.operation(operation))
             if record is None or record.done:
                 return False
             if record.cancel_requested:
@@ -166,7 +168,7 @@ class Rescoring:
                 name = SubmissionName(plan.benchmark, submission)
                 results = await self._scorer.results(name, plan.revision)
                 failpoint("before_score_commit")
-                await self._site.write(
+                await self._context.write(
                     lambda transaction: self._keep(transaction, operation, name, results)  # noqa: B023 - it has run when the loop goes on
                 )
         return True
@@ -186,7 +188,7 @@ class Rescoring:
             return
         definition = self._definition(transaction, name.benchmark)
         for result in results:
-            keep_result(transaction, definition, submission, result, self._site.clock())
+            keep_result(transaction, definition, submission, result, self._context.clock())
         progress = orjson.dumps({"done": [*done_of(record), name.submission]}).decode()
         transaction.update_operation(replace(record, progress=progress))
 
@@ -197,9 +199,9 @@ class Rescoring:
             return
         parent = required_benchmark(transaction, plan.benchmark)
         definition = self._benchmarks.definition(parent)
-        now = self._site.clock()
+        now = self._context.clock()
         own = own_basis(transaction, definition, parent)
-        settle(transaction, definition, plan.benchmark, now, wanted=own)
+        move_board(transaction, definition, plan.benchmark, now, wanted=own)
         changed = changes(transaction, definition, plan.benchmark, plan.before, own)
         made = [entry for entry in changed if entry["submission"] in _names_of(plan)]
         result = orjson.dumps(made).decode()
@@ -213,7 +215,7 @@ class Rescoring:
             if record is not None and not record.done:
                 transaction.update_operation(replace(record, done=True, error=reason))
 
-        await self._site.write(command)
+        await self._context.write(command)
 
     def _definition(self, reader: Reader, benchmark: str) -> Definition:
         return self._benchmarks.definition(required_benchmark(reader, benchmark))

@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.policy import Policy, QuietAction
-from vidscore_server.domain.quotas import DELETED, is_draft
-from vidscore_server.domain.states import TAKES_FRAMES, Event
+from vidscore_server.domain.quotas import DELETED
+from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft
 from vidscore_server.store.contract import StoreError, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -22,7 +22,7 @@ from vidscore_server.store.records import (
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class ScheduledEvent:
     """What time alone does to a submission.
 
     Attributes:
@@ -34,9 +34,9 @@ class Due:
     reason: str
 
 
-def due(
+def scheduled_event(
     record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
-) -> Due | None:
+) -> ScheduledEvent | None:
     """What happens to a submission if nobody does anything; None where nothing does.
 
     Args:
@@ -48,13 +48,15 @@ def due(
     if record.state is SubmissionState.WAITING_FOR_TRUTH:
         there = benchmark.truth_revision > 0
         event = Event.SCORED_WITHOUT_ALL_TRUTH if there else Event.TRUTH_NEVER_CAME
-        return Due(record.state_time + timedelta(seconds=policy.truth_timeout_s), event.value)
+        return ScheduledEvent(
+            record.state_time + timedelta(seconds=policy.truth_timeout_s), event.value
+        )
     if record.state not in TAKES_FRAMES:
         return None
     quiet = max(record.activity_time, quiet_from) + timedelta(seconds=policy.quiet_timeout_s)
     time = min(quiet, benchmark.close_time or quiet)
     event = _end(policy, closing=time == benchmark.close_time)
-    return Due(time, DELETED if is_draft(record) else event.value)
+    return ScheduledEvent(time, DELETED if is_draft(record) else event.value)
 
 
 def due_event(
@@ -106,19 +108,19 @@ class Heartbeat:
     """Beats while the server runs.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
 
     Attributes:
         quiet_from: Quiet time counts from then on, or from a later activity.
         writable: Whether the last beat was written.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, context: Context) -> None:
         """Beat not yet; until the first beat, the site serves from now on."""
-        self._site = site
-        self.quiet_from = site.clock()
+        self._context = context
+        self.quiet_from = context.clock()
         self.writable = True
-        self._interval_s = site.settings.heartbeat_interval_s
+        self._interval_s = context.settings.heartbeat_interval_s
         self._outage = timedelta(seconds=OUTAGE_BEATS * self._interval_s)
         self._beat_at_s: float | None = None
 
@@ -140,7 +142,7 @@ class Heartbeat:
         """Beat once."""
         try:
             async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
-                self.quiet_from = await self._site.write(self._write, about=())
+                self.quiet_from = await self._context.write(self._write, about=())
         except (StoreError, TimeoutError):
             self.writable = False
         else:
@@ -148,7 +150,7 @@ class Heartbeat:
             self._beat_at_s = time.monotonic()
 
     def _write(self, transaction: Transaction) -> datetime:
-        now = self._site.clock()
+        now = self._context.clock()
         quiet_from = self.quiet_from if self._goes_on() else self._quiet_from(transaction, now)
         transaction.put_serving(ServingRecord(quiet_from, beat_time=now))
         return quiet_from

@@ -15,23 +15,23 @@ from vidscore_evaluators.jobs import PARTS_A_WORKER, make_job, split_by_sequence
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
+from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
 from vidscore_server.domain.batches import unpacked
 from vidscore_server.domain.benchmarks import Benchmarks
-from vidscore_server.domain.context import Site
+from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.known_names import NameCheck, check_names, known_names, late_warnings
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.parts import (
-    Meeting,
     Part,
-    Stock,
+    PartPlan,
+    ScoringInput,
+    plan_parts,
     sides_to_score,
-    take_stock,
     without_truth,
 )
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.scores import Result, make_result, submitted_names
-from vidscore_server.domain.truth import TruthKeeper
+from vidscore_server.domain.truth import TruthStore
 from vidscore_server.store.contract import Reader
 from vidscore_server.workers import WorkerPool
 
@@ -66,7 +66,7 @@ class _Plan:
 
     definition: Definition
     truth: Annotations
-    stock: Stock
+    stock: PartPlan
     revision: int
     partial: bool
 
@@ -75,17 +75,17 @@ class Scorer:
     """Turns stored submissions into results, in worker processes.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         truth: Their truth.
         workers: Who tallies.
     """
 
     def __init__(
-        self, site: Site, benchmarks: Benchmarks, truth: TruthKeeper, workers: WorkerPool
+        self, context: Context, benchmarks: Benchmarks, truth: TruthStore, workers: WorkerPool
     ) -> None:
         """Score nothing yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._truth = truth
         self._workers = workers
@@ -98,8 +98,8 @@ class Scorer:
             VidscoreError: As the work raised it.
             LookupError: If the submission or the revision is gone.
         """
-        async with asyncio.timeout(self._site.settings.scoring_timeout_s):
-            plan = await self._site.read(lambda reader: self._plan(reader, name, revision))
+        async with asyncio.timeout(self._context.settings.scoring_timeout_s):
+            plan = await self._context.read(lambda reader: self._plan(reader, name, revision))
             evaluators = plan.definition.evaluators
             names = known_names(plan.definition, None if plan.partial else plan.truth)
             tallies = [[entry.identity_tally] for entry in evaluators]
@@ -125,7 +125,7 @@ class Scorer:
         arity = plan.definition.arity(Side.DETECTIONS)
         specification = plan.definition.specification
         meeting = await asyncio.to_thread(
-            Meeting, specification, plan.truth, complete=not plan.partial
+            ScoringInput, specification, plan.truth, complete=not plan.partial
         )
         if plan.stock.everything is not None:
             everything = plan.stock.everything
@@ -133,7 +133,7 @@ class Scorer:
             return
         left = plan.stock.frame_count
         for part in plan.stock.parts:
-            came = await self._site.read(partial(self._read_part, name, part, arity))
+            came = await self._context.read(partial(self._read_part, name, part, arity))
             left -= came.frame_count
             yield await asyncio.to_thread(meeting.meet, part, came), came
             del came  # or two parts would be in memory
@@ -151,7 +151,7 @@ class Scorer:
         start, wanted = part.rows[0], frozenset(part.rows)
         payloads = reader.detection_payloads(*name, start, part.rows[-1] + 1 - start)
         chosen = (payload for row, payload in enumerate(payloads, start) if row in wanted)
-        return part.read(self._site.codec, unpacked(chosen), arity)
+        return part.read(self._context.codec, unpacked(chosen), arity)
 
     async def reports(
         self,
@@ -172,7 +172,7 @@ class Scorer:
         truth: Annotations,
         detections: Annotations,
     ) -> list[Tally]:
-        part_count = PARTS_A_WORKER * (self._site.settings.workers or os.cpu_count() or 1)
+        part_count = PARTS_A_WORKER * (self._context.settings.workers or os.cpu_count() or 1)
         parts = await asyncio.to_thread(list, split_by_sequence(truth, detections, part_count))
         async with asyncio.TaskGroup() as tasks:
             running = [
@@ -188,7 +188,7 @@ class Scorer:
         """Whether a frame of a submission is not in a revision of the truth."""
         definition, truth, _ = self._truth_of(reader, name, revision)
         batches = unpacked(reader.detection_payloads(*name))
-        runs = self._site.codec.read_stored_runs(batches, definition.arity(Side.DETECTIONS))
+        runs = self._context.codec.read_stored_runs(batches, definition.arity(Side.DETECTIONS))
         return any(bool(without_truth(truth, run).any()) for run in runs)
 
     def columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
@@ -199,18 +199,18 @@ class Scorer:
         """
         definition, truth, partial = self._truth_of(reader, name, revision)
         batches = unpacked(reader.detection_payloads(*name))
-        detections = self._site.codec.read_stored_batches(
+        detections = self._context.codec.read_stored_batches(
             batches, definition.arity(Side.DETECTIONS)
         )
         return Sides(definition, truth, detections, revision, partial)
 
     def _plan(self, reader: Reader, name: SubmissionName, revision: int) -> _Plan:
         definition, truth, partial = self._truth_of(reader, name, revision)
-        stock = take_stock(
-            self._site.codec,
+        stock = plan_parts(
+            self._context.codec,
             unpacked(reader.detection_payloads(*name)),
             definition.arity(Side.DETECTIONS),
-            self._site.settings.maximum_scoring_bytes,
+            self._context.settings.maximum_scoring_bytes,
             by_frame=all(entry.unit is Unit.FRAME for entry in definition.evaluators),
         )
         return _Plan(definition, truth, stock, revision, partial)

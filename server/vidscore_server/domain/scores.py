@@ -187,7 +187,7 @@ def keep_result(
     transaction.insert_score(record)
 
 
-def settle(
+def move_board(
     transaction: Transaction,
     definition: Definition,
     benchmark: str,

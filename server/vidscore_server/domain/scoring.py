@@ -21,16 +21,15 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from vidscore_server.domain.appends import with_warnings
 from vidscore_server.domain.benchmarks import Benchmarks
-from vidscore_server.domain.context import Site, audit_server
-from vidscore_server.domain.known_names import with_warnings
+from vidscore_server.domain.context import Context, audit_server
 from vidscore_server.domain.leases import LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.policy import Visibility
-from vidscore_server.domain.quotas import is_draft
 from vidscore_server.domain.scorer import Scorer
-from vidscore_server.domain.scores import Result, keep_result, settle
-from vidscore_server.domain.states import UNFINISHED, Event, move
+from vidscore_server.domain.scores import Result, keep_result, move_board
+from vidscore_server.domain.states import UNFINISHED, Event, is_draft, move
 from vidscore_server.errors import WorkerLostError
 from vidscore_server.logs import log, places_of
 from vidscore_server.store.contract import Reader, StoreError, Transaction
@@ -57,15 +56,17 @@ class Scheduler:
     """Brings every sealed submission to its end.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         scorer: Who scores.
         leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
         """Schedule nothing yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer
         self._leases = leases
@@ -76,7 +77,7 @@ class Scheduler:
 
     async def advance(self) -> None:
         """Begin whatever is due; returns once it has begun."""
-        records = await self._site.read(self._unfinished)
+        records = await self._context.read(self._unfinished)
         unfinished = {_name(record) for record in records}
         self._looked_at = {
             name: revision for name, revision in self._looked_at.items() if name in unfinished
@@ -89,7 +90,7 @@ class Scheduler:
         self._alone = None
         for record in records:
             if record.attempts < ALONE_AFTER or record.state is SubmissionState.SCORING:
-                if len(self._running) >= self._site.settings.maximum_scorings:
+                if len(self._running) >= self._context.settings.maximum_scorings:
                     return
                 await self._begin(_name(record), record)
         for record in records:
@@ -100,7 +101,7 @@ class Scheduler:
     def _rested(self, record: SubmissionRecord) -> bool:
         """Whether a submission's pause after the last death during its scoring is over."""
         pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
-        return (self._site.clock() - record.state_time).total_seconds() >= pause_s
+        return (self._context.clock() - record.state_time).total_seconds() >= pause_s
 
     async def finish(self) -> None:
         """Wait until nothing runs."""
@@ -115,7 +116,7 @@ class Scheduler:
         await self.finish()
         for name in given_up:
             with suppress(StoreError):
-                await self._site.write(partial(self._hand_back, name))
+                await self._context.write(partial(self._release, name))
 
     def _unfinished(self, reader: Reader) -> list[SubmissionRecord]:
         """Submissions that have no end yet, but for those that another server scores."""
@@ -126,13 +127,13 @@ class Scheduler:
             if _work(_name(record)) not in elsewhere
         ]
 
-    def _hand_back(self, name: SubmissionName, transaction: Transaction) -> None:
+    def _release(self, name: SubmissionName, transaction: Transaction) -> None:
         """Put a submission back whose scoring has ended without a death, to begin again."""
         record = transaction.submission(*name)
         if record is None or not transaction.end_lease(_work(name), self._leases.owner):
             return
         if record.state is SubmissionState.SCORING:
-            sealed = move(record, Event.SCORING_INTERRUPTED, self._site.clock())
+            sealed = move(record, Event.SCORING_INTERRUPTED, self._context.clock())
             transaction.update_submission(replace(sealed, attempts=record.attempts - 1))
 
     async def _begin(self, name: SubmissionName, record: SubmissionRecord) -> None:
@@ -142,13 +143,13 @@ class Scheduler:
         lacks = await self._lacks_truth(name, record)
         if lacks is None:
             return
-        changed, revision = await self._site.write(
+        changed, revision = await self._context.write(
             lambda transaction: self._begin_command(transaction, name, lacks=lacks)
         )
         if changed is not None:
-            self._site.changes.tell(name)
+            self._context.changes.tell(name)
         if revision is not None:
-            task = asyncio.create_task(self._lead_to_end(name, revision))
+            task = asyncio.create_task(self._run_to_completion(name, revision))
             self._running[name] = task
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
@@ -161,7 +162,7 @@ class Scheduler:
                 return None
             newest = benchmark.truth_revision
             policy = self._benchmarks.definition(benchmark).policy
-            waited_s = (self._site.clock() - record.state_time).total_seconds()
+            waited_s = (self._context.clock() - record.state_time).total_seconds()
             waiting = record.state is SubmissionState.WAITING_FOR_TRUTH
             if (
                 waiting
@@ -174,7 +175,7 @@ class Scheduler:
                 return True  # whether it matters, the revision's completeness says
             return self._scorer.frames_lack_truth(reader, name, newest)
 
-        return await self._site.read(look)
+        return await self._context.read(look)
 
     def _begin_command(
         self, transaction: Transaction, name: SubmissionName, *, lacks: bool
@@ -191,7 +192,7 @@ class Scheduler:
         self, transaction: Transaction, name: SubmissionName, *, lacks: bool
     ) -> tuple[SubmissionRecord | None, int | None]:
         """Move the submission on: (what has changed, revision where scoring starts)."""
-        now = self._site.clock()
+        now = self._context.clock()
         record = transaction.submission(*name)
         benchmark = transaction.benchmark(name.benchmark)
         if record is None or benchmark is None or record.state not in UNFINISHED:
@@ -220,12 +221,12 @@ class Scheduler:
         audit_server(transaction, now, scoring.state_reason, str(name))
         return scoring, revision.revision
 
-    async def _lead_to_end(self, name: SubmissionName, revision: int) -> None:
+    async def _run_to_completion(self, name: SubmissionName, revision: int) -> None:
         try:
             await self._leases.run(_work(name), self._score(name, revision))
         except LeaseLostError:
             log(logging.WARNING, "scoring given up", submission=str(name))
-        self._site.changes.tell(name)
+        self._context.changes.tell(name)
 
     async def _score(self, name: SubmissionName, revision: int) -> None:
         try:
@@ -241,11 +242,11 @@ class Scheduler:
                 log(logging.ERROR, "scoring cut off", submission=str(name), places=places)
                 return
             self._failures[name] += 1
-            left = self._site.settings.scoring_attempts - self._failures[name]
+            left = self._context.settings.scoring_attempts - self._failures[name]
             places = places_of(error)
             log(logging.ERROR, "scoring failed", submission=str(name), places=places, left=left)
             if left > 0:
-                await self._leases.write(partial(self._hand_back, name))
+                await self._leases.write(partial(self._release, name))
             else:
                 del self._failures[name]  # whoever has it scored again has all attempts again
                 await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED))
@@ -259,7 +260,7 @@ class Scheduler:
         if record is None or benchmark is None or record.state is not SubmissionState.SCORING:
             return  # it was cancelled or deleted meanwhile, or kept by a commit without an answer
         self._leases.end(transaction, _work(name))
-        now = self._site.clock()
+        now = self._context.clock()
         definition = self._benchmarks.definition(benchmark)
         for result in results:
             keep_result(transaction, definition, record, result, now)
@@ -268,7 +269,7 @@ class Scheduler:
         doubts = [text for result in results for text in result.warnings]
         warnings = with_warnings(record.warnings, doubts)
         self._ended(transaction, replace(record, warnings=warnings), event)
-        settle(transaction, definition, name.benchmark, now)
+        move_board(transaction, definition, name.benchmark, now)
 
     def _fail(self, name: SubmissionName, event: Event, transaction: Transaction) -> None:
         record = transaction.submission(*name)
@@ -279,7 +280,7 @@ class Scheduler:
     def _ended(
         self, transaction: Transaction, record: SubmissionRecord, event: Event
     ) -> SubmissionRecord:
-        now = self._site.clock()
+        now = self._context.clock()
         failed = event in {Event.SCORING_FAILED, Event.SCORING_TIMED_OUT}
         changed = move(record, event, now, FAILED_MESSAGE if failed else "")
         transaction.update_submission(changed)

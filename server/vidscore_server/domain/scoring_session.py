@@ -18,7 +18,7 @@ from vidscore_evaluators.pairing import Coverage, Pairing
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.aside import aside
-from vidscore_server.domain.accumulation import BYTES_A_ROW, SETTLE_BYTES, Accumulation
+from vidscore_server.domain.accumulation import BYTES_PER_ROW, SETTLE_BYTES, Accumulation
 from vidscore_server.domain.batches import BatchRules, ReadBatch
 from vidscore_server.errors import message_order
 from vidscore_server.settings import Settings
@@ -27,7 +27,7 @@ from vidscore_server.workers import WorkerPool
 Item = TypeVar("Item")
 
 
-class Newest(Generic[Item]):
+class LatestValue(Generic[Item]):
     """Hands out the newest value: a slow taker skips values instead of making them pile up."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class ScoringSession:
         """Begin without a configuration."""
         self._turn = turn or asyncio.Lock()
         self.state = State.CONFIGURING
-        self.live: Newest[Live] = Newest()
+        self.live: LatestValue[Live] = LatestValue()
         self._settings = settings
         self._workers = workers
         self._with_live = with_live
@@ -356,7 +356,7 @@ class ScoringSession:
         async with self._round:
             async with self._columns:
                 coverage = self.coverage
-                rows = self._accumulation.pending_bytes // BYTES_A_ROW
+                rows = self._accumulation.pending_bytes // BYTES_PER_ROW
                 shares = await aside(rows, self._accumulation.take, for_reports=for_reports)
                 if for_reports and self._schedule is not None:
                     self._schedule.reported(coverage, asyncio.get_running_loop().time())

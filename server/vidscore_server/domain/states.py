@@ -75,6 +75,11 @@ _TRANSITIONS: dict[Event, tuple[frozenset[SubmissionState], SubmissionState]] = 
 }
 
 
+def is_draft(record: SubmissionRecord) -> bool:
+    """Whether a submission has no frame."""
+    return record.frame_count == 0
+
+
 class IllegalTransitionError(Exception):
     """An event that cannot happen to a submission where it stands."""
 

@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.context import Request, Site
-from vidscore_server.domain.names import StreamName, SubmissionName, checked_text
-from vidscore_server.domain.quotas import (
+from vidscore_server.domain.capacity import refuse_further_open
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.names import StreamName, SubmissionName, parse_string
+from vidscore_server.domain.quotas import refuse_closed, refuse_draft, refuse_over_quota
+from vidscore_server.domain.schedule import Heartbeat, ScheduledEvent, scheduled_event
+from vidscore_server.domain.states import (
+    TAKES_FRAMES,
+    Event,
+    IllegalTransitionError,
     is_draft,
-    refuse_closed,
-    refuse_draft,
-    refuse_further_open,
-    refuse_over_quota,
+    move,
 )
-from vidscore_server.domain.schedule import Due, Heartbeat, due
-from vidscore_server.domain.states import TAKES_FRAMES, Event, IllegalTransitionError, move
 from vidscore_server.errors import (
     FrameCountError,
     NameTakenError,
@@ -57,21 +58,21 @@ class SubmissionView:
 
     record: SubmissionRecord
     streams: tuple[StreamRecord, ...]
-    due: Due | None
+    due: ScheduledEvent | None
 
 
 class Submissions:
     """The submissions of a site.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         heartbeat: Knows of outages.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, heartbeat: Heartbeat) -> None:
+    def __init__(self, context: Context, benchmarks: Benchmarks, heartbeat: Heartbeat) -> None:
         """Know none yet."""
-        self._site = site
+        self._context = context
         self._benchmarks = benchmarks
         self._heartbeat = heartbeat
 
@@ -94,7 +95,7 @@ class Submissions:
             NameTakenError: If the name is taken.
             QuotaError: If the team's quota is used up.
         """
-        checked_text(title, "title")
+        parse_string(title, "title")
         chosen = submission or f"s{secrets.token_hex(8)}"
 
         def make(transaction: Transaction) -> str:
@@ -108,7 +109,7 @@ class Submissions:
             name = request.once(transaction, lambda: make(transaction))
             return self.view(transaction, SubmissionName(benchmark, name), request.caller)
 
-        return await self._site.write(command)
+        return await self._context.write(command)
 
     async def check(self, request: Request, benchmark: str) -> None:
         """Find out whether a submission of the caller's team would be taken now.
@@ -122,7 +123,7 @@ class Submissions:
             parent = required_benchmark(reader, benchmark)
             self._refuse_further(reader, parent, request)
 
-        await self._site.read(look)
+        await self._context.read(look)
 
     async def open_stream(self, request: Request, name: StreamName) -> StreamRecord:
         """Open an append stream under its next epoch.
@@ -137,7 +138,7 @@ class Submissions:
             record = visible(transaction, name.of_submission, request.caller)
             _refuse_ended(record)
             stream = transaction.raise_epoch(*name)
-            maximum = self._site.settings.maximum_submission_streams
+            maximum = self._context.settings.maximum_submission_streams
             if len(transaction.streams(*name.of_submission)) > maximum:
                 found = "a further stream of the submission"
                 raise LimitError(found, "maximum_submission_streams", maximum)
@@ -146,8 +147,8 @@ class Submissions:
             request.audit(transaction, str(name), f"epoch {stream.epoch}")
             return stream
 
-        stream = await self._site.write(command)
-        self._site.changes.tell(name.of_submission)
+        stream = await self._context.write(command)
+        self._context.changes.tell(name.of_submission)
         return stream
 
     async def seal(
@@ -228,8 +229,8 @@ class Submissions:
             request.once(transaction, lambda: begin(transaction))
             return self.view(transaction, name, request.caller)
 
-        found = await self._site.write(command)
-        self._site.changes.tell(name)
+        found = await self._context.write(command)
+        self._context.changes.tell(name)
         return found
 
     def sealed(
@@ -252,7 +253,7 @@ class Submissions:
         refuse_closed(parent, request.time)
         definition = self._benchmarks.definition(parent)
         team = request.caller.submits_for
-        refuse_further_open(reader, parent.benchmark, team, self._site.settings)
+        refuse_further_open(reader, parent.benchmark, team, self._context.settings)
         refuse_over_quota(reader, parent.benchmark, team, definition, request.time, more=1)
 
     def view(self, reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionView:
@@ -264,7 +265,7 @@ class Submissions:
         record = visible(reader, name, caller)
         benchmark = required_benchmark(reader, name.benchmark)
         policy = self._benchmarks.definition(benchmark).policy
-        end = due(record, benchmark, policy, self._heartbeat.quiet_from)
+        end = scheduled_event(record, benchmark, policy, self._heartbeat.quiet_from)
         return SubmissionView(record, tuple(reader.streams(*name)), end)
 
     async def _change(
@@ -280,8 +281,8 @@ class Submissions:
                 request.audit(transaction, str(name), changed.state_reason)
             return self.view(transaction, name, request.caller)
 
-        changed = await self._site.write(command)
-        self._site.changes.tell(name)
+        changed = await self._context.write(command)
+        self._context.changes.tell(name)
         return changed
 
 

@@ -28,9 +28,9 @@ from vidscore_evaluators.trust.systems import Contest
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
 from vidscore_server.analysis_process import run_analysis
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.context import Request, Site, audit_server
+from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
-from vidscore_server.domain.names import SubmissionName, benchmark_name, checked_text
+from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_string
 from vidscore_server.domain.rescoring import required_operation, scored_submissions
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.trust_plans import (
@@ -58,7 +58,7 @@ LOOK_INTERVAL_S = 0.5
 
 
 @dataclass(frozen=True)
-class RankingWish:
+class RankingRequest:
     """What a caller asks of a ranking.
 
     Attributes:
@@ -78,21 +78,23 @@ class TrustAnalyses:
     """The trust analyses of a site.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
         benchmarks: Its benchmarks.
         scorer: Who knows both sides of a submission.
         leases: What the server holds.
     """
 
-    def __init__(self, site: Site, benchmarks: Benchmarks, scorer: Scorer, leases: Leases) -> None:
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
+    ) -> None:
         """Run nothing yet."""
-        self._site = site
+        self._context = context
         self._operations = LeasedOperations(leases, KINDS)
         self._benchmarks = benchmarks
         self._scorer = scorer
 
     async def examine_ranking(
-        self, request: Request, wish: RankingWish, comment: str
+        self, request: Request, wish: RankingRequest, comment: str
     ) -> OperationRecord:
         """Plan an examination, or find the one that the same request has planned.
 
@@ -122,7 +124,7 @@ class TrustAnalyses:
                 ranking_evaluators(definition, wish.evaluators),
                 wish.questions,
             )
-            check_limits(made, [record for record in found if record], self._site.settings)
+            check_limits(made, [record for record in found if record], self._context.settings)
             return made
 
         return await self._create(request, RANKING, plan, benchmark_name(wish.benchmark), comment)
@@ -138,7 +140,7 @@ class TrustAnalyses:
             AnalysisRunsError: If a test has not ended.
         """
         await asyncio.to_thread(check_criteria, plan)
-        check_limits(plan, (), self._site.settings)
+        check_limits(plan, (), self._context.settings)
         return await self._create(request, CRITERION, lambda _: plan, "", comment)
 
     async def _create(
@@ -149,7 +151,7 @@ class TrustAnalyses:
         resource: str,
         comment: str,
     ) -> OperationRecord:
-        checked_text(comment, "comment")
+        parse_string(comment, "comment")
 
         def make(transaction: Transaction) -> str:
             plan = plan_in(transaction)
@@ -166,14 +168,14 @@ class TrustAnalyses:
                 transaction, request.once(transaction, lambda: make(transaction))
             )
 
-        return await self._site.write(command)
+        return await self._context.write(command)
 
     async def advance(self) -> None:
         """Begin as many of the analyses that are not done as may run at once, oldest first."""
-        for record in await self._site.read(self._operations.waiting):
+        for record in await self._context.read(self._operations.waiting):
             if record.cancel_requested:
                 await self._cancel(record.operation)
-            elif self._operations.count < self._site.settings.maximum_trust_analyses:
+            elif self._operations.count < self._context.settings.maximum_trust_analyses:
                 await self._operations.begin(record.operation, partial(self._run, record.operation))
 
     async def finish(self) -> None:
@@ -186,13 +188,13 @@ class TrustAnalyses:
 
     async def _run(self, operation: str) -> None:
         try:
-            record = await self._site.write(
+            record = await self._context.write(
                 lambda transaction: self._attempt(transaction, operation)
             )
             if record is None:
                 return
-            async with asyncio.timeout(self._site.settings.trust_timeout_s):
-                analysis = await self._site.read(lambda reader: self._analysis(reader, record))
+            async with asyncio.timeout(self._context.settings.trust_timeout_s):
+                analysis = await self._context.read(lambda reader: self._analysis(reader, record))
                 document = await self._watched(operation, analysis)
             await self._close(operation, CANCELLED if document is None else "", document)
         except LeaseLostError:
@@ -214,7 +216,7 @@ class TrustAnalyses:
         if record is None or record.done:
             return None
         attempts = orjson.loads(record.progress).get("attempts", 0)
-        if attempts >= self._site.settings.scoring_attempts:
+        if attempts >= self._context.settings.scoring_attempts:
             self._end(transaction, operation, FAILED, None)
             return None
         counted = replace(record, progress=orjson.dumps({"attempts": attempts + 1}).decode())
@@ -255,7 +257,7 @@ class TrustAnalyses:
         def note(stage: str, done: int, total: int) -> None:
             told.update(stage=stage, done=done, total=total)
 
-        workers = self._site.settings.trust_workers
+        workers = self._context.settings.trust_workers
         work = asyncio.create_task(run_analysis(analysis, workers=workers, on_progress=note))
         try:
             while not work.done():
@@ -278,16 +280,16 @@ class TrustAnalyses:
                     replace(record, progress=orjson.dumps(progress).decode())
                 )
 
-        record = await self._site.read(lambda reader: reader.operation(operation))
+        record = await self._context.read(lambda reader: reader.operation(operation))
         if record is None or record.done or record.cancel_requested:
             return False
         if not told.items() <= orjson.loads(record.progress).items():
-            await self._site.write(command)
+            await self._context.write(command)
         return True
 
     async def _cancel(self, operation: str) -> None:
         """End an operation that nobody works on."""
-        await self._site.write(
+        await self._context.write(
             lambda transaction: self._end(transaction, operation, CANCELLED, None)
         )
 
@@ -298,7 +300,7 @@ class TrustAnalyses:
             self._operations.require(transaction, operation)
             self._end(transaction, operation, error, document)
 
-        await self._site.write(command)
+        await self._context.write(command)
 
     def _end(
         self, transaction: Transaction, operation: str, error: str, document: str | None
@@ -311,7 +313,7 @@ class TrustAnalyses:
         plan = read_plan(record)
         resource = benchmark_name(plan.benchmark) if isinstance(plan, RankingPlan) else ""
         action = "analysis ended early" if error else "analysed"
-        audit_server(transaction, self._site.clock(), action, resource, operation)
+        audit_server(transaction, self._context.clock(), action, resource, operation)
 
 
 def _unfinished(reader: Reader) -> list[OperationRecord]:

@@ -19,9 +19,9 @@ from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import DAMAGED, frame_names, pack, repeated_frames, unpacked
 from vidscore_server.domain.benchmarks import required_benchmark, to_json, with_truth_of
-from vidscore_server.domain.context import Request, Site
+from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.names import benchmark_name, checked_text, name_faults
+from vidscore_server.domain.names import benchmark_name, name_faults, parse_string
 from vidscore_server.domain.policy import TruthSize
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import FrameName, Reader, StoreDamagedError, Transaction
@@ -233,16 +233,16 @@ class TruthUpload:
         )
 
 
-class TruthKeeper:
+class TruthStore:
     """The truth of a site's benchmarks; the columns of the last ones used stay in memory.
 
     Args:
-        site: The server's common ground.
+        context: The hosting context.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, context: Context) -> None:
         """Keep nothing yet."""
-        self._site = site
+        self._context = context
         self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
 
     async def commit(
@@ -262,11 +262,11 @@ class TruthKeeper:
             LimitError: If the merged truth has too many frames.
             GeometryError: If another upload has settled another shape meanwhile.
         """
-        checked_text(plan.comment, "header.comment")
+        parse_string(plan.comment, "header.comment")
         while True:
-            merged = await self._site.read(lambda reader: self._merge(reader, plan, upload))
+            merged = await self._context.read(lambda reader: self._merge(reader, plan, upload))
             try:
-                return await self._site.write(
+                return await self._context.write(
                     lambda transaction: self._commit(
                         transaction,
                         request,
@@ -290,7 +290,7 @@ class TruthKeeper:
             arity = definition.arity(Side.TRUTH)
             stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
             kept = _without(stored, upload)
-            codec = self._site.codec
+            codec = self._context.codec
             before = [pack(codec.data_of(codec.write_batch(kept)))[0]]
             frames += kept.frame_count
             digest += fingerprint(kept)
@@ -311,7 +311,7 @@ class TruthKeeper:
             benchmark = required_benchmark(transaction, plan.benchmark)
             if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
                 raise _BaseMovedError
-            maximum = self._site.settings.maximum_frames
+            maximum = self._context.settings.maximum_frames
             if merged.frame_count > maximum:
                 found = f"{merged.frame_count} frames of truth"
                 raise LimitError(found, "maximum_frames", maximum)
@@ -369,7 +369,7 @@ class TruthKeeper:
     def _stored(self, reader: Reader, benchmark: str, revision: int, arity: int) -> Annotations:
         payloads = reader.truth_payloads(benchmark, revision)
         batches = unpacked((payload, None) for payload in payloads)
-        return self._site.codec.read_stored_batches(batches, arity)
+        return self._context.codec.read_stored_batches(batches, arity)
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:

@@ -9,7 +9,13 @@ from typing import Any, cast
 import pytest
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.api.stream import MAXIMUM_POSTED, CallContext, Patience, Requests, Responses
+from vidscore_server.api.stream import (
+    MAXIMUM_BUFFERED,
+    CallContext,
+    IdleTimeout,
+    Requests,
+    Responses,
+)
 from vidscore_server.errors import IdleError
 
 
@@ -38,7 +44,7 @@ async def test_a_response_on_its_way_arrives_although_its_sender_is_cancelled() 
     await asyncio.wait([sending])
     assert client.taken == []
 
-    settling = asyncio.create_task(responses.settle())
+    settling = asyncio.create_task(responses.drain())
     await asyncio.sleep(0)
     assert not settling.done()
     client.taking.set()
@@ -52,7 +58,7 @@ async def test_a_client_that_takes_nothing_is_an_error_in_time() -> None:
 
 
 async def test_settling_without_a_response_waits_for_nothing() -> None:
-    await _responses(_Client()).settle()
+    await _responses(_Client()).drain()
 
 
 async def test_requests_are_counted_and_an_unreadable_one_is_raised() -> None:
@@ -79,19 +85,19 @@ async def test_the_wait_for_a_request_is_bounded() -> None:
 async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> None:
     client = _Client()
     responses = _responses(client)
-    for number in range(MAXIMUM_POSTED):
-        await responses.post(number)
-    posting = asyncio.create_task(responses.post(MAXIMUM_POSTED))
+    for number in range(MAXIMUM_BUFFERED):
+        await responses.send_buffered(number)
+    posting = asyncio.create_task(responses.send_buffered(MAXIMUM_BUFFERED))
     await asyncio.sleep(0)
     assert not posting.done()
     client.taking.set()
     await posting
     await responses.finish()
-    assert client.taken == list(range(MAXIMUM_POSTED + 1))
+    assert client.taken == list(range(MAXIMUM_BUFFERED + 1))
 
 
 async def test_patience_that_has_run_out_for_one_wait_is_new_for_the_next() -> None:
-    patience = Patience(0.01)
+    patience = IdleTimeout(0.01)
     with pytest.raises(TimeoutError), patience:
         await asyncio.Event().wait()
     with patience:
@@ -103,7 +109,7 @@ async def test_patience_that_has_run_out_for_one_wait_is_new_for_the_next() -> N
 
 async def test_patience_leaves_a_cancellation_that_is_not_its_own_alone() -> None:
     async def wait() -> None:
-        with Patience(60):
+        with IdleTimeout(60):
             await asyncio.Event().wait()
 
     waiting = asyncio.create_task(wait())

@@ -150,7 +150,7 @@ async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> 
     late = await refusal(hosted.red.submission("late"))
     assert late.reason == "BENCHMARK_NOT_OPEN"
     assert hosted.server.hosting is not None
-    await hosted.server.hosting.sweeper.sweep()
+    await hosted.server.hosting.expirer.expire()
     assert (await hosted.red.get("right")).state_reason in {"sealed_at_closing", "truth_missing"}
 
 

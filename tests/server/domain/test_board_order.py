@@ -30,7 +30,7 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
 from vidscore_server.domain.leaderboard import Board, ranked_entries
-from vidscore_server.domain.scores import Result, keep_result, settle
+from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -119,7 +119,7 @@ class Hosting(RuleBasedStateMachine):
             if revision:
                 transaction.insert_submission(self.submission(name, team))
                 self.keep(transaction, name, revision)
-                settle(transaction, self.definition, "b", self.time)
+                move_board(transaction, self.definition, "b", self.time)
             return bool(revision)
 
         self.time += timedelta(seconds=1)
@@ -156,7 +156,7 @@ class Hosting(RuleBasedStateMachine):
     @rule(publishing=st.booleans())
     def settle(self, publishing: bool) -> None:
         self.write(
-            lambda transaction: settle(
+            lambda transaction: move_board(
                 transaction, self.definition, "b", self.time, publishing=publishing
             )
         )

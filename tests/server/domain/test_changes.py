@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from vidscore_server.domain.context import Changes, Follower
+from vidscore_server.domain.context import ChangePoller, Changes
 from vidscore_server.domain.names import SubmissionName
 
 ONE, TWO = SubmissionName("b", "one"), SubmissionName("b", "two")
@@ -27,7 +27,7 @@ async def test_what_another_server_has_changed_is_told_when_its_revision_has_mov
         asked.append(tuple(names))
         return {name: revisions[name] for name in names}
 
-    follower = Follower(changes, look)
+    follower = ChangePoller(changes, look)
     await follower.look()
     assert asked == []
     first = changes.waiter(ONE)

@@ -141,7 +141,7 @@ async def test_a_client_sends_what_was_damaged_again_and_all_is_stored_as_it_was
     else:
         await asyncio.to_thread(_submit, hosted.address, hosted.red.secret)
     [name] = await hosted.red.listed()
-    site = hosted.server.hosting.site  # type: ignore[union-attr]
+    site = hosted.server.hosting.context  # type: ignore[union-attr]
     payloads = await site.read(lambda reader: list(reader.detection_payloads("dots", name)))
     stored = [AnnotationBatch.FromString(data) for data in unpacked(payloads)]
     assert [list(batch.coordinates) for batch in stored] == [list(HERE_X)] * FRAMES

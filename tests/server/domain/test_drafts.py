@@ -29,7 +29,7 @@ async def _host(hosted: Hosted, **policy: Any) -> None:
 
 async def _sweep(hosted: Hosted) -> None:
     assert hosted.server.hosting is not None
-    await hosted.server.hosting.sweeper.sweep()
+    await hosted.server.hosting.expirer.expire()
 
 
 async def test_a_refused_first_batch_leaves_nothing_that_is_listed_and_no_place_taken(
@@ -212,7 +212,7 @@ async def _empty(hosted: Hosted, name: str, state: SubmissionState) -> None:
         assert record is not None
         transaction.update_submission(replace(record, state=state, seal_time=record.create_time))
 
-    await hosted.server.hosting.site.write(command)
+    await hosted.server.hosting.context.write(command)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ async def test_what_was_scored_without_frames_stands_on_no_board_and_costs_nothi
         assert record is not None
         transaction.update_submission(replace(record, frame_count=0))
 
-    await hosted.server.hosting.site.write(lose_frames)
+    await hosted.server.hosting.context.write(lose_frames)
     for client in (hosted.red, hosted.viewer, hosted.organiser):
         assert list((await client.board()).rows) == []
     assert await hosted.red.listed() == []

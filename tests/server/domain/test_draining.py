@@ -46,7 +46,7 @@ async def stored(hosted: Hosted) -> int:
         record = reader.submission("dots", "one")
         return 0 if record is None else record.frame_count
 
-    return await hosting_of(hosted).site.read(look)
+    return await hosting_of(hosted).context.read(look)
 
 
 async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_stream_ends(
@@ -59,7 +59,7 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
     def hold(_: Transaction) -> None:
         release.wait(60)
 
-    held = hosting_of(hosted).site.store.submit(hold)
+    held = hosting_of(hosted).context.store.submit(hold)
     call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
     for index in range(3):
         request = append(stream, index, batch([index]))

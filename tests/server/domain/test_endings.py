@@ -76,7 +76,7 @@ async def test_however_an_append_stream_ends_its_place_is_free_again(
 async def test_a_watch_that_is_cancelled_leaves_no_waiter(hosted: Hosted, stream: str) -> None:
     del stream
     assert hosted.server.hosting is not None
-    changes = hosted.server.hosting.site.changes
+    changes = hosted.server.hosting.context.changes
     call = hosted.red.submissions.WatchSubmission(
         pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
     )

@@ -17,7 +17,7 @@ from tests.server.domain.sky import batch, truth
 from vidscore.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore_cli.exit_codes import ExitCode
 from vidscore_server.api import batches
-from vidscore_server.domain.context import Site, open_site
+from vidscore_server.domain.context import Context, open_context
 from vidscore_server.domain.schedule import GRACE, Heartbeat
 from vidscore_server.settings import load_settings
 from vidscore_server.store.contract import Store
@@ -33,8 +33,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def site_at(store: Store, clock: PlayedClock) -> Site:
-    return open_site(store, load_settings(), batches, clock)
+def site_at(store: Store, clock: PlayedClock) -> Context:
+    return open_context(store, load_settings(), batches, clock)
 
 
 def at(clock: PlayedClock, **later: float) -> PlayedClock:
@@ -97,7 +97,7 @@ async def test_an_open_submission_outlives_an_outage_longer_than_its_quiet_time(
 async def _beaten_and_swept(hosted: Hosted) -> None:
     assert hosted.server.hosting is not None
     await hosted.server.hosting.heartbeat.beat()
-    await hosted.server.hosting.sweeper.sweep()
+    await hosted.server.hosting.expirer.expire()
 
 
 async def test_a_store_that_cannot_be_written_to_shows_in_health_and_to_organisers(

@@ -55,7 +55,7 @@ async def left(hosted: Hosted) -> dict[str, int]:
 
 async def upkeep(hosted: Hosted) -> None:
     assert hosted.server.hosting is not None
-    await hosted.server.hosting.sweeper.sweep()
+    await hosted.server.hosting.expirer.expire()
 
 
 async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
@@ -103,7 +103,7 @@ async def test_a_submission_that_was_not_cancelled_keeps_its_frames(hosted: Host
     assert (await hosted.red.ended()).submission.state_reason == "scored"
     await upkeep(hosted)
     assert hosted.server.hosting is not None
-    with hosted.server.hosting.site.store.read() as reader:
+    with hosted.server.hosting.context.store.read() as reader:
         assert len(list(reader.detection_payloads("dots", "one"))) == 1
 
 

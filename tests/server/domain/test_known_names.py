@@ -8,14 +8,14 @@ import pytest
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
-from vidscore_server.domain.definition import definition_from_dict
-from vidscore_server.domain.known_names import (
+from vidscore_server.domain.append_rules import (
     NameCheck,
     check_names,
     known_names,
     late_warnings,
     needs_truth,
 )
+from vidscore_server.domain.definition import definition_from_dict
 
 BOX = (1.0, 2.0, 3.0, 4.0)
 

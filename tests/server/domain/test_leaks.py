@@ -216,7 +216,7 @@ async def _settled(hosted: Hosted) -> None:
     pool = _store(hosted)._engine.pool
     assert isinstance(pool, QueuePool)
     await until(lambda: hosted.server.sessions.open_count == 0)
-    await until(lambda: not _hosting(hosted).site.changes._waiting)
+    await until(lambda: not _hosting(hosted).context.changes._waiting)
     await until(lambda: not append_waits(hosted) and pool.checkedout() == 0)
     await asyncio.sleep(0.05)
 
@@ -227,7 +227,7 @@ def _hosting(hosted: Hosted) -> Hosting:
 
 
 def _store(hosted: Hosted) -> SqlStore:
-    metered = _hosting(hosted).site.store
+    metered = _hosting(hosted).context.store
     assert isinstance(metered, MeteredStore)
     assert isinstance(metered.store, SqlStore)
     return metered.store

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from vidscore_server.api import batches
-from vidscore_server.domain.context import Site, open_site
+from vidscore_server.domain.context import Context, open_context
 from vidscore_server.domain.leases import LeaseLostError, Leases
 from vidscore_server.settings import Settings
 from vidscore_server.store.contract import StoreError, Transaction
@@ -22,32 +22,32 @@ WORK = "work"
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
+def site(tmp_path: Path) -> Iterator[Context]:
     with closing(open_sqlite_store(tmp_path / "store.db")) as store:
-        yield open_site(store, Settings(lease_timeout_s=1), batches)
+        yield open_context(store, Settings(lease_timeout_s=1), batches)
 
 
 @pytest_asyncio.fixture
-async def two(site: Site) -> AsyncIterator[tuple[Leases, Leases]]:
+async def two(site: Context) -> AsyncIterator[tuple[Leases, Leases]]:
     """Two servers, as far as leases go."""
     yield Leases(site), Leases(site)
 
 
 async def test_work_that_another_server_does_is_not_to_be_had(
-    site: Site, two: tuple[Leases, Leases]
+    site: Context, two: tuple[Leases, Leases]
 ) -> None:
     mine, other = two
     assert await mine.take_now(WORK)
     assert not await other.take_now(WORK)
     assert await site.read(other.elsewhere) == {WORK}
     assert await site.read(mine.elsewhere) == set()
-    await mine.let_go([WORK])
+    await mine.release([WORK])
     assert await other.take_now(WORK)
 
 
 async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> None:
     with closing(open_sqlite_store(tmp_path / "store.db")) as store:
-        site = open_site(store, Settings(lease_timeout_s=6), batches)
+        site = open_context(store, Settings(lease_timeout_s=6), batches)
         mine = Leases(site)
         await mine.take_now(WORK)
         [first] = await site.read(lambda reader: reader.leases())
@@ -63,7 +63,9 @@ async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> No
             assert await mine.run(WORK, until_prolonged()) == mine.owner
 
 
-async def test_work_whose_lease_is_lost_is_given_up(site: Site, two: tuple[Leases, Leases]) -> None:
+async def test_work_whose_lease_is_lost_is_given_up(
+    site: Context, two: tuple[Leases, Leases]
+) -> None:
     mine, other = two
     await mine.take_now(WORK)
     await site.write(lambda transaction: transaction.end_lease(WORK, mine.owner))
@@ -95,7 +97,7 @@ async def test_an_error_of_the_work_is_its_own(two: tuple[Leases, Leases]) -> No
 
 
 async def test_a_result_is_kept_only_by_who_holds_the_lease(
-    site: Site, two: tuple[Leases, Leases]
+    site: Context, two: tuple[Leases, Leases]
 ) -> None:
     mine, other = two
     await mine.take_now(WORK)

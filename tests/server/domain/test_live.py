@@ -10,7 +10,7 @@ from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
 
 from vidscore.v1 import annotations_pb2, benchmark_service_pb2, submission_service_pb2
-from vidscore_server.domain.live import Outlook, State
+from vidscore_server.domain.live import CompletenessCache, State
 from vidscore_server.domain.names import SubmissionName
 
 pb = submission_service_pb2
@@ -102,7 +102,7 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     counts: dict[tuple[str, str], int], holds: bool
 ) -> None:
     """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
-    outlook = Outlook((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
+    outlook = CompletenessCache((1, 1), wanted={("", "a"): 2, ("", "b"): 5}, enough={("", "a"): 3})
     assert outlook.holds(State(9, 1, 1), counts) is holds
     assert not outlook.holds(State(9, 2, 1), counts)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
-from vidscore_server.domain.scoring_session import Newest
+from vidscore_server.domain.scoring_session import LatestValue
 
 
-async def _take_all(newest: Newest[int], taken: list[int], pause: asyncio.Event) -> None:
+async def _take_all(newest: LatestValue[int], taken: list[int], pause: asyncio.Event) -> None:
     async for value in newest:
         taken.append(value)
         await pause.wait()
 
 
 async def test_values_that_come_while_the_taker_is_busy_are_replaced_by_the_last() -> None:
-    newest: Newest[int] = Newest()
+    newest: LatestValue[int] = LatestValue()
     taken: list[int] = []
     pause = asyncio.Event()
     task = asyncio.create_task(_take_all(newest, taken, pause))
@@ -30,7 +30,7 @@ async def test_values_that_come_while_the_taker_is_busy_are_replaced_by_the_last
 
 
 async def test_closing_ends_the_taker_and_drops_what_it_has_not_taken() -> None:
-    newest: Newest[int] = Newest()
+    newest: LatestValue[int] = LatestValue()
     newest.put(1)
     newest.close()
     assert [value async for value in newest] == []

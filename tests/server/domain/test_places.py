@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.domain.capacity import Place, Places, Use
+from vidscore_server.domain.sessions import Place, Places, Use
 from vidscore_server.errors import NoPlaceError
 
 TEAMS = ("red", "blue", "green")

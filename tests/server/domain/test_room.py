@@ -51,13 +51,13 @@ def _batch(sequence: str, objects: int = 1_000) -> annotations_pb2.AnnotationBat
 
 
 async def test_nobody_ever_has_more_than_the_bounds_and_everybody_gets_room() -> None:
-    room, chance = ByteBudget(_settings()), random.Random(5)
+    budget, chance = ByteBudget(_settings()), random.Random(5)
     held: dict[object, int] = {}
 
     async def call(name: str, team: str | None) -> None:
         for _ in range(20):
             size = chance.randrange(1, CALL + 1)
-            place = await room.take(name, team, size)
+            place = await budget.reserve(name, team, size)
             for owner, maximum in ((name, CALL), (("team", team), TEAM), ("all", ALL)):
                 held[owner] = held.get(owner, 0) + size
                 assert held[owner] <= maximum
@@ -65,40 +65,40 @@ async def test_nobody_ever_has_more_than_the_bounds_and_everybody_gets_room() ->
                 await asyncio.sleep(0)
             for owner in (name, ("team", team), "all"):
                 held[owner] -= size
-            room.leave(place)
+            budget.release(place)
 
     teams = ["red", "blue", None]
     async with asyncio.timeout(TIMEOUT_S):
         await asyncio.gather(*(call(f"call {row}", teams[row % 3]) for row in range(40)))
-    assert (room.held_bytes, room.waiting_count) == (0, 0)
+    assert (budget.held_bytes, budget.waiting_count) == (0, 0)
 
 
 async def test_a_large_message_is_not_passed_by_small_ones_for_ever() -> None:
-    room = ByteBudget(_settings())
-    first = await room.take("a", "red", TEAM - CALL + 1)
-    large = asyncio.create_task(room.take("b", "red", CALL))
-    await until(lambda: room.waiting_count == 1)
-    small = asyncio.create_task(room.take("c", "red", 1))
-    await until(lambda: room.waiting_count == 2)
-    other = await room.take("d", "blue", 1)
-    room.leave(first)
+    budget = ByteBudget(_settings())
+    first = await budget.reserve("a", "red", TEAM - CALL + 1)
+    large = asyncio.create_task(budget.reserve("b", "red", CALL))
+    await until(lambda: budget.waiting_count == 1)
+    small = asyncio.create_task(budget.reserve("c", "red", 1))
+    await until(lambda: budget.waiting_count == 2)
+    other = await budget.reserve("d", "blue", 1)
+    budget.release(first)
     assert (await large).size == CALL
     assert (await small).size == 1
-    room.leave(other)
+    budget.release(other)
 
 
 async def test_who_gives_up_waiting_lets_those_behind_it_go_on() -> None:
-    room = ByteBudget(_settings())
-    held = await room.take("a", "red", CALL)
-    waits = asyncio.create_task(room.take("b", "red", CALL))
-    await until(lambda: room.waiting_count == 1)
-    behind = asyncio.create_task(room.take("c", "red", TEAM - CALL))
-    await until(lambda: room.waiting_count == 2)
+    budget = ByteBudget(_settings())
+    held = await budget.reserve("a", "red", CALL)
+    waits = asyncio.create_task(budget.reserve("b", "red", CALL))
+    await until(lambda: budget.waiting_count == 1)
+    behind = asyncio.create_task(budget.reserve("c", "red", TEAM - CALL))
+    await until(lambda: budget.waiting_count == 2)
     waits.cancel()
     assert (await behind).size == TEAM - CALL
-    room.leave(held)
-    room.leave(behind.result())
-    assert room.held_bytes == 0
+    budget.release(held)
+    budget.release(behind.result())
+    assert budget.held_bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ async def test_who_gives_up_waiting_lets_those_behind_it_go_on() -> None:
 )
 async def test_what_can_never_fit_is_refused_at_once(size: int, name: str) -> None:
     with pytest.raises(LimitError) as caught:
-        await ByteBudget(_settings()).take("a", "red", size)
+        await ByteBudget(_settings()).reserve("a", "red", size)
     assert caught.value.limit.startswith(name)
 
 
@@ -128,7 +128,7 @@ async def hosted(tmp_path: Path) -> AsyncIterator[Hosted]:
 def _held_store(hosted: Hosted) -> Iterator[None]:
     """Nothing is stored meanwhile."""
     release = threading.Event()
-    site = hosted.server.hosting.site  # type: ignore[union-attr]
+    site = hosted.server.hosting.context  # type: ignore[union-attr]
     site.store.submit(lambda _: release.wait(TIMEOUT_S), [])
     try:
         yield

@@ -154,7 +154,7 @@ async def _revoke_elsewhere(hosted: Hosted, secret: str) -> None:
         record = transaction.token(name)
         transaction.update_token(replace(record, revoke_time=hosted.clock()))
 
-    await hosted.server.hosting.site.write(command)
+    await hosted.server.hosting.context.write(command)
 
 
 async def _let_it_expire(hosted: Hosted, _: str) -> None:

@@ -20,7 +20,7 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_server.api import batches as codec
 from vidscore_server.api.batches import write_batch
-from vidscore_server.domain.parts import Meeting, Stock, sides_to_score, take_stock
+from vidscore_server.domain.parts import PartPlan, ScoringInput, plan_parts, sides_to_score
 
 BY_FRAME = ("f1", "map", "coco", "neovision2", "errors")
 BY_SEQUENCE = ("hota", "clear", "identity", "track-ospa", "ospa2")
@@ -71,9 +71,9 @@ def _batches(detections: Annotations, order: str, seed: int) -> list[bytes]:
 
 
 def _pairs(
-    stock: Stock, batches: list[bytes], truth: Annotations, *, complete: bool
+    stock: PartPlan, batches: list[bytes], truth: Annotations, *, complete: bool
 ) -> Iterator[tuple[Annotations, Annotations]]:
-    meeting = Meeting(SPECIFICATION, truth, complete=complete)
+    meeting = ScoringInput(SPECIFICATION, truth, complete=complete)
     if stock.everything is not None:
         yield meeting.all_at_once(stock.everything)
         return
@@ -102,7 +102,7 @@ def test_parts_of_every_size_give_the_report_of_the_whole(
     by_frame = all(entry.unit is Unit.FRAME for entry in evaluators)
     counts = []
     for maximum_bytes in (1, 300, 1_000, 3_000, 10_000, EVERYTHING):
-        stock = take_stock(codec, batches, 4, maximum_bytes, by_frame=by_frame)
+        stock = plan_parts(codec, batches, 4, maximum_bytes, by_frame=by_frame)
         pairs = list(_pairs(stock, batches, truth, complete=complete))
         counts.append(len(pairs))
         assert stock.frame_count == detections.frame_count
@@ -122,7 +122,7 @@ def test_a_part_has_no_more_bytes_than_the_bound_but_for_a_single_batch_or_seque
     detections = _boxes(2, sequences=6)
     batches = _batches(detections, "in order", 3)
     bound = detections.nbytes // 4
-    stock = take_stock(codec, batches, 4, bound, by_frame=False)
+    stock = plan_parts(codec, batches, 4, bound, by_frame=False)
     parts = [part.read(codec, (batches[row] for row in part.rows), 4) for part in stock.parts]
     assert len(parts) > 3
     assert sum(part.frame_count for part in parts) == detections.frame_count

@@ -8,8 +8,7 @@ from contextlib import suppress
 import pytest
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.domain.capacity import Use
-from vidscore_server.domain.sessions import Sessions
+from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.errors import DrainingError
 
 

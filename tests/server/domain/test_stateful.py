@@ -148,7 +148,7 @@ class Submitting(RuleBasedStateMachine):
         hosting_site = self.hosted.server.hosting
         assert hosting_site is not None
         source, target = self.folder, Path(self.folders.name, str(self.lives + 1))
-        await hosting_site.site.write(lambda _: shutil.copytree(source, target))
+        await hosting_site.context.write(lambda _: shutil.copytree(source, target))
         await self.server.aclose()
         self.lives += 1
         await self.start()

@@ -9,7 +9,7 @@ from tests.server.domain.hosted import Hosted
 from tests.server.store import records as r
 
 from vidscore_server.domain.policy import Policy
-from vidscore_server.domain.schedule import Due, due, due_event
+from vidscore_server.domain.schedule import ScheduledEvent, due_event, scheduled_event
 from vidscore_server.domain.states import Event
 from vidscore_server.store.records import SubmissionState
 
@@ -42,13 +42,13 @@ def test_what_came_last_counts_and_not_what_came_first() -> None:
 def test_time_in_which_nobody_could_send_is_no_quiet_time() -> None:
     before = r.later(1000)
     assert due_event(r.submission(), OPEN, SEAL, r.later(1029.9), quiet_from=before) is None
-    due = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
-    assert due is Event.SEALED_WHEN_QUIET
+    scheduled_event = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
+    assert scheduled_event is Event.SEALED_WHEN_QUIET
 
 
 async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:
     assert hosted.server.hosting is not None
-    site = hosted.server.hosting.site
+    site = hosted.server.hosting.context
     now = hosted.clock()
     await site.write(lambda t: t.put_response("t", "old", "digest", b"answer", now))
     await _swept(hosted)
@@ -63,7 +63,7 @@ async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) ->
 async def _swept(hosted: Hosted) -> None:
     """Look at what is due, now."""
     assert hosted.server.hosting is not None
-    await hosted.server.hosting.sweeper.sweep()
+    await hosted.server.hosting.expirer.expire()
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,7 @@ def test_what_comes_first_of_silence_and_closing_is_due(
 ) -> None:
     """The benchmark closes after 60 seconds."""
     record = r.submission(state=SubmissionState.RECEIVING, frame_count=1)
-    found = due(record, r.benchmark(), replace(SEAL, quiet_timeout_s=quiet_s), r.later(0))
-    assert found == Due(r.later(due_s), reason)
+    found = scheduled_event(
+        record, r.benchmark(), replace(SEAL, quiet_timeout_s=quiet_s), r.later(0)
+    )
+    assert found == ScheduledEvent(r.later(due_s), reason)

@@ -308,7 +308,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
 async def take_from(hosted: Hosted) -> None:
     """Let another server have all that this one works on, as if its leases had ended."""
     assert hosted.server.hosting is not None
-    site = hosted.server.hosting.site
+    site = hosted.server.hosting.context
 
     def take(transaction: Transaction) -> None:
         for lease in transaction.leases():

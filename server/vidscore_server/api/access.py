@@ -99,15 +99,13 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     """
 
     def __init__(self, context: Context, gate: Gate) -> None:
-        """Serve nothing yet."""
         self._context = context
         self._gate = gate
 
     async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CreateTokenRequest, responses: Responses[Any]
+        self, request: pb.CreateTokenRequest, _: Responses[Any]
     ) -> pb.CreateTokenResponse:
         """Make a token; its secret is in the answer and nowhere else."""
-        del responses
         made = request_of(request, "CreateToken", self._context)
         token = new_token(
             read_role(request.role),
@@ -125,10 +123,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         return pb.CreateTokenResponse(token=write_token(token.record), secret=token.secret)
 
     async def ListTokens(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListTokensRequest, responses: Responses[Any]
+        self, request: pb.ListTokensRequest, _: Responses[Any]
     ) -> pb.ListTokensResponse:
         """A page of tokens, newest first."""
-        del responses
         size = page_size_of(request)
         key = read_page_token(request, str, str)
         before = None if key is None else (read_time_key(key[0]), key[1])
@@ -142,10 +139,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         )
 
     async def RevokeToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.RevokeTokenRequest, responses: Responses[Any]
+        self, request: pb.RevokeTokenRequest, _: Responses[Any]
     ) -> pb.RevokeTokenResponse:
         """End a token; one that is revoked already stays as it is."""
-        del responses
         name = read_token(request.name)
         made = request_of(request, "RevokeToken", self._context)
 
@@ -165,10 +161,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         return pb.RevokeTokenResponse(token=write_token(revoked))
 
     async def ListAuditRecords(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListAuditRecordsRequest, responses: Responses[Any]
+        self, request: pb.ListAuditRecordsRequest, _: Responses[Any]
     ) -> pb.ListAuditRecordsResponse:
         """A page of the record, newest first."""
-        del responses
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)
         wanted = read_audit_filter(request)

@@ -48,7 +48,6 @@ class Appender:
     """
 
     def __init__(self, hosting: Hosting, caller: Caller, take_over: TakeOver | None = None) -> None:
-        """Open no stream yet."""
         self.state = AppendState.OPENING
         self._hosting = hosting
         self._caller = caller

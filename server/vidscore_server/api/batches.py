@@ -51,7 +51,6 @@ class Lengths:
     """
 
     def __init__(self, messages: Iterable[annotations_pb2.AnnotationBatch]) -> None:
-        """Measure the batches."""
         table = np.array([_lengths_of(message) for message in messages], dtype=np.int64)
         self._columns = dict(zip(_MEASURED, table.reshape(-1, len(_MEASURED)).T, strict=True))
         self.count = len(table)
@@ -164,7 +163,6 @@ class _Table:
     """Tables of names of some batches, joined into one."""
 
     def __init__(self, entries: Iterable[Hashable], lengths: IntArray) -> None:
-        """Join tables; `lengths` says which entries are whose."""
         known: dict[Any, int] = {}
         self._rows = np.array(
             [known.setdefault(entry, len(known)) for entry in entries], dtype=np.int64

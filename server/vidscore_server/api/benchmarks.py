@@ -77,16 +77,14 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     """
 
     def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
-        """Serve nothing yet."""
         self._hosting = hosting
         self._context = hosting.context
         self._sessions = sessions
 
     async def CreateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CreateBenchmarkRequest, responses: Responses[Any]
+        self, request: pb.CreateBenchmarkRequest, _: Responses[Any]
     ) -> pb.CreateBenchmarkResponse:
         """Create a benchmark."""
-        del responses
         name = parse_id(request.benchmark_id, "benchmark_id")
         definition = read_definition(request.benchmark)
         made = request_of(request, "CreateBenchmark", self._context)
@@ -94,10 +92,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return pb.CreateBenchmarkResponse(benchmark=await self._written(record))
 
     async def GetBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.GetBenchmarkRequest, responses: Responses[Any]
+        self, request: pb.GetBenchmarkRequest, _: Responses[Any]
     ) -> pb.GetBenchmarkResponse:
         """One benchmark."""
-        del responses
         name, team = read_benchmark(request.name), current_caller().submits_for
 
         def read(reader: Reader) -> tuple[BenchmarkRecord, list[Quota]]:
@@ -114,10 +111,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     async def ListBenchmarks(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListBenchmarksRequest, responses: Responses[Any]
+        self, request: pb.ListBenchmarksRequest, _: Responses[Any]
     ) -> pb.ListBenchmarksResponse:
         """A page of benchmarks."""
-        del responses
         size = page_size_of(request)
         key = read_page_token(request, str) or ("",)
         records = await self._context.read(lambda reader: reader.benchmarks(key[0], size + 1))
@@ -128,10 +124,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.UpdateBenchmarkRequest, responses: Responses[Any]
+        self, request: pb.UpdateBenchmarkRequest, _: Responses[Any]
     ) -> pb.UpdateBenchmarkResponse:
         """Change what the mask names."""
-        del responses
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
         record = await self._context.read(lambda reader: required_benchmark(reader, name))
@@ -152,20 +147,18 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return pb.UpdateBenchmarkResponse(benchmark=written)
 
     async def DeleteBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.DeleteBenchmarkRequest, responses: Responses[Any]
+        self, request: pb.DeleteBenchmarkRequest, _: Responses[Any]
     ) -> pb.DeleteBenchmarkResponse:
         """Delete a benchmark with all that belongs to it."""
-        del responses
         name = read_benchmark(request.name)
         made = request_of(request, "DeleteBenchmark", self._context)
         await self._hosting.benchmarks.delete(made, name, force=request.force)
         return pb.DeleteBenchmarkResponse()
 
     async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[pb.UploadTruthRequest], responses: Responses[Any]
+        self, requests: Requests[pb.UploadTruthRequest], _: Responses[Any]
     ) -> pb.UploadTruthResponse:
         """Make a revision of the truth."""
-        del responses
         with self._sessions.open(Use.HOSTED):
             header = await _header_of(requests)
             name = read_benchmark(header.benchmark, "header.benchmark")
@@ -207,10 +200,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         upload.add(read_batch(message, TRUTH, BatchRules(arity, self._context.settings)), data)
 
     async def ListTruthRevisions(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListTruthRevisionsRequest, responses: Responses[Any]
+        self, request: pb.ListTruthRevisionsRequest, _: Responses[Any]
     ) -> pb.ListTruthRevisionsResponse:
         """A page of revisions."""
-        del responses
         name = read_benchmark(request.benchmark, "benchmark")
         size = page_size_of(request)
         key = read_page_token(request, int) or (None,)
@@ -236,10 +228,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     async def RescoreSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.RescoreSubmissionsRequest, responses: Responses[Any]
+        self, request: pb.RescoreSubmissionsRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
         """Score stored detections again."""
-        del responses
         name = read_benchmark(request.benchmark, "benchmark")
         names = [
             read_submission(entry, f"submissions[{row}]")
@@ -251,10 +242,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return write_operation(record)
 
     async def GetLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.GetLeaderboardRequest, responses: Responses[Any]
+        self, request: pb.GetLeaderboardRequest, _: Responses[Any]
     ) -> pb.GetLeaderboardResponse:
         """A page of a board."""
-        del responses
         name = read_benchmark(request.benchmark, "benchmark")
         size = page_size_of(request)
         [start] = read_page_token(request, int) or (0,)
@@ -289,10 +279,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         return await self._context.read(read)
 
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.PublishLeaderboardRequest, responses: Responses[Any]
+        self, request: pb.PublishLeaderboardRequest, _: Responses[Any]
     ) -> pb.PublishLeaderboardResponse:
         """Move a board, or show what that would change."""
-        del responses
         name = read_benchmark(request.benchmark, "benchmark")
         made = request_of(request, "PublishLeaderboard", self._context)
         changed, revision = await self._hosting.boards.publish(

@@ -61,7 +61,6 @@ class Guard(grpc.aio.ServerInterceptor):
     def __init__(
         self, settings: Settings, sessions: Sessions, gate: Gate, metrics: CallMetrics
     ) -> None:
-        """Guard nothing yet."""
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
@@ -371,7 +370,6 @@ class OpenCalls(grpc.aio.ServerInterceptor):
     """
 
     def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
-        """Bound nothing yet."""
         self._guarded = guarded
         self._plain = Bound(PLAIN_LIFETIME_S)
         self._bounds = {

@@ -116,15 +116,13 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     """
 
     def __init__(self, hosting: Hosting) -> None:
-        """Serve nothing yet."""
         self._hosting = hosting
         self._context = hosting.context
 
     async def ListOperations(  # noqa: N802 - gRPC's name
-        self, request: operations_pb2.ListOperationsRequest, responses: Responses[Any]
+        self, request: operations_pb2.ListOperationsRequest, _: Responses[Any]
     ) -> operations_pb2.ListOperationsResponse:
         """A page of operations, in the order of their names; there is no filter."""
-        del responses
         size = page_size_of(request)
         [after] = read_page_token(request, str) or ("",)
         records = await self._context.read(lambda reader: reader.operations(after, size + 1))
@@ -135,17 +133,15 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         )
 
     async def GetOperation(  # noqa: N802 - gRPC's name
-        self, request: operations_pb2.GetOperationRequest, responses: Responses[Any]
+        self, request: operations_pb2.GetOperationRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
         """One operation."""
-        del responses
         return await self._one(read_operation(request.name))
 
     async def WaitOperation(  # noqa: N802 - gRPC's name
-        self, request: operations_pb2.WaitOperationRequest, responses: Responses[Any]
+        self, request: operations_pb2.WaitOperationRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
         """One operation, once it is done or the time is up."""
-        del responses
         name = read_operation(request.name)
         wanted_s = read_seconds(request.timeout) if request.HasField("timeout") else LONGEST_WAIT_S
         end_s = asyncio.get_running_loop().time() + min(wanted_s, LONGEST_WAIT_S)
@@ -156,10 +152,9 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         return found
 
     async def CancelOperation(  # noqa: N802 - gRPC's name
-        self, request: operations_pb2.CancelOperationRequest, responses: Responses[Any]
+        self, request: operations_pb2.CancelOperationRequest, _: Responses[Any]
     ) -> Empty:
         """Cancel an operation before its next submission; what is scored stays."""
-        del responses
         name = read_operation(request.name)
         made = request_of(request, "CancelOperation", self._context)
 
@@ -173,10 +168,9 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         return Empty()
 
     async def DeleteOperation(  # noqa: N802 - gRPC's name
-        self, request: operations_pb2.DeleteOperationRequest, responses: Responses[Any]
+        self, request: operations_pb2.DeleteOperationRequest, _: Responses[Any]
     ) -> Empty:
         """Forget an operation that is done."""
-        del responses
         name = read_operation(request.name)
         made = request_of(request, "DeleteOperation", self._context)
 

@@ -165,7 +165,6 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
     """
 
     def __init__(self, settings: Settings, workers: WorkerPool, sessions: Sessions) -> None:
-        """Serve nothing yet."""
         self._settings = settings
         self._workers = workers
         self._sessions = sessions
@@ -186,10 +185,9 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         await responses.send(scoring_service_pb2.ScoreResponse(final=final))
 
     async def ScoreUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], responses: Responses[Any]
+        self, requests: Requests[scoring_service_pb2.ScoreUploadRequest], _: Responses[Any]
     ) -> scoring_service_pb2.ScoreUploadResponse:
         """Score a stream without live reports."""
-        del responses
         async with self._running(with_live=False) as (session, tasks):
             await session.configure(await _configuration_of(requests, self._settings))
             tasks.create_task(session.keep_tallying())
@@ -198,10 +196,9 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         return scoring_service_pb2.ScoreUploadResponse(reports=await _written(reports))
 
     async def ScoreBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's responses
-        self, request: scoring_service_pb2.ScoreBatchRequest, responses: Responses[Any]
+        self, request: scoring_service_pb2.ScoreBatchRequest, _: Responses[Any]
     ) -> scoring_service_pb2.ScoreBatchResponse:
         """Score one message."""
-        del responses
         async with self._running(with_live=False) as (session, tasks):
             await session.configure(
                 partial(read_configuration, request.configuration, self._settings)

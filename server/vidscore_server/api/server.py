@@ -92,17 +92,15 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
     def __init__(
         self, settings: Settings, sessions: Sessions, gate: Gate, hosting: Hosting | None
     ) -> None:
-        """Serve nothing yet."""
         self._settings = settings
         self._sessions = sessions
         self._gate = gate
         self._hosting = hosting
 
     async def GetServer(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.GetServerRequest, responses: Responses[Any]
+        self, _request: pb.GetServerRequest, _: Responses[Any]
     ) -> pb.GetServerResponse:
         """The server."""
-        del request, responses
         caller = current_caller()
         keeps = await self._keeps() if caller.is_organiser else pb.StoreInfo()
         server = write_server(
@@ -130,10 +128,9 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
                 await _send_all(export_backup(context.store, benchmark), responses, thread)
 
     async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
-        self, requests: Requests[pb.ImportBackupRequest], responses: Responses[Any]
+        self, requests: Requests[pb.ImportBackupRequest], _: Responses[Any]
     ) -> pb.ImportBackupResponse:
         """Add a benchmark out of its backup."""
-        del responses
         context = self._hosted().context
         async with self._sessions.resumable():
             with tempfile.TemporaryFile() as file:
@@ -259,10 +256,9 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: evaluator_service_pb2.ListEvaluatorsRequest,
-        responses: Responses[Any],
+        _: Responses[Any],
     ) -> evaluator_service_pb2.ListEvaluatorsResponse:
         """A page of evaluators."""
-        del responses
         [start] = read_page_token(request, int) or (0,)
         size = page_size_of(request)
         names = evaluator_names()
@@ -275,10 +271,9 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     async def GetEvaluator(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
         request: evaluator_service_pb2.GetEvaluatorRequest,
-        responses: Responses[Any],
+        _: Responses[Any],
     ) -> evaluator_service_pb2.GetEvaluatorResponse:
         """One evaluator."""
-        del responses
         match = _NAME.fullmatch(request.name)
         if match is None:
             found = repr(request.name)[:80]

@@ -43,7 +43,6 @@ class IdleTimeout:
     """
 
     def __init__(self, timeout_s: float) -> None:
-        """Wait for nothing yet."""
         self._timeout_s = timeout_s
         self._loop = asyncio.get_running_loop()  # each time it would be a system call
         self._timer: asyncio.TimerHandle | None = None
@@ -108,7 +107,6 @@ class Requests(Generic[Request]):
         idle_timeout_s: int,
         meter: CallMeter | None = None,
     ) -> None:
-        """Start before the first."""
         self.received = 0
         self._meter = meter
         self._incoming = incoming
@@ -156,7 +154,6 @@ class Responses(Generic[Response]):
     def __init__(
         self, context: CallContext, idle_timeout_s: int, meter: CallMeter | None = None
     ) -> None:
-        """Start before the first."""
         self._meter = meter
         self._context = context
         self._idle_timeout_s = idle_timeout_s

@@ -89,7 +89,6 @@ class ScoreWriter:
     """
 
     def __init__(self, hosting: Hosting) -> None:
-        """Write nothing yet."""
         self._hosting = hosting
 
     def write(
@@ -170,7 +169,6 @@ class Watcher:
     """
 
     def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller) -> None:
-        """Follow nothing yet."""
         self._hosting = hosting
         self._scores = scores
         self._caller = caller
@@ -233,7 +231,6 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     """
 
     def __init__(self, hosting: Hosting, sessions: Sessions) -> None:
-        """Serve nothing yet."""
         self._hosting = hosting
         self._context = hosting.context
         self._sessions = sessions
@@ -241,10 +238,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         self._scores = ScoreWriter(hosting)
 
     async def CreateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CreateSubmissionRequest, responses: Responses[Any]
+        self, request: pb.CreateSubmissionRequest, _: Responses[Any]
     ) -> pb.CreateSubmissionResponse:
         """Open a submission."""
-        del responses
         benchmark = read_benchmark(request.benchmark, "benchmark")
         chosen = request.submission_id and parse_id(request.submission_id, "submission_id")
         made = request_of(request, "CreateSubmission", self._context)
@@ -252,20 +248,18 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         return pb.CreateSubmissionResponse(submission=_written(found))
 
     async def GetSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.GetSubmissionRequest, responses: Responses[Any]
+        self, request: pb.GetSubmissionRequest, _: Responses[Any]
     ) -> pb.GetSubmissionResponse:
         """One submission."""
-        del responses
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
         found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
         return pb.GetSubmissionResponse(submission=_written(found))
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListSubmissionsRequest, responses: Responses[Any]
+        self, request: pb.ListSubmissionsRequest, _: Responses[Any]
     ) -> pb.ListSubmissionsResponse:
         """A page of the submissions that the caller may see."""
-        del responses
         benchmark = read_benchmark(request.benchmark, "benchmark")
         size, caller = page_size_of(request), current_caller()
         key = read_page_token(request, str, str)
@@ -288,10 +282,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         )
 
     async def OpenStream(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.OpenStreamRequest, responses: Responses[Any]
+        self, request: pb.OpenStreamRequest, _: Responses[Any]
     ) -> pb.OpenStreamResponse:
         """Open an append stream under its next epoch."""
-        del responses
         submission = read_submission(request.submission, "submission")
         stream = parse_id(request.stream or DEFAULT_STREAM, "stream")
         made = request_of(request, "OpenStream", self._context)
@@ -309,18 +302,16 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             await appender.run(requests, responses, self._sessions.until_draining)
 
     async def AppendBatch(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.AppendBatchRequest, responses: Responses[Any]
+        self, request: pb.AppendBatchRequest, _: Responses[Any]
     ) -> pb.AppendBatchResponse:
         """Append one batch."""
-        del responses
         appender = Appender(self._hosting, current_caller())
         return pb.AppendBatchResponse(next_offset=await appender.append(request.append))
 
     async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CheckDetectionsRequest, responses: Responses[Any]
+        self, request: pb.CheckDetectionsRequest, _: Responses[Any]
     ) -> pb.CheckDetectionsResponse:
         """Say whether detections, or any submission at all, would be taken."""
-        del responses
         name = read_benchmark(request.benchmark, "benchmark")
         if not request.HasField("detections"):
             made = request_of(request, "CheckDetections", self._context)
@@ -338,10 +329,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         return accepted_warnings(batch, rules)
 
     async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.SealSubmissionRequest, responses: Responses[Any]
+        self, request: pb.SealSubmissionRequest, _: Responses[Any]
     ) -> pb.SealSubmissionResponse:
         """Seal a submission; it is scored then."""
-        del responses
         expected = (
             request.expected_frame_count if request.HasField("expected_frame_count") else None
         )
@@ -352,19 +342,17 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         return pb.SealSubmissionResponse(submission=_written(found))
 
     async def CancelSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.CancelSubmissionRequest, responses: Responses[Any]
+        self, request: pb.CancelSubmissionRequest, _: Responses[Any]
     ) -> pb.CancelSubmissionResponse:
         """Give a submission up."""
-        del responses
         made = request_of(request, "CancelSubmission", self._context)
         found = await self._hosting.submissions.cancel(made, read_submission(request.name))
         return pb.CancelSubmissionResponse(submission=_written(found))
 
     async def RetrySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.RetrySubmissionRequest, responses: Responses[Any]
+        self, request: pb.RetrySubmissionRequest, _: Responses[Any]
     ) -> pb.RetrySubmissionResponse:
         """Have a failed submission scored again."""
-        del responses
         made = request_of(request, "RetrySubmission", self._context)
         found = await self._hosting.submissions.retry(made, read_submission(request.name))
         self._hosting.wake()
@@ -382,10 +370,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             await watcher.run(name, request.from_revision, responses)
 
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ListScoresRequest, responses: Responses[Any]
+        self, request: pb.ListScoresRequest, _: Responses[Any]
     ) -> pb.ListScoresResponse:
         """A page of what the caller may see of a submission's scores."""
-        del responses
         name, caller = read_submission(request.submission, "submission"), current_caller()
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)

@@ -151,14 +151,12 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
     """
 
     def __init__(self, hosting: Hosting) -> None:
-        """Serve nothing yet."""
         self._hosting = hosting
 
     async def ExamineRanking(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.ExamineRankingRequest, responses: Responses[Any]
+        self, request: pb.ExamineRankingRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
         """Examine the ranking of a benchmark."""
-        del responses
         wish = RankingRequest(
             benchmark=read_benchmark(request.benchmark, "benchmark"),
             submissions=tuple(
@@ -174,10 +172,9 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
         return write_operation(record)
 
     async def TestCriterion(  # type: ignore[override]  # noqa: N802 - gRPC's name
-        self, request: pb.TestCriterionRequest, responses: Responses[Any]
+        self, request: pb.TestCriterionRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
         """Run a sanity test."""
-        del responses
         plan = CriterionPlan(
             test=request.test,
             criteria=read_evaluators(request.criteria, "criteria"),
@@ -204,7 +201,6 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
     """
 
     def __init__(self, settings: Settings, sessions: Sessions) -> None:
-        """Serve nothing yet."""
         self._settings = settings
         self._sessions = sessions
         self._open_count = 0

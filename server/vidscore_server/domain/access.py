@@ -261,7 +261,6 @@ class RunningTokens:
     """
 
     def __init__(self, find_ended: FindEnded) -> None:
-        """Know none yet."""
         self._find_ended = find_ended
         self._calls: defaultdict[str, set[RunningCall]] = defaultdict(set)
 
@@ -327,7 +326,6 @@ class Gate:
     def __init__(
         self, store: Store | None, *, open_to_anyone: bool, clock: Callable[[], datetime]
     ) -> None:
-        """Let nobody in yet."""
         self._store = store
         self._open_to_anyone = open_to_anyone
         self._clock = clock

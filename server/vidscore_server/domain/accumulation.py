@@ -56,7 +56,6 @@ class Accumulation:
     def __init__(
         self, evaluators: Sequence[Evaluator[Any]], settings: Settings, workers: WorkerPool
     ) -> None:
-        """Start with nothing."""
         self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
         self._settings = settings
         self._workers = workers

@@ -363,7 +363,6 @@ class RuleCache:
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, truth: TruthStore) -> None:
-        """Know none yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._truth = truth

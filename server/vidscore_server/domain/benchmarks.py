@@ -32,7 +32,6 @@ class Benchmarks:
     """
 
     def __init__(self, context: Context) -> None:
-        """Know none yet."""
         self._context = context
         self._definitions: dict[tuple[str, str], Definition] = {}
 

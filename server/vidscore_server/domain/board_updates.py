@@ -166,7 +166,6 @@ class BoardUpdater:
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
-        """Keep nothing yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer

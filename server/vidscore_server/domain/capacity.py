@@ -48,7 +48,6 @@ class ByteBudget:
     """
 
     def __init__(self, settings: Settings) -> None:
-        """All of it is free."""
         self._limits = [(name, int(getattr(settings, name))) for name in LIMITS]
         self._held: Counter[Hashable] = Counter()
         self._waiting: dict[Reservation, asyncio.Future[None]] = {}

@@ -31,7 +31,6 @@ class Changes:
     """Wakes waiters by name; a waiter looks for itself what has changed."""
 
     def __init__(self) -> None:
-        """Nobody waits yet."""
         self._waiting: defaultdict[SubmissionName, set[asyncio.Future[None]]] = defaultdict(set)
 
     @property
@@ -72,7 +71,6 @@ class ChangePoller:
     """
 
     def __init__(self, changes: Changes, look: Look) -> None:
-        """Know no revision yet."""
         self._changes = changes
         self._look = look
         self._known: dict[SubmissionName, int] = {}
@@ -108,7 +106,6 @@ class StoreClock:
     """
 
     def __init__(self, store: Store) -> None:
-        """Look at the store's clock."""
         self._store = store
         self._time, self._at_s, _ = self._look()
 

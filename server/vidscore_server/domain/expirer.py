@@ -46,7 +46,6 @@ class Expirer:
         submissions: Submissions,
         heartbeat: Heartbeat,
     ) -> None:
-        """Sweep nothing yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._submissions = submissions

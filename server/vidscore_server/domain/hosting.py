@@ -55,7 +55,6 @@ class Hosting:
     """
 
     def __init__(self, context: Context, workers: WorkerPool) -> None:
-        """Put the parts together; nothing runs yet."""
         self.context = context
         self.leases = Leases(context)
         self.benchmarks = Benchmarks(context)

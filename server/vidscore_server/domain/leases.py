@@ -41,7 +41,6 @@ class Leases:
     """
 
     def __init__(self, context: Context) -> None:
-        """Hold none; a server that is started again is another one."""
         self._context = context
         self.owner = secrets.token_hex(8)
         self._duration = timedelta(seconds=context.settings.lease_timeout_s)
@@ -151,7 +150,6 @@ class LeasedOperations:
     """
 
     def __init__(self, leases: Leases, kinds: tuple[str, ...]) -> None:
-        """Run nothing yet."""
         self._leases = leases
         self._kinds = kinds
         self._running: dict[str, asyncio.Task[None]] = {}

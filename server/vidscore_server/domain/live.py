@@ -114,7 +114,6 @@ class LiveScores:
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, scorer: Scorer) -> None:
-        """Know none yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer

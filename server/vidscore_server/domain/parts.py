@@ -197,7 +197,6 @@ class ScoringInput:
     """
 
     def __init__(self, specification: BenchmarkSpec, truth: Annotations, *, complete: bool) -> None:
-        """Nothing has met yet."""
         self._specification = specification
         self._complete = complete
         self._all = truth

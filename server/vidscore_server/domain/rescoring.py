@@ -82,7 +82,6 @@ class Rescoring:
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
-        """Run nothing yet."""
         self._context = context
         self._operations = LeasedOperations(leases, (KIND,))
         self._benchmarks = benchmarks

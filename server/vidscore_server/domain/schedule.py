@@ -116,7 +116,6 @@ class Heartbeat:
     """
 
     def __init__(self, context: Context) -> None:
-        """Beat not yet; until the first beat, the site serves from now on."""
         self._context = context
         self.quiet_from = context.clock()
         self.writable = True

@@ -84,7 +84,6 @@ class Scorer:
     def __init__(
         self, context: Context, benchmarks: Benchmarks, truth: TruthStore, workers: WorkerPool
     ) -> None:
-        """Score nothing yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._truth = truth

@@ -65,7 +65,6 @@ class Scheduler:
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
-        """Schedule nothing yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer

@@ -31,7 +31,6 @@ class LatestValue(Generic[Item]):
     """Hands out the newest value: a slow taker skips values instead of making them pile up."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._item: Item | None = None
         self._closed = False
         self._changed = asyncio.Event()
@@ -115,7 +114,6 @@ class LiveSchedule:
     """
 
     def __init__(self, wish: LiveReporting, shortest_interval_s: float, now_s: float) -> None:
-        """Begin at `now_s`."""
         self._wish = wish
         self._shortest_interval_s = shortest_interval_s
         self._last_time_s = now_s
@@ -192,7 +190,6 @@ class ScoringSession:
         with_live: bool,
         turn: asyncio.Lock | None = None,
     ) -> None:
-        """Begin without a configuration."""
         self._turn = turn or asyncio.Lock()
         self.state = State.CONFIGURING
         self.live: LatestValue[Live] = LatestValue()

@@ -74,7 +74,6 @@ class Places:
     """
 
     def __init__(self, maximum: int, *, shared: bool) -> None:
-        """Start with all of them free."""
         self._maximum = maximum
         self._shared = shared
         self._for_teams = max(1, maximum - max(1, maximum // KEPT_FOR_ORGANISERS))
@@ -145,7 +144,6 @@ class PlainCalls:
     """
 
     def __init__(self, maximum: int) -> None:
-        """Begin with none."""
         self._maximum = maximum
         self._open: Counter[str] = Counter()
 
@@ -186,7 +184,6 @@ class Sessions:
     """
 
     def __init__(self, maximum: int, *, shared: bool = False) -> None:
-        """Start with none."""
         self._places = Places(maximum, shared=shared)
         self._draining = False
         self._stopping = asyncio.Event()
@@ -306,7 +303,6 @@ class Writers:
     """
 
     def __init__(self) -> None:
-        """Know none yet."""
         self._calls: dict[StreamName, RunningCall] = {}
 
     @contextmanager

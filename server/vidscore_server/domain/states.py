@@ -84,7 +84,6 @@ class IllegalTransitionError(Exception):
     """An event that cannot happen to a submission where it stands."""
 
     def __init__(self, record: SubmissionRecord, event: Event) -> None:
-        """Name the submission, its state and the event."""
         super().__init__(f"{event} cannot happen to a submission that is {record.state}")
         self.state = record.state
         self.event = event

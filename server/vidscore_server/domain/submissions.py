@@ -71,7 +71,6 @@ class Submissions:
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, heartbeat: Heartbeat) -> None:
-        """Know none yet."""
         self._context = context
         self._benchmarks = benchmarks
         self._heartbeat = heartbeat

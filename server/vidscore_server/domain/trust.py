@@ -87,7 +87,6 @@ class TrustAnalyses:
     def __init__(
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
-        """Run nothing yet."""
         self._context = context
         self._operations = LeasedOperations(leases, KINDS)
         self._benchmarks = benchmarks

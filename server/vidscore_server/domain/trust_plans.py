@@ -236,7 +236,6 @@ class UploadedContest:
     """
 
     def __init__(self, examination: Examination, settings: Settings) -> None:
-        """Start with nothing."""
         self._examination = examination
         self._settings = settings
         self._specification = examination.definition.specification

@@ -128,7 +128,6 @@ class TruthUpload:
     """
 
     def __init__(self, definition: Definition, settings: Settings) -> None:
-        """Start with nothing."""
         self._definition = definition
         self._settings = settings
         self._frames: set[FrameName] = set()
@@ -241,7 +240,6 @@ class TruthStore:
     """
 
     def __init__(self, context: Context) -> None:
-        """Keep nothing yet."""
         self._context = context
         self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
 

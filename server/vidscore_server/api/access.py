@@ -95,7 +95,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
 
     Args:
         context: The hosting context.
-        gate: Who lets callers in; it is told when a token changes.
+        gate: Admits callers; it must learn of every change of a token.
     """
 
     def __init__(self, context: Context, gate: Gate) -> None:

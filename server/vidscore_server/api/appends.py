@@ -1,4 +1,4 @@
-"""A stream of appends: checked, stored and acknowledged in order, with a bound on what waits.
+"""A stream of appends: checked, stored and acknowledged in order, with a bounded queue.
 
     opening --first request--> appending --end of requests--> draining --last ack--> closed
 
@@ -26,7 +26,7 @@ from vidscore_server.store.contract import Reader
 
 
 class AppendState(StrEnum):
-    """Where a stream of appends stands."""
+    """State of a stream of appends."""
 
     OPENING = "opening"
     APPENDING = "appending"
@@ -39,12 +39,12 @@ class Appender:
 
     Args:
         hosting: The server's hosted benchmarks.
-        caller: Who calls.
+        caller: The caller.
         take_over: Makes the call the one that appends to its stream; None where it is over with
             one batch.
 
     Attributes:
-        state: Where the call stands.
+        state: State of the call.
     """
 
     def __init__(self, hosting: Hosting, caller: Caller, take_over: TakeOver | None = None) -> None:
@@ -111,7 +111,7 @@ class Appender:
         return await (await self._append(message))
 
     async def _append(self, message: pb.Append) -> asyncio.Future[int]:
-        """Queue a batch behind those that came before, once there is memory for it."""
+        """Queue a batch behind the earlier ones, once there is memory for it."""
         target = self._target
         if target is None or (message.stream, message.epoch) != (target.text, target.epoch):
             target = await self._open(message)
@@ -160,6 +160,6 @@ async def _acknowledge(
 
 
 def _forget(stored: asyncio.Future[int]) -> None:
-    """Take note of an outcome that nobody waits for, so that nobody misses it."""
+    """Retrieve an outcome that nobody awaits, so that asyncio does not report it as lost."""
     if not stored.cancelled():
         stored.exception()

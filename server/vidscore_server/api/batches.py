@@ -223,14 +223,14 @@ GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.it
 FRAME_BYTES = 25
 OBJECT_BYTES = 25
 NUMBER_BYTES = 8
-"""What columns take: of each frame and each object beside its coordinates, and of each of these."""
+"""Memory of columns: of a frame, of an object without its coordinates, and of a coordinate."""
 
 NAME_BYTES = 64
-"""What a name takes in memory beside its letters."""
+"""Memory of a name beside its letters."""
 
 
 def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
-    """Roughly what a batch costs to go through: the frames and the coordinates that it has."""
+    """Approximate cost of reading a batch: its frames and coordinates."""
     return len(message.frame_numbers) + len(message.coordinates)
 
 
@@ -268,7 +268,7 @@ def read_batch(
     Args:
         message: The batch.
         source: Path of the batch in its request, such as ``truth``.
-        rules: What it must keep.
+        rules: The limits that it must keep.
 
     Raises:
         LimitError: If it is larger than allowed.
@@ -302,8 +302,8 @@ def read_alike_batches(
     Args:
         messages: The batches.
         data: Their bytes.
-        source: What to call them.
-        rules: What each must keep.
+        source: Their name in faults.
+        rules: The limits that each must keep.
 
     Returns:
         The batches joined, and the frames of each.
@@ -329,7 +329,7 @@ def read_alike_batches(
 
 
 def read_stored_batch(data: bytes, arity: int) -> Annotations:
-    """A batch that was checked when it came, whatever the limits are now.
+    """A batch that was checked when it was received, whatever the limits are now.
 
     Args:
         data: The batch's message, serialized.

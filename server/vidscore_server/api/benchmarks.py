@@ -126,7 +126,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.UpdateBenchmarkRequest, _: Responses[Any]
     ) -> pb.UpdateBenchmarkResponse:
-        """Change what the mask names."""
+        """Change the fields that the mask names."""
         name = read_benchmark(request.benchmark.name, f"{PATH}.name")
         _refuse_unchangeable(request)
         record = await self._context.read(lambda reader: required_benchmark(reader, name))

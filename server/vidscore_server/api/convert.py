@@ -306,7 +306,7 @@ def _write_value(value: Number) -> report_pb2.Value:
 
 
 def read_questions(message: trust_service_pb2.RankingQuestions, path: str) -> Questions:
-    """What is asked of a ranking.
+    """Questions about a ranking.
 
     Args:
         message: The questions.

@@ -1,4 +1,4 @@
-"""What all calls have in common: who may make them, limits, errors as statuses, a log line each.
+"""What all calls share: access, limits, checksums, errors as statuses, and a log line each.
 
 A call is let in, or refused, before its first message is read: nobody spends the server's memory
 without leave. The services raise domain errors and know nothing of statuses; a message that is
@@ -36,7 +36,7 @@ GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
 
 ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
-"""Methods that answer clients of any version, and to the end: they tell what is wrong."""
+"""Methods that answer clients of any version, even while draining: they explain what is wrong."""
 
 HARD_LIMIT_FACTOR = 4
 """Messages up to so many times the limit are read, to say which limit they break.
@@ -49,12 +49,12 @@ Behaviour = Callable[[Any, Responses[Any]], Awaitable[Any]]
 
 
 class Guard(grpc.aio.ServerInterceptor):
-    """Stands between gRPC and the services.
+    """Interceptor between gRPC and the services.
 
     Args:
         settings: The server's limits.
         sessions: Where a draining server shows.
-        gate: Who lets callers in.
+        gate: Admits callers.
         metrics: Where calls are counted.
     """
 
@@ -127,7 +127,7 @@ class Guard(grpc.aio.ServerInterceptor):
         return call
 
     def _requests(self, request: Any, kind: str, meter: CallMeter) -> Any:
-        """What the service is given: the request, or all of them one by one."""
+        """The argument of the service: the request, or an iterator over all of them."""
         if kind.startswith("stream"):
             return Requests(request, self._settings.idle_timeout_s, meter)
         meter.received(request)
@@ -152,7 +152,7 @@ class Guard(grpc.aio.ServerInterceptor):
     def _reader(
         self, method: str, read: Callable[[bytes], Request]
     ) -> Callable[[bytes], Request | VidscoreError]:
-        """A deserializer that never raises: what is wrong is raised where the request is used."""
+        """A deserializer that never raises: it returns the error, for its user to raise."""
         maximum = self._settings.maximum_message_bytes
         is_checked = method in CHECKED_METHODS
 
@@ -236,11 +236,11 @@ MOST_DIGITS = 10
 
 
 def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
-    """What is wrong with the bytes of a request; None where they are as they were sent, or may be.
+    """The damage to the bytes of a request; None where their checksum matches, or there is none.
 
     Args:
         method: Its method, one of `CHECKED_METHODS`.
-        data: The request; bytes that are no message are left to whoever reads them.
+        data: The request; bytes that are no message are left to the reader.
     """
     layout = _LAYOUTS[method]
     found, told = 0, None
@@ -362,7 +362,7 @@ class Bound:
 
 
 class OpenCalls(grpc.aio.ServerInterceptor):
-    """Bounds what anybody may call.
+    """Bounds the calls that need no token.
 
     Args:
         settings: The server's limits.
@@ -413,7 +413,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
 
 
 async def _run(handler: Any, requests: AsyncIterator[Any], context: CallContext) -> None:
-    """Run what gRPC brings along: it returns its response, yields responses or writes them."""
+    """Run a handler of gRPC's own, which returns its response, yields responses or writes them."""
     given = requests if handler.request_streaming else await anext(requests, None)
     if given is None:
         raise message_order("the end of the call", "a request")

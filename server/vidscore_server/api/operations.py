@@ -44,7 +44,7 @@ _ENDINGS = {
     "NOT_FOUND": (grpc.StatusCode.NOT_FOUND, "What it was about has been deleted."),
 }
 _OTHER_ENDING = (grpc.StatusCode.FAILED_PRECONDITION, "It cannot be done with this data.")
-"""Of a reason that stands for what is wrong with an input."""
+"""For reasons that name a fault of an input."""
 
 
 def write_operation(record: OperationRecord) -> operations_pb2.Operation:
@@ -99,7 +99,7 @@ _KINDS: Mapping[str, tuple[Callable[[OperationRecord], Message], Callable[[str],
     RESCORE: (_rescore_metadata, _rescore_response),
     **dict.fromkeys(TRUST, (_trust_metadata, _trust_response)),
 }
-"""How far each kind of operation is, and what came of it, as messages."""
+"""Progress and result of each kind of operation, as messages."""
 
 
 # --- The service
@@ -154,7 +154,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     async def CancelOperation(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.CancelOperationRequest, _: Responses[Any]
     ) -> Empty:
-        """Cancel an operation before its next submission; what is scored stays."""
+        """Cancel an operation before its next submission; scores that are made stay."""
         name = read_operation(request.name)
         made = request_of(request, "CancelOperation", self._context)
 

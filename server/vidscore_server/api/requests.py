@@ -35,7 +35,7 @@ def page_size_of(request: Any) -> int:
 
 
 def read_page_token(request: Any, *kinds: type) -> Any:
-    """What a page goes on after; None for the first page.
+    """The key that a page starts after; None for the first page.
 
     Args:
         request: The request.
@@ -90,7 +90,7 @@ def read_time_key(text: str) -> datetime:
 
 
 def request_of(message: Message, action: str, context: Context) -> Request:
-    """A message that changes something, as who asks for what, when.
+    """A message that changes something, as a request with its caller and time.
 
     Args:
         message: The message; its `request_id`, if it has one, makes it safe to repeat.

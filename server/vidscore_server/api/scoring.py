@@ -63,7 +63,7 @@ def read_configuration(
 
 
 class _Collector:
-    """Reads part after part and collects what is wrong."""
+    """Reads part after part and collects all errors."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -160,7 +160,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
 
     Args:
         settings: The server's limits.
-        workers: Who tallies.
+        workers: The worker processes.
         sessions: The runs that are open.
     """
 

@@ -55,8 +55,8 @@ def write_server(
         now: Its time.
         hosting: Whether it hosts benchmarks.
         draining: Whether it is about to stop.
-        token: The caller's token; what it is for is not said.
-        keeps: What it keeps, as far as the caller may know.
+        token: The caller's token; its comment is left out.
+        keeps: Its store, as far as the caller may know.
     """
     version = server_version()
     oldest, newest = supported_versions(version)
@@ -80,12 +80,12 @@ def write_server(
 
 
 class ServerService(server_service_pb2_grpc.ServerServiceServicer):
-    """Tells what the server is.
+    """Describes the server.
 
     Args:
         settings: The server's settings.
         sessions: The streams that are open.
-        gate: Who lets callers in.
+        gate: Admits callers.
         hosting: The hosted benchmarks; None where there are none.
     """
 
@@ -251,7 +251,7 @@ _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 
 
 class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
-    """Describes every evaluator, in a thread: whoever asks first may wait for imports."""
+    """Describes every evaluator, in a thread: the first call may wait for imports."""
 
     async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,

@@ -1,4 +1,4 @@
-"""What goes over a call: its requests and its responses, in order, with a bound on every wait.
+"""The requests and responses of a call, in order, with a bound on every wait.
 
 A live system sends thousands of messages a second. So the waits of a call share one timer, and
 responses that nobody has to wait for share one task that writes them.
@@ -26,7 +26,7 @@ DRAIN_TIMEOUT_S = 2.0
 """Longest wait of a status for responses that are on their way."""
 
 MAXIMUM_BUFFERED = 16
-"""Responses that wait for the client before whoever posts them waits, too."""
+"""Responses that may be buffered for the client before their sender waits."""
 
 CallContext = grpc.aio.ServicerContext[Any, Any]
 Request = TypeVar("Request")
@@ -93,9 +93,9 @@ class Requests(Generic[Request]):
     """The requests of a call, one by one, with a bound on the wait for each.
 
     Args:
-        incoming: What gRPC hands out: requests, and errors in the place of unreadable ones.
+        incoming: Requests from gRPC, with errors in the place of unreadable ones.
         idle_timeout_s: Longest wait for the next one.
-        meter: Counts them; None where nobody does.
+        meter: Counts them; None for no count.
 
     Attributes:
         received: Requests that have come.
@@ -114,7 +114,7 @@ class Requests(Generic[Request]):
         self._patience = IdleTimeout(idle_timeout_s)
 
     def __aiter__(self) -> Requests[Request]:
-        """Go on where it stands."""
+        """The requests that are left."""
         return self
 
     async def __anext__(self) -> Request:
@@ -148,7 +148,7 @@ class Responses(Generic[Response]):
     Args:
         context: gRPC's side of the call.
         idle_timeout_s: Longest wait until the client takes one.
-        meter: Counts them; None where nobody does.
+        meter: Counts them; None for no count.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Responses(Generic[Response]):
         await self._at_most(0)
 
     async def drain(self) -> None:
-        """Wait for what is on its way, but not for long, and whatever becomes of it."""
+        """Wait for buffered responses, briefly, and ignore failures."""
         with suppress(Exception):
             async with asyncio.timeout(DRAIN_TIMEOUT_S):
                 await self._at_most(0)
@@ -245,8 +245,8 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
 
     Args:
         context: gRPC's side of the call.
-        refusal: What the client is told.
-        given: What the call was given; where these are `Requests`, it is told how many came.
+        refusal: The status for the client.
+        given: Argument of the call; of `Requests`, the status tells how many were received.
     """
     extra = {"call_id": current_call()}
     if isinstance(given, Requests):

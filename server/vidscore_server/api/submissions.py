@@ -100,7 +100,7 @@ class ScoreWriter:
             reader: A state of the store.
             name: The submission.
             records: Its scores.
-            caller: Who asks.
+            caller: The caller.
         """
         definition = self._hosting.benchmarks.definition(required_benchmark(reader, name.benchmark))
         newest = self.newest(reader, name, caller)
@@ -112,7 +112,7 @@ class ScoreWriter:
     def write_live(
         self, benchmark: str, live: LiveScore, caller: Caller
     ) -> list[pb.SubmissionScore]:
-        """A live score as messages; they have no name, because nothing keeps them."""
+        """A live score as messages; they have no name, because they are not stored."""
         keyed = partial(self._hosting.context.keyed, benchmark)
         none = SubmittedNames()  # live scores are shown whole
         return [
@@ -156,7 +156,7 @@ class ScoreWriter:
 # --- Watching
 
 LOOK_AGAIN_S = 5.0
-"""Longest time between two looks, for what nobody told about."""
+"""Longest time between two polls, for changes without a notification."""
 
 
 class Watcher:
@@ -165,7 +165,7 @@ class Watcher:
     Args:
         hosting: The server's hosted benchmarks.
         scores: Writes scores as far as the caller may see them.
-        caller: Who calls.
+        caller: The caller.
     """
 
     def __init__(self, hosting: Hosting, scores: ScoreWriter, caller: Caller) -> None:
@@ -179,7 +179,7 @@ class Watcher:
         from_revision: int,
         responses: Responses[pb.WatchSubmissionResponse],
     ) -> None:
-        """Send what is newer than a revision, and go on until the submission has ended."""
+        """Send changes after a revision, until the submission has ended."""
         context = self._hosting.context
         seen = from_revision
         sent: LiveScore | None = None
@@ -372,7 +372,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListScoresRequest, _: Responses[Any]
     ) -> pb.ListScoresResponse:
-        """A page of what the caller may see of a submission's scores."""
+        """A page of a submission's scores, as far as the caller may see them."""
         name, caller = read_submission(request.submission, "submission"), current_caller()
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)

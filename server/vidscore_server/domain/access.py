@@ -1,4 +1,4 @@
-"""Who calls: known once a call has been let in, to whatever the call runs."""
+"""Access: callers, roles, tokens, the calls that run under them, and the gate."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from vidscore_server.store.contract import Store
 from vidscore_server.store.records import Role, TokenRecord
 
 ORGANISERS_TEAM = "organiser"
-"""Team that an organiser submits for; no performer can have it."""
+"""Team that an organiser submits for; no participant can have it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls.
+    """A caller.
 
     Attributes:
         token: Name of the token, empty for a caller without one.
-        role: What it may do; None for a caller without a token.
+        role: Its role; None for a caller without a token.
         team: Team that it submits for.
     """
 
@@ -55,12 +55,12 @@ class Caller:
 
     @property
     def shares_as(self) -> str:
-        """Whose share of what is scarce it takes: its team's, or that of all without a token."""
+        """The share of scarce resources that it uses: its team's, or its token's."""
         return self.submits_for or f"tokens/{self.token}"
 
     @property
     def actor(self) -> str:
-        """What the audit record calls it."""
+        """Its name in the audit record."""
         return f"tokens/{self.token}" if self.token else "anonymous"
 
 
@@ -70,12 +70,12 @@ _current: ContextVar[Caller] = ContextVar("caller", default=ANONYMOUS)
 
 
 def current_caller() -> Caller:
-    """Who makes the call that runs."""
+    """The caller of the current call."""
     return _current.get()
 
 
 def set_caller(caller: Caller) -> None:
-    """Note who makes the call that runs."""
+    """Set the caller of the current call."""
     _current.set(caller)
 
 
@@ -95,7 +95,7 @@ OPEN_RPCS = (
     "/grpc.health.v1.Health/Watch",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 )
-"""RPCs of gRPC's own services: no token is asked for, nor looked at, wherever a call comes from."""
+"""RPCs of gRPC's own services: they need no token, and ignore it."""
 
 ROLES_BY_RPC: Mapping[str, Roles] = {
     "/vidscore.v1.EvaluatorService/ListEvaluators": ANYONE,
@@ -156,7 +156,7 @@ OF_SUBMISSIONS = frozenset(
         "ListScores",
     )
 )
-"""RPCs about one submission: to a performer of another team it is as if it were not there."""
+"""RPCs about one submission: to a participant of another team it is as if it were not there."""
 
 
 # --- Tokens: only a hash of a secret is stored
@@ -184,9 +184,9 @@ def new_token(
     """Make a token.
 
     Args:
-        role: What its bearer may do; None where nobody has said.
-        team: Team that a performer submits for.
-        comment: What it is for.
+        role: Role of its bearer; None where it is missing.
+        team: Team that a participant submits for.
+        comment: Its purpose.
         now: The time.
         lifetime: How long it holds; None for ever.
 
@@ -213,7 +213,7 @@ def new_token(
 
 
 def hash_of(secret: str) -> bytes:
-    """What is kept of a secret."""
+    """The stored form of a secret."""
     return hashlib.sha256(secret.encode()).digest()
 
 
@@ -316,7 +316,7 @@ class Gate:
 
     Args:
         store: Where tokens are kept; None where there are no hosted benchmarks and no tokens.
-        open_to_anyone: Whether callers without a token may use what needs no role.
+        open_to_anyone: Whether callers without a token may use RPCs that need no role.
         clock: The time.
 
     Attributes:
@@ -333,7 +333,7 @@ class Gate:
         self.running = RunningTokens(self._ended)
 
     async def admit(self, method: str, metadata: Metadata) -> Caller:
-        """Find out who calls, and let the call through.
+        """Authenticate the caller, and admit the call.
 
         Args:
             method: Full name of the RPC, such as ``/vidscore.v1.ScoringService/Score``.
@@ -359,7 +359,7 @@ class Gate:
         return await self._record(caller.token) if caller.token else None
 
     def revoked(self, token: str) -> None:
-        """Let nobody in with a token any more, and end the calls that run under it."""
+        """Admit a token no more, and end the calls that run under it."""
         self._kept.pop(token, None)
         self.running.end(token)
 

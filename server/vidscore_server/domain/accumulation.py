@@ -1,4 +1,4 @@
-"""What the evaluators of a run have so far, and the rounds in which workers tally for them."""
+"""The state of the evaluators of a run, and the rounds in which workers tally for them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ BYTES_PER_ROW = 64
 
 @dataclass(frozen=True, eq=False)
 class Share:
-    """What one evaluator has to do in a round.
+    """The work of one evaluator in a round.
 
     Attributes:
-        accumulator: What it has so far.
+        accumulator: Its state so far.
         job: The work; None where there is none.
         taken: Pending batches that the job covers.
     """
@@ -50,7 +50,7 @@ class Accumulation:
     Args:
         evaluators: Evaluators of the run.
         settings: The server's limits.
-        workers: Who tallies.
+        workers: The worker processes.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Accumulation:
         return [task.result() for task in running]
 
     def settle(self, shares: Sequence[Share], tallies: Sequence[Tally | None]) -> None:
-        """Put tallies in the place of what they cover, for evaluators that work frame by frame.
+        """Replace columns by their tallies, for evaluators that work frame by frame.
 
         Raises:
             LimitError: If the tallies of the run are larger than allowed.

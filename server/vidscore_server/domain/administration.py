@@ -23,7 +23,7 @@ def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
 
     Args:
         location: The store's file, or the address of its database.
-        comment: What the token is for.
+        comment: Purpose of the token.
 
     Raises:
         StoreError: If the store cannot be made there, or a server of another version owns it.

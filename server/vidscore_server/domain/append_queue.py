@@ -40,7 +40,7 @@ MAXIMUM_GROUP_SIZE = 1_000_000
 """Numbers in the batches of one group, but for its last; joined, they stand in memory twice."""
 
 BATCH_SIZE = 20
-"""What a batch costs, however small it is, in numbers that are checked."""
+"""Fixed cost of a batch, in numbers that are checked."""
 
 
 class AppendQueue:

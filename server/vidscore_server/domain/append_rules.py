@@ -52,14 +52,14 @@ FrameBounds = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class KnownNames:
-    """What detections are held to; what is None is not public, or not known yet.
+    """Names that detections are checked against; None where not public, or not known yet.
 
     Attributes:
         sequences: Sequences, each with its first and last frame where these are public.
         listed_labels: Labels that the specification lists, by domain; case does not count.
         labels: Labels of the truth.
         fold_labels: Whether labels that differ by case alone are the same to all evaluators.
-        withheld: What everybody is told because names are kept back; empty where none are.
+        withheld: Warning to every submission where names are withheld; otherwise empty.
     """
 
     sequences: Mapping[SequenceKey, FrameBounds | None] | None
@@ -112,11 +112,11 @@ class KnownNames:
 
 @dataclass(frozen=True, slots=True)
 class NameCheck:
-    """What is wrong with the names of detections, and what is doubtful about them.
+    """Faults and doubts about the names of detections.
 
     Attributes:
         faults: Why they are refused.
-        warnings: What to tell who sent them; the same names give the same texts.
+        warnings: Doubts, for the sender; the same names give the same strings.
     """
 
     faults: tuple[Fault, ...] = ()
@@ -124,7 +124,7 @@ class NameCheck:
 
 
 def needs_truth(definition: Definition) -> bool:
-    """Whether the truth says names that participants may know and the specification does not."""
+    """Whether only the truth has some of the public names."""
     public, specification = definition.public_names, definition.specification
     of_sequences = not specification.sequences
     of_frames = of_sequences or any(entry.frame_count is None for entry in specification.sequences)
@@ -136,7 +136,7 @@ def needs_truth(definition: Definition) -> bool:
 
 
 def known_names(definition: Definition, truth: Annotations | None) -> KnownNames:
-    """What detections of a benchmark are held to.
+    """Names that detections of a benchmark are checked against.
 
     Args:
         definition: The benchmark.
@@ -174,7 +174,7 @@ def check_names(names: KnownNames, batch: Annotations, source: str) -> NameCheck
 
 
 def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
-    """What to tell of detections that came before the names they are held to were known.
+    """Warnings about detections that were received before the names were known.
 
     Args:
         checks: All detections of a submission, in parts, held to the names as they are known now.
@@ -335,17 +335,17 @@ KEEP_S = 1.0
 MAXIMUM_KEPT = 1_000
 
 _State = tuple[str, str, int]
-"""What rules follow from: when a benchmark was created, its definition, its truth's revision."""
+"""What rules depend on: time of the benchmark's creation, definition, revision of the truth."""
 
 
 @dataclass(frozen=True, eq=False)
 class AppendRules:
-    """What batches are held to.
+    """Rules that batches must keep.
 
     Attributes:
         definition: The benchmark.
         arity: Coordinates that a detection has.
-        names: Names that it has, as far as participants may know them.
+        names: Its names, as far as participants may know them.
     """
 
     definition: Definition
@@ -354,7 +354,7 @@ class AppendRules:
 
 
 class RuleCache:
-    """The rules of a site's benchmarks, looked up anew now and then: truth may come meanwhile.
+    """The rules of benchmarks, looked up again after a while: truth may be uploaded meanwhile.
 
     Args:
         context: The hosting context.
@@ -416,10 +416,10 @@ def _complete_revision(reader: Reader, record: BenchmarkRecord) -> int:
 
 
 def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameCheck:
-    """Hold detections to everything that a participant may know of their benchmark.
+    """Check detections against everything that participants may know of the benchmark.
 
     Args:
-        rules: What the benchmark holds them to.
+        rules: Rules of the benchmark.
         batch: Whole frames.
         source: Where they stand, for messages.
     """

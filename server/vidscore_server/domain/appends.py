@@ -110,7 +110,7 @@ class PendingAppend:
 def check_appends(
     appends: Sequence[PendingAppend], settings: Settings, codec: BatchCodec
 ) -> list[Exception | None]:
-    """Check batches by what the benchmark says and by its public names, never by its truth.
+    """Check batches against the benchmark's definition and public names, never its truth.
 
     Live systems send small batches that are mostly right: batches are checked as one, and where
     that finds something, half of them and half of those, so that one that is wrong costs the
@@ -297,7 +297,7 @@ class AppendWriter:
             return error
 
     def close(self) -> None:
-        """Write what was taken in.
+        """Write the batches that were taken in.
 
         Raises:
             AlreadyExistsError: If a frame of it is stored already.
@@ -401,13 +401,13 @@ MORE = "there are further doubts of the same kind; they are not listed"
 
 
 def read_warnings(kept: str) -> list[str]:
-    """The texts that a submission's record keeps."""
+    """The warnings in a submission's record."""
     texts: list[str] = orjson.loads(kept) if kept else []
     return texts
 
 
 def with_warnings(kept: str, new: Iterable[str]) -> str:
-    """What a record keeps once further texts are there: each once, the first ones of them."""
+    """A record's warnings with further ones added: each once, up to a maximum."""
     known = read_warnings(kept)
     texts = list(dict.fromkeys([*known, *new]))
     if texts == known:

@@ -1,4 +1,4 @@
-"""What makes scores comparable: the truth they are under, and the rules.
+"""The basis of scores, which makes them comparable: revision of the truth, and rules.
 
 A score's *basis* is the revision of the truth and, of its evaluator, the version, parameters and
 specification. A board shows scores of one basis, which the benchmark's record names. Another one is
@@ -28,7 +28,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True)
 class Basis:
-    """What the scores on a board are under.
+    """The basis of the scores on a board.
 
     Attributes:
         truth_revision: Revision of the truth.
@@ -44,19 +44,19 @@ class Basis:
         return None if configuration is None else (self.truth_revision, configuration)
 
     def to_json(self) -> str:
-        """The basis as the store keeps it; the same one is the same text."""
+        """The basis as the store keeps it; equal ones are equal strings."""
         kept = {"truth_revision": self.truth_revision, "configurations": dict(self.configurations)}
         return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
 
 
 @dataclass(frozen=True)
 class BoardState:
-    """Where the board of a benchmark stands.
+    """The state of a benchmark's board.
 
     Attributes:
-        shown: What its scores are under; None while nothing is scored.
-        wanted: What they are to be under; None while nothing is scored.
-        waiting: Scored submissions without a score under what is wanted, in the order of sealing.
+        shown: Basis of its scores; None while nothing is scored.
+        wanted: Basis that it is to show; None while nothing is scored.
+        waiting: Scored submissions without a score on the wanted basis, in order of sealing.
     """
 
     shown: Basis | None
@@ -74,7 +74,7 @@ class BoardState:
 
 
 def shown_basis(record: BenchmarkRecord) -> Basis | None:
-    """What the scores on a benchmark's board are under; None while it has none."""
+    """Basis of the scores on a benchmark's board; None while it has none."""
     return Basis(**orjson.loads(record.board)) if record.board else None
 
 
@@ -85,7 +85,7 @@ def own_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -
 
 
 def wanted_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -> Basis | None:
-    """What the scores on the board are to be under.
+    """The basis that the board is to show.
 
     While no truth is complete, that is the newest truth that something was scored under. Rules of
     a newer version than this server has are wanted still: another server has them.
@@ -114,13 +114,13 @@ def newest_complete(reader: Reader, record: BenchmarkRecord) -> int:
 def board_state(
     reader: Reader, definition: Definition, record: BenchmarkRecord, wanted: Basis | None = None
 ) -> BoardState:
-    """Where the board of a benchmark stands.
+    """The state of a benchmark's board.
 
     Args:
         reader: A state of the store.
         definition: The benchmark.
         record: Its record.
-        wanted: What its scores are to be under; None for what follows from the benchmark.
+        wanted: The basis to show; None for the one that follows from the benchmark.
     """
     wanted = wanted or wanted_basis(reader, definition, record)
     shown = shown_basis(record)

@@ -133,7 +133,7 @@ def _stored(data: bytes) -> bytes:
 
 
 def inflate(packed: bytes, most: int) -> bytes:
-    """What a stream of zlib holds, and never more than is wanted.
+    """Decompress a zlib stream, up to a maximum.
 
     Args:
         packed: The stream.
@@ -153,10 +153,10 @@ def inflate(packed: bytes, most: int) -> bytes:
 
 
 def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
-    """A batch's bytes, out of what is kept.
+    """A batch's bytes, out of its stored form.
 
     Args:
-        payload: What `pack` made.
+        payload: The stored form, from `pack`.
         digest: The SHA-256 that went with it, where it was kept too.
 
     Raises:
@@ -172,7 +172,7 @@ def unpacked(batches: Iterable[tuple[bytes, bytes | None]]) -> Iterator[bytes]:
     """The bytes of batches, one by one.
 
     Args:
-        batches: What `pack` made: payloads, with their digests where these were kept.
+        batches: Stored forms from `pack`, with their digests where these were stored.
 
     Raises:
         StoreDamagedError: If one is not what was kept.
@@ -194,7 +194,7 @@ def frame_names(batch: Annotations) -> list[FrameName]:
 def repeated_frames(
     names: Iterable[FrameName], before: Container[FrameName], source: str
 ) -> list[Fault]:
-    """A fault for each frame of a batch that came before.
+    """A fault for each frame of a batch that was received before.
 
     Args:
         names: Frames of the batch, in order.

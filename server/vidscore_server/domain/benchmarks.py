@@ -36,7 +36,7 @@ class Benchmarks:
         self._definitions: dict[tuple[str, str], Definition] = {}
 
     def definition(self, record: BenchmarkRecord) -> Definition:
-        """What a benchmark's organiser defined."""
+        """The definition of a benchmark."""
         key = (record.benchmark, record.definition)
         found = self._definitions.get(key)
         if found is None:
@@ -153,7 +153,7 @@ def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
 
 
 def to_json(definition: Definition) -> str:
-    """A definition as the store keeps it: beside what its organiser says, the truth's size."""
+    """A definition as the store keeps it: with the size of the truth."""
     size = definition.truth_size
     kept = definition_to_dict(definition) | ({} if size is None else {_TRUTH_SIZE: asdict(size)})
     return orjson.dumps(kept).decode()
@@ -204,7 +204,7 @@ RATIO_CHANGE = 2.0
 
 
 def policy_warnings(definition: Definition) -> list[str]:
-    """What an organiser should know; what needs the size of the truth once that is complete.
+    """Warnings for the organiser; some need the size of the truth, once it is complete.
 
     Args:
         definition: The benchmark.

@@ -1,4 +1,4 @@
-"""What scoring again changes: scores and ranks of the same submissions, before and after."""
+"""Boards kept on the newest truth and rules: what changes, and the work that changes it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def changes(
     before: Standing,
     after: Basis | None,
 ) -> list[dict[str, Any]]:
-    """What is different where a board shows another basis; what stays is not in it.
+    """Differences where a board shows another basis.
 
     Submissions that were not there before shift no rank. While some of those that were still wait
     to be scored again, the board has not moved, and ranks are what they were.
@@ -81,8 +81,8 @@ def changes(
         reader: A state of the store.
         definition: The benchmark.
         benchmark: Its name.
-        before: What stood on the board.
-        after: What it is to show.
+        before: The board before.
+        after: The basis that it is to show.
     """
     if after is None:
         return []
@@ -154,13 +154,13 @@ Version = tuple[datetime, int]
 
 
 class BoardUpdater:
-    """Keeps the boards of a site.
+    """Updates the boards of all benchmarks.
 
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        scorer: Who scores.
-        leases: What the server holds.
+        scorer: The scorer.
+        leases: The server's leases.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class BoardUpdater:
         self._settled: dict[str, Version] = {}
 
     async def advance(self) -> None:
-        """Begin with every board that is not where it is to be, and that nobody works on."""
+        """Begin with every board that is out of date, and that no server works on."""
         for benchmark in await self._context.read(self._due):
             if self._work.count >= self._context.settings.maximum_scorings:
                 return
@@ -184,13 +184,13 @@ class BoardUpdater:
         await self._work.finish()
 
     async def stop(self) -> None:
-        """End what runs; it goes on when the server does, or at another one at once."""
+        """Cancel running work; it continues after a restart, or on another server at once."""
         await self._work.stop()
 
     async def publish(
         self, request: Request, benchmark: str, *, validate_only: bool
     ) -> tuple[list[dict[str, Any]], int]:
-        """Move a board to what waits for it, or only see what that would change.
+        """Move a board to its new scores, or only list the differences.
 
         Args:
             request: The request.
@@ -234,7 +234,7 @@ class BoardUpdater:
         return changed, state
 
     def _due(self, reader: Reader) -> list[str]:
-        """Benchmarks with work that nobody does; only those are looked at that have changed."""
+        """Benchmarks with work that no server does; only changed ones are examined."""
         versions = reader.benchmark_revisions()
         self._settled = {name: at for name, at in self._settled.items() if name in versions}
         changed = [name for name, at in versions.items() if self._settled.get(name) != at]
@@ -269,7 +269,7 @@ class BoardUpdater:
             log(logging.ERROR, "operation failed", name=_board(benchmark), places=places_of(error))
 
     async def _catch_up(self, benchmark: str) -> None:
-        """Score what waits now; what is wanted may become something else on the way."""
+        """Score the waiting submissions, until another basis is wanted."""
         state = await self._context.read(lambda reader: self._state(reader, benchmark))
         for submission in state.waiting:
             wanted = await self._context.read(lambda reader: self._wanted(reader, benchmark))
@@ -278,7 +278,7 @@ class BoardUpdater:
             await self._score(SubmissionName(benchmark, submission), state.wanted)
 
     def _state(self, reader: Reader, benchmark: str) -> BoardState:
-        """Where a board stands; nothing waits where another server alone has its rules."""
+        """State of a board; nothing waits where only another server has its rules."""
         record = required_benchmark(reader, benchmark)
         definition = self._benchmarks.definition(record)
         state = board_state(reader, definition, record)
@@ -339,5 +339,5 @@ def _to_score(definition: Definition, state: BoardState) -> bool:
 
 
 def _board(benchmark: str) -> str:
-    """What the board of a benchmark is called as work to lease."""
+    """Name of a benchmark's board as leased work."""
     return f"board {benchmark}"

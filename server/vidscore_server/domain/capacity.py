@@ -29,7 +29,7 @@ EVERYBODY = "everybody"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reservation:
-    """Room that somebody has.
+    """Reserved bytes.
 
     Attributes:
         owners: A call, its team, and everybody, as the limits have them.
@@ -94,7 +94,7 @@ class ByteBudget:
         return reservation
 
     def release(self, reservation: Reservation) -> None:
-        """Give room back; whoever fits in now goes on."""
+        """Release bytes; calls that fit now go on."""
         for owner in reservation.owners:
             self._held[owner] -= reservation.size
             if not self._held[owner]:
@@ -107,7 +107,7 @@ class ByteBudget:
             self._held[owner] += reservation.size
 
     def _admit(self) -> None:
-        """Let in who fits, but nobody past one who waits for the same room."""
+        """Admit calls that fit, none past an earlier one that waits for the same owner."""
         wanted: set[Hashable] = set()
         for reservation, admitted in list(self._waiting.items()):
             if admitted.cancelled():

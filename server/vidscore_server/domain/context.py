@@ -1,4 +1,4 @@
-"""Tell those who wait that a submission has changed, here or at another server."""
+"""The context of hosting: store, clock, secret, limits, change notifications, commands."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Look = Callable[[Collection[SubmissionName]], Awaitable[dict[SubmissionName, int
 
 
 class Changes:
-    """Wakes waiters by name; a waiter looks for itself what has changed."""
+    """Notifies waiters by name; each looks up what has changed."""
 
     def __init__(self) -> None:
         self._waiting: defaultdict[SubmissionName, set[asyncio.Future[None]]] = defaultdict(set)
 
     @property
     def waited_for(self) -> tuple[SubmissionName, ...]:
-        """Submissions that somebody waits for."""
+        """Submissions with a waiter."""
         return tuple(self._waiting)
 
     def tell(self, name: SubmissionName) -> None:
-        """Wake whoever waits for a submission; call it on the event loop."""
+        """Notify the waiters of a submission; call it on the event loop."""
         for future in self._waiting.pop(name, ()):
             if not future.done():
                 future.set_result(None)
@@ -63,10 +63,10 @@ class Changes:
 
 
 class ChangePoller:
-    """Tells of what other servers over the same store have changed.
+    """Polls revisions, because other servers over the same store cannot notify this one.
 
     Args:
-        changes: Who is told.
+        changes: Notifies the waiters.
         look: Gives the revisions that submissions have now.
     """
 
@@ -76,14 +76,14 @@ class ChangePoller:
         self._known: dict[SubmissionName, int] = {}
 
     async def follow(self) -> None:
-        """Look at what is waited for, again and again."""
+        """Poll until cancelled."""
         while True:
             with suppress(StoreError):  # whoever waits looks for himself, and is told then
                 await self.look()
             await asyncio.sleep(FOLLOW_INTERVAL_S)
 
     async def look(self) -> None:
-        """Tell of what has moved since the last look; at the first one, of everything."""
+        """Notify of changes since the last poll; at the first one, of everything."""
         names = self._changes.waited_for
         found = await self._look(names) if names else {}
         before, self._known = self._known, found
@@ -142,14 +142,14 @@ DIGEST_DIGITS = 32
 
 @dataclass(frozen=True)
 class Context:
-    """A hosting server's common ground.
+    """What the parts of a hosting server share.
 
     Attributes:
-        store: What must not be lost.
+        store: The store.
         settings: The server's limits.
-        clock: The time; all servers of the site agree on it.
+        clock: The time; all servers over the store agree on it.
         secret: Keys digests that leave the server.
-        changes: Tells who waits for it that a submission has changed.
+        changes: Notifies waiters of a changed submission.
         codec: The encoding of batches.
     """
 
@@ -188,7 +188,7 @@ class Context:
             await asyncio.to_thread(self.clock.adjust)
 
     def keyed(self, benchmark: str, digest: str) -> str:
-        """A benchmark's digest; it says nothing to whoever does not have the server's secret.
+        """A benchmark's digest, keyed: it reveals nothing without the server's secret.
 
         Not even whether another benchmark has the same data, which its rules may give away.
         """
@@ -199,7 +199,7 @@ class Context:
 def open_context(
     store: Store, settings: Settings, codec: BatchCodec, clock: Clock | None = None
 ) -> Context:
-    """The common ground over an open store, whose clock counts where none is given."""
+    """The context over an open store, whose clock is used where none is given."""
     with store.read() as reader:
         secret = reader.secret()
     return Context(store, settings, clock or StoreClock(store), secret, Changes(), codec)
@@ -208,7 +208,7 @@ def open_context(
 # --- Commands: the audit record, and repeated requests
 
 SERVER = "server"
-"""Who acts where no token does."""
+"""Actor of the server's own actions."""
 
 MAXIMUM_REQUEST_ID_LENGTH = 200
 
@@ -218,7 +218,7 @@ class Request:
     """A request that changes something.
 
     Attributes:
-        caller: Who makes it.
+        caller: The caller.
         action: Name of the RPC.
         time: When.
         request_id: Chosen by the client; empty where it does not care.
@@ -232,7 +232,7 @@ class Request:
     digest: str = ""
 
     def audit(self, transaction: Transaction, resource: str, detail: str = "") -> None:
-        """Add to the record of who did what; nothing is done for a token that has ended.
+        """Append to the audit record; a token that has ended changes nothing any more.
 
         Raises:
             UnauthenticatedError: If the caller's token has ended since the call was let in.
@@ -245,7 +245,7 @@ class Request:
         transaction.append_audit(record)
 
     def once(self, transaction: Transaction, make: Callable[[], str]) -> str:
-        """Make a resource, or give the name of what the same request made before.
+        """Make a resource, or return the name of the one that the same request made before.
 
         Args:
             transaction: Where.
@@ -274,5 +274,5 @@ class Request:
 def audit_server(
     transaction: Transaction, time: datetime, action: str, resource: str, detail: str = ""
 ) -> None:
-    """Add what the server did on its own to the record of who did what."""
+    """Append an action of the server itself to the audit record."""
     transaction.append_audit(AuditRecord(time, SERVER, action, resource, detail))

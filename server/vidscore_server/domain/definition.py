@@ -63,10 +63,10 @@ class Definition:
         truth_arity: Coordinates that an object of the truth has; None where the evaluators judge
             several shapes, and neither the organiser nor any truth has chosen one yet.
         detection_arity: Coordinates that a detection has; likewise.
-        policy: What is shown, allowed and ranked.
+        policy: What participants see, may do, and are ranked by.
         open_time: Submissions may be created from then on; None for at once.
         close_time: Submissions end then; None for never.
-        public_names: Which names participants may know.
+        public_names: Kinds of names that participants may know.
         truth_size: How much the newest complete truth has; None while there is none.
     """
 
@@ -103,7 +103,7 @@ class Definition:
 
     @property
     def label_use(self) -> LabelUse:
-        """What labels are to the evaluator that tells most of them apart."""
+        """Use of labels by the evaluator that distinguishes most of them."""
         found = {evaluator.needs.labels for evaluator in self.evaluators}
         return next((use for use in LabelUse if use in found), LabelUse.EXACT)
 
@@ -119,7 +119,7 @@ class Definition:
         return arity
 
     def with_truth_of(self, arity: int | None) -> Definition:
-        """The definition once there is truth, which settles what was open of the shapes.
+        """The definition once there is truth, which decides shapes that were open.
 
         Args:
             arity: Coordinates that its objects have; None where it has no batch to say so.
@@ -220,10 +220,10 @@ def check_definition(
     """Check everything that surrounds a specification, and how it fits.
 
     Args:
-        specification: The specification, or what of it has no faults.
+        specification: The specification, or its part without faults.
         values: Values of `OWN_KEYS`; those left out take their default.
         source: Where the values stand, for error messages.
-        known_faults: What is wrong with the specification.
+        known_faults: Faults of the specification.
 
     Raises:
         SpecificationError: With every fault, those that were known first.
@@ -264,7 +264,7 @@ def _common_arities(evaluators: Iterable[Evaluator[Any]], side: Side) -> list[in
 
 
 class _Checker:
-    """Checks part after part and collects what is wrong."""
+    """Checks part after part and collects faults."""
 
     def __init__(self, source: str | None) -> None:
         self._source = source

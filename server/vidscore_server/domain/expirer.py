@@ -1,4 +1,4 @@
-"""Waiting on people has an end: what becomes of submissions that nobody continues."""
+"""Idle submissions are sealed, cancelled or deleted; what nobody needs is purged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_server.store.contract import Reader, Transaction
 from vidscore_server.store.records import SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)
-"""Time in which a request that comes again, by its `request_id`, gets the same answer."""
+"""Time for which a repeated request, by its `request_id`, gets the same response."""
 
 PURGE_INTERVAL = timedelta(minutes=10)
 
@@ -26,11 +26,11 @@ FREED_BATCHES = 64
 """Batches of cancelled submissions that one command deletes: others write in between."""
 
 FREEING_STEPS = 50
-"""Commands of that kind between two looks at what is due."""
+"""Commands of that kind between two polls."""
 
 
 class Expirer:
-    """Seals and cancels what nobody continues, and deletes drafts of it.
+    """Seals or cancels idle submissions, and deletes idle drafts.
 
     Args:
         context: The hosting context.
@@ -70,7 +70,7 @@ class Expirer:
         await self._free()
 
     async def _free(self) -> None:
-        """Free some of what cancelled submissions hold; their records stay."""
+        """Free batches of cancelled submissions; their records stay."""
         for _ in range(FREEING_STEPS):
             found = await self._context.read(lambda reader: reader.cancelled_with_bytes(1))
             if not found:
@@ -78,7 +78,7 @@ class Expirer:
             await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
     async def _purge(self, now: datetime) -> None:
-        """Forget now and then what nobody will ask for any more."""
+        """Delete old responses, now and then."""
         if self._purge_time is not None and now >= self._purge_time:
             await self._context.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
             self._purge_time = None

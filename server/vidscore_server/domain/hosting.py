@@ -1,4 +1,4 @@
-"""A hosting server's parts, put together, and what it does on its own."""
+"""The parts of a hosting server, and its background work."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ class Hosting:
 
     Args:
         context: The hosting context.
-        workers: Who tallies.
+        workers: The worker processes.
 
     Attributes:
         context: The hosting context.
         leases: Work that the server holds among the servers of the site.
         benchmarks: Benchmarks.
         truth: Their truth.
-        rules: What appends to them are held to.
+        rules: Rules of appends to them.
         submissions: Their submissions.
         budget: Bounds how much is taken in and not stored.
-        appends: Takes in what is appended to them.
-        scorer: Who scores.
-        scheduler: Who brings sealed submissions to their end.
+        appends: Queue of the batches that are appended to them.
+        scorer: The scorer.
+        scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
-        boards: Who keeps boards on the newest truth and rules.
-        rescoring: Who scores again for those who ask.
-        trust: Who finds out how far rankings and criteria can be relied on.
+        boards: Keeps boards on the newest truth and rules.
+        rescoring: Re-scores on request.
+        trust: Trust analyses.
         heartbeat: Says that the site serves.
-        sweeper: Who ends the waiting on people.
+        expirer: Expires idle submissions.
     """
 
     def __init__(self, context: Context, workers: WorkerPool) -> None:
@@ -75,7 +75,7 @@ class Hosting:
         self._own_work: list[asyncio.Task[None]] = []
 
     async def start(self, told: Told) -> None:
-        """Begin what the server does on its own; the first heartbeat is written on return.
+        """Start background work; the first heartbeat is written on return.
 
         Args:
             told: Called with whether the store can be written to, whenever that changes.
@@ -88,7 +88,7 @@ class Hosting:
             self._own_work.append(asyncio.create_task(follower.follow()))
 
     async def stop(self) -> None:
-        """End what the server does on its own; a restart takes it up again."""
+        """Stop background work; a restart continues it."""
         for task in self._own_work:
             task.cancel()
         await asyncio.gather(*self._own_work, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Leaderboards: which submission of a team stands on the board, and in which order; pure."""
+"""Leaderboards: which submission of a team is on the board, in which order, and who sees what."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ Scores = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What a board shows.
+    """The contents of a board.
 
     Attributes:
         benchmark: The benchmark.
@@ -171,7 +171,7 @@ def ranked_entries(
         reader: A state of the store.
         definition: The benchmark.
         board: The board.
-        caller: Who asks.
+        caller: The caller.
     """
     directions = definition.ranking(board.evaluator)
     record = reader.benchmark(board.benchmark)
@@ -203,7 +203,7 @@ def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRul
 
 @dataclass(frozen=True)
 class BoardView:
-    """What is seen of the scores of a board.
+    """The visible part of a board's scores.
 
     Attributes:
         reader: A state of the store.
@@ -219,11 +219,11 @@ class BoardView:
 
     @property
     def released(self) -> bool:
-        """Whether no more is seen than what the Ladder released."""
+        """Whether only values that the Ladder released are visible."""
         return self.hidden is not None and self.hidden.policy.shown is Visibility.LADDER
 
     def releases(self, scores: Mapping[str, ScoreRecord]) -> list[Entry]:
-        """What was last released to each team, by what it stands on."""
+        """The last release of each team, with the score that it came from."""
         if not self.board.of_everything:
             return []
         return [
@@ -307,7 +307,7 @@ def refuse_unknown_part(
         reader: A state of the store.
         definition: The benchmark.
         board: The board that is asked for.
-        caller: Who asks.
+        caller: The caller.
 
     Raises:
         InputError: If it is unknown, with the names of those that are known.

@@ -1,4 +1,4 @@
-"""Leased work: what one server does at a time, and another one takes over when it dies.
+"""Leased work: done by one server at a time, and taken over when that server dies.
 
 A server that works says so again and again. One that has died, hangs, or has lost its store says
 nothing; its lease ends by the store's clock, and whoever looks next may begin. What the old one
@@ -37,7 +37,7 @@ class Leases:
         context: The hosting context.
 
     Attributes:
-        owner: What the server is called as an owner.
+        owner: Name of the server as an owner.
     """
 
     def __init__(self, context: Context) -> None:
@@ -63,7 +63,7 @@ class Leases:
             raise LeaseLostError(work)
 
     def end(self, transaction: Transaction, work: str) -> None:
-        """End a lease within the command that keeps what came of the work.
+        """End a lease within the command that stores the result of the work.
 
         Raises:
             LeaseLostError: If it did not hold any more.
@@ -160,7 +160,7 @@ class LeasedOperations:
         return len(self._running)
 
     def waiting(self, reader: Reader) -> list[OperationRecord]:
-        """Operations that are not done and that nobody works on, oldest first."""
+        """Operations that are not done and have no lease elsewhere, oldest first."""
         records = [
             record for record in reader.unfinished_operations() if record.kind in self._kinds
         ]
@@ -168,7 +168,7 @@ class LeasedOperations:
         return [record for record in records if record.operation in free]
 
     def free(self, reader: Reader, operations: Iterable[str]) -> list[str]:
-        """Those of some operations that nobody works on."""
+        """Those of some operations that no server works on."""
         elsewhere = self._leases.elsewhere(reader)
         return [
             name
@@ -203,7 +203,7 @@ class LeasedOperations:
             await asyncio.wait(list(self._running.values()))
 
     async def stop(self) -> None:
-        """End what runs; it goes on when the server does, or at another one at once."""
+        """Cancel running work; it continues after a restart, or on another server at once."""
         given_up = [_work(operation) for operation in self._running]
         for task in list(self._running.values()):
             task.cancel()
@@ -220,5 +220,5 @@ class LeasedOperations:
 
 
 def _work(operation: str) -> str:
-    """What an operation is called as work to lease."""
+    """Name of an operation as leased work."""
     return f"operation {operation}"

@@ -51,7 +51,7 @@ class LiveScore:
 
 
 class State(NamedTuple):
-    """What live scores depend on; only new frames can be many.
+    """What live scores depend on.
 
     Attributes:
         frame_count: Frames of the submission.
@@ -105,12 +105,12 @@ class _Kept:
 
 
 class LiveScores:
-    """Live scores, made when somebody watches.
+    """Live scores, computed while a client watches.
 
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        scorer: Who scores.
+        scorer: The scorer.
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, scorer: Scorer) -> None:
@@ -182,7 +182,7 @@ class LiveScores:
         kept.score = LiveScore(raw.definition, tuple(reports), revision, raw.partial)
 
     def _state(self, reader: Reader, name: SubmissionName) -> State | None:
-        """What live scores depend on now; None where nothing is live."""
+        """Current state that live scores depend on; None where there are none."""
         benchmark = reader.benchmark(name.benchmark)
         submission = reader.submission(*name)
         if benchmark is None or submission is None or benchmark.truth_revision == 0:
@@ -199,7 +199,7 @@ def _charge(name: SubmissionName, transaction: Transaction) -> None:
 
 
 def _look_through(raw: Sides, state: State) -> tuple[CompletenessCache, frozenset[SequenceKey]]:
-    """What can be told until frames come, and the sequences that are complete."""
+    """The completeness cache, and the sequences that are complete."""
     truth, _ = raw.to_score(complete=True)
     wanted = _frame_counts(truth)
     enough = _enough(wanted, _frame_counts(raw.detections))

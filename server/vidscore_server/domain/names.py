@@ -145,7 +145,7 @@ def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
 
 
 def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
-    """What is wrong with a text for people."""
+    """Faults of a string for people."""
     faults = []
     if len(text) > most:
         faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))

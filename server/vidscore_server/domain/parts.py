@@ -1,4 +1,4 @@
-"""What is scored: which truth and which of the detections meet; pure."""
+"""The input of scoring: truth and detections that are compared, whole or in parts."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PartPlan:
-    """What a submission has.
+    """How a submission is cut for scoring.
 
     Attributes:
         parts: Parts that it is scored in; none where `everything` is there.
@@ -153,7 +153,7 @@ def plan_parts(
 def _parts(
     found: dict[SequenceKey, _Sequence], maximum_bytes: int, *, by_frame: bool
 ) -> Iterator[Part]:
-    """Sequences together as long as they stay within the bound, in the order in which they came."""
+    """Sequences together while they stay within the bound, in the order of arrival."""
     together: list[SequenceKey] = []
     held = 0
     for key, entry in found.items():

@@ -1,4 +1,4 @@
-"""A benchmark's policy: what is shown of scores, what is allowed, what ranks."""
+"""A benchmark's policy: what participants see, may do and are ranked by; budgets; names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FROM_TRUTH = -1
 
 
 class Visibility(StrEnum):
-    """What performers see of scores."""
+    """What participants see of scores."""
 
     LADDER = "ladder"
     """Progress while it runs, then ranking measures alone, released by the Ladder mechanism."""
@@ -30,14 +30,14 @@ class Visibility(StrEnum):
 
 
 class Selection(StrEnum):
-    """Which submission of a team stands on the board."""
+    """Which submission of a team is on the board."""
 
     BEST = "best"
     LATEST = "latest"
 
 
 class Rescore(StrEnum):
-    """How a board moves once what stands on it was scored again."""
+    """How a board moves once its submissions were scored again."""
 
     AUTOMATIC = "automatic"
     REVIEW = "review"
@@ -45,7 +45,7 @@ class Rescore(StrEnum):
 
 
 class QuietAction(StrEnum):
-    """What becomes of a submission that nobody continues, and of an open one at closing."""
+    """What happens to an idle submission, and to an open one at closing."""
 
     SEAL = "seal"
     CANCEL = "cancel"
@@ -56,7 +56,7 @@ class Policy:
     """The choices of an organiser; `vidscore_evaluators.parameters` reads and checks them."""
 
     visibility: Literal["ladder", "final", "live"] = parameter(
-        "ladder", "What performers see of scores."
+        "ladder", "What participants see of scores."
     )
     ladder_step: float = parameter(
         0.01,
@@ -105,7 +105,7 @@ class Policy:
     earlier_first: bool = parameter(
         False, "Whether of equal scores the submission that was sealed first ranks first."
     )
-    public_board: bool = parameter(True, "Whether viewers and performers see the board.")
+    public_board: bool = parameter(True, "Whether viewers and participants see the board.")
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
         "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
@@ -113,11 +113,11 @@ class Policy:
 
     @property
     def shown(self) -> Visibility:
-        """`visibility` as what it means."""
+        """`visibility` as an enum."""
         return Visibility(self.visibility)
 
     def faults(self) -> Iterator[Fault]:
-        """What is wrong between choices that are right alone."""
+        """Faults between choices that are valid alone."""
         if self.shown is not Visibility.LADDER:
             return
         if self.released_measures:
@@ -132,7 +132,7 @@ class Policy:
 # --- Budgets: scores of hidden truth that a team may see before they reveal it
 
 GAIN = 0.2
-"""What all answers together may bring a team beyond chance, by the bound of `default_budget`."""
+"""Gain beyond chance that all answers together may give a team, in `default_budget`."""
 
 SMALLEST_BUDGET = 5
 """So many at least, for fewer are of no use to a team; holds until the truth is complete."""
@@ -255,7 +255,7 @@ def in_order(kinds: Iterable[NameKind]) -> list[str]:
 
 
 def withheld_warning(public: frozenset[NameKind]) -> str:
-    """What everybody is told who submits where names are kept back; empty where none are.
+    """Warning to every submission where names are withheld; otherwise empty.
 
     It depends on nothing but `public`, so nobody learns a name by it. Frame counts, which are kept
     back unless an organiser publishes them, are mentioned beside others alone: a warning that

@@ -79,7 +79,7 @@ def refuse_over_quota(
         team: The team.
         definition: The benchmark, as it is defined.
         now: The time.
-        more: Submissions that are to come and do not count yet.
+        more: Further submissions that do not count yet.
 
     Raises:
         QuotaError: If a quota is exceeded.
@@ -97,7 +97,7 @@ def refuse_over_quota(
 # --- Drafts: submissions to which no frame was appended yet
 
 DELETED = "draft_deleted"
-"""What the server does on its own to a draft that nobody continues, in the audit record."""
+"""Action of the server on an idle draft, in the audit record."""
 
 
 def admit(
@@ -137,7 +137,7 @@ def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:
 
 
 def refuse_draft(record: SubmissionRecord) -> None:
-    """Refuse to seal what has no frame.
+    """Refuse to seal a draft.
 
     Raises:
         NoFramesError: If it has none.

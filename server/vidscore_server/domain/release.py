@@ -89,7 +89,7 @@ def released_report(
     """As much of a report as the caller may see.
 
     Args:
-        caller: Who asks.
+        caller: The caller.
         definition: The benchmark.
         report: The whole report.
         released: What was released of it to the team.

@@ -37,13 +37,13 @@ KIND = "rescore"
 
 @dataclass(frozen=True)
 class Plan:
-    """What an operation re-scores.
+    """The plan of a re-scoring.
 
     Attributes:
         benchmark: The benchmark.
         revision: Revision of the truth.
         submissions: The submissions.
-        before: What all stood on the board with before.
+        before: Values and ranks on the board before.
     """
 
     benchmark: str
@@ -75,8 +75,8 @@ class Rescoring:
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        scorer: Who scores.
-        leases: What the server holds.
+        scorer: The scorer.
+        leases: The server's leases.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Rescoring:
         return await self._context.write(command)
 
     async def advance(self) -> None:
-        """Begin, or go on with, every operation that is not done and that nobody works on."""
+        """Start or continue every operation that is not done and that no server works on."""
         for record in await self._context.read(self._operations.waiting):
             await self._operations.begin(record.operation, partial(self._run, record))
 
@@ -138,7 +138,7 @@ class Rescoring:
         await self._operations.finish()
 
     async def stop(self) -> None:
-        """End what runs; it goes on when the server does, or at another one at once."""
+        """Cancel running work; it continues after a restart, or on another server at once."""
         await self._operations.stop()
 
     async def _run(self, record: OperationRecord) -> None:
@@ -155,7 +155,7 @@ class Rescoring:
             await self._close(record.operation, "SCORING_FAILED")
 
     async def _score_all(self, operation: str, plan: Plan) -> bool:
-        """Score what is not done; False where the operation was cancelled on the way."""
+        """Score the remaining submissions; False where the operation was cancelled meanwhile."""
         for submission in plan.submissions:
             record = await self._context.read(lambda reader: reader.operation(operation))
             if record is None or record.done:

@@ -1,4 +1,4 @@
-"""Waiting on people has an end: when time alone moves a submission on, and what happens then."""
+"""Schedule: when an idle submission ends and how, and the heartbeat that notices outages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vidscore_server.store.records import (
 
 @dataclass(frozen=True, slots=True)
 class ScheduledEvent:
-    """What time alone does to a submission.
+    """The next event of a submission by time alone.
 
     Attributes:
         time: When.
@@ -37,13 +37,13 @@ class ScheduledEvent:
 def scheduled_event(
     record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
 ) -> ScheduledEvent | None:
-    """What happens to a submission if nobody does anything; None where nothing does.
+    """The next event of a submission that is left alone; None where there is none.
 
     Args:
         record: The submission.
         benchmark: Its benchmark.
         policy: The benchmark's policy.
-        quiet_from: Since when nobody was kept from sending by an outage.
+        quiet_from: End of the last outage; idle time counts from then on.
     """
     if record.state is SubmissionState.WAITING_FOR_TRUTH:
         there = benchmark.truth_revision > 0
@@ -66,14 +66,14 @@ def due_event(
     now: datetime,
     quiet_from: datetime,
 ) -> Event | None:
-    """What time alone does now to a submission that takes frames; None where nothing is due.
+    """The event that is due for a submission that takes frames; None where none is.
 
     Args:
         record: The submission.
         benchmark: Its benchmark.
         policy: The benchmark's policy.
         now: The time.
-        quiet_from: Since when nobody was kept from sending by an outage.
+        quiet_from: End of the last outage; idle time counts from then on.
     """
     if benchmark.close_time is not None and now >= benchmark.close_time:
         return _end(policy, closing=True)
@@ -99,7 +99,7 @@ OUTAGE_BEATS = 4
 """Shortest pause that is an outage, and no restart or write that was slow."""
 
 GRACE = timedelta(seconds=60)
-"""Time after an outage before quiet time counts again: clients come back one by one."""
+"""Time after an outage before idle time counts again: clients reconnect one by one."""
 
 Told = Callable[[bool], Awaitable[None]]
 
@@ -155,7 +155,7 @@ class Heartbeat:
         return quiet_from
 
     def _goes_on(self) -> bool:
-        """Whether this server has beaten a moment ago, whatever has become of the clock."""
+        """Whether this server wrote a heartbeat recently, by its monotonic clock."""
         last_s = self._beat_at_s
         return last_s is not None and time.monotonic() - last_s < self._outage.total_seconds()
 

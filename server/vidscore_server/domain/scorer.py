@@ -38,7 +38,7 @@ from vidscore_server.workers import WorkerPool
 
 @dataclass(frozen=True)
 class Sides:
-    """A submission and the truth that it meets, as they came.
+    """A submission and the truth that it is scored against, as received.
 
     Attributes:
         definition: The benchmark.
@@ -62,7 +62,7 @@ class Sides:
 
 @dataclass(frozen=True)
 class _Plan:
-    """How a submission is scored once; the attributes are those of `Sides`, and what there is."""
+    """How a submission is scored once: as `Sides`, with the plan of its parts."""
 
     definition: Definition
     truth: Annotations
@@ -78,7 +78,7 @@ class Scorer:
         context: The hosting context.
         benchmarks: Its benchmarks.
         truth: Their truth.
-        workers: Who tallies.
+        workers: The worker processes.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class Scorer:
     async def _parts(
         self, name: SubmissionName, plan: _Plan
     ) -> AsyncIterator[tuple[tuple[Annotations, Annotations], Annotations]]:
-        """Both sides of each part as evaluators get them, and its detections as they came."""
+        """Both sides of each part as evaluators get them, and its detections as received."""
         arity = plan.definition.arity(Side.DETECTIONS)
         specification = plan.definition.specification
         meeting = await asyncio.to_thread(
@@ -191,7 +191,7 @@ class Scorer:
         return any(bool(without_truth(truth, run).any()) for run in runs)
 
     def columns(self, reader: Reader, name: SubmissionName, revision: int) -> Sides:
-        """Both sides as they came.
+        """Both sides as received.
 
         Raises:
             LookupError: If the benchmark or the revision is gone.

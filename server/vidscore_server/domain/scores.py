@@ -1,4 +1,4 @@
-"""Scores as they are kept: written once, and published when they come to stand on the board.
+"""Stored scores: written once, and published when they get on the board.
 
 A score that is under what the board shows is published at once, and releases what the policy
 permits. Any other waits, seen by organisers alone, until the board moves to what it is under; then
@@ -61,7 +61,7 @@ MAXIMUM_SCORES = 10_000
 
 @dataclass(frozen=True)
 class Result:
-    """What scoring a submission once gave, ready to be kept.
+    """Result of scoring a submission once, ready to be stored.
 
     Attributes:
         evaluator: The evaluator.
@@ -70,7 +70,7 @@ class Result:
         truth_revision: Revision of the truth that it is under.
         configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
-        warnings: What is doubtful about the submission now that it has met the truth.
+        warnings: Doubts about the submission, found with the truth.
     """
 
     evaluator: Evaluator[Any]
@@ -122,7 +122,7 @@ def unpack_score(record: ScoreRecord) -> tuple[Report, SubmittedNames]:
 
 
 def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
-    """A report and names out of what is kept of them; see `unpack_score`."""
+    """A report and names out of their stored form; see `unpack_score`."""
     most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
     document = json.loads(inflate(packed, most))
     names = {kind: frozenset(kept) for kind, kept in document.pop(_SUBMITTED, {}).items()}
@@ -150,7 +150,7 @@ def keep_result(
     result: Result,
     now: datetime,
 ) -> None:
-    """Keep a score; one that is under what the board shows is published.
+    """Store a score; one on the board's basis is published.
 
     Any other is a change of the benchmark, which makes servers look at its board.
 
@@ -203,8 +203,8 @@ def move_board(
         definition: The benchmark.
         benchmark: Its name.
         now: The time.
-        wanted: What its scores are to be under; None for what follows from the benchmark.
-        publishing: Whether an organiser wants it, who has seen the differences.
+        wanted: The basis to show; None for the one that follows from the benchmark.
+        publishing: Whether an organiser, who has seen the differences, asks for it.
 
     Returns:
         Where it stands then; None where there is no such benchmark.
@@ -237,7 +237,7 @@ def moves_by_itself(definition: Definition, state: BoardState) -> bool:
 def publish_anew(
     transaction: Transaction, definition: Definition, record: BenchmarkRecord, now: datetime
 ) -> None:
-    """Work out anew what the scores on a benchmark's board release, by another policy."""
+    """Recompute what the scores on a benchmark's board release, under another policy."""
     shown = shown_basis(record)
     for evaluator in definition.evaluators:
         key = None if shown is None else shown.key(evaluator.name)
@@ -279,7 +279,7 @@ def _released_with(
     result: Result,
     now: datetime,
 ) -> str:
-    """What a score on the board releases; one that was there already releases nothing more."""
+    """What a score on the board releases; a repeated one releases nothing more."""
     name = result.evaluator.name
     key = (result.truth_revision, result.configuration)
     place = (submission.benchmark, submission.submission)

@@ -1,4 +1,4 @@
-"""Score sealed submissions: what is due, in worker processes, each to an end within a bound.
+"""Schedule the scoring of sealed submissions, each to completion within a bound.
 
     sealed ----> waiting_for_truth ----> scoring ----> scored | failed
        +------------------------------------^ |
@@ -58,8 +58,8 @@ class Scheduler:
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        scorer: Who scores.
-        leases: What the server holds.
+        scorer: The scorer.
+        leases: The server's leases.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Scheduler:
             await asyncio.wait(list(self._running.values()))
 
     async def stop(self) -> None:
-        """End what runs; it begins again when the server does, or at another one at once."""
+        """Cancel running work; it restarts with the server, or on another one at once."""
         given_up = list(self._running)
         for task in list(self._running.values()):
             task.cancel()
@@ -292,7 +292,7 @@ def _name(record: SubmissionRecord) -> SubmissionName:
 
 
 def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
-    """A submission after a death of whoever scored it."""
+    """A submission after the death of the process that scored it."""
     name, count = _name(record), record.attempts
     log(logging.WARNING, "scoring interrupted", submission=str(name), times=count)
     told = INTERRUPTED_MESSAGE.format(count=count) if count >= ALONE_AFTER else ""
@@ -300,7 +300,7 @@ def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
 
 
 def _is_cut_off(error: Exception) -> bool:
-    """Whether the work was not done for want of someone who could, and has not failed itself."""
+    """Whether the store or a worker was lost, so that the work itself has not failed."""
     cut_off = (StoreError, WorkerLostError)
     return isinstance(error, cut_off) or (
         isinstance(error, ExceptionGroup) and error.subgroup(cut_off) is not None
@@ -308,5 +308,5 @@ def _is_cut_off(error: Exception) -> bool:
 
 
 def _work(name: SubmissionName) -> str:
-    """What the scoring of a submission is called as work to lease."""
+    """Name of a submission's scoring as leased work."""
     return f"score {name}"

@@ -36,12 +36,12 @@ class LatestValue(Generic[Item]):
         self._changed = asyncio.Event()
 
     def put(self, item: Item) -> None:
-        """Replace what nobody has taken yet."""
+        """Replace the value, if it was not taken yet."""
         self._item = item
         self._changed.set()
 
     def close(self) -> None:
-        """End the iteration; what nobody has taken is dropped."""
+        """End the iteration; a value that was not taken is dropped."""
         self._closed = True
         self._changed.set()
 
@@ -81,7 +81,7 @@ class LiveReporting:
 
 @dataclass(frozen=True)
 class RunConfiguration:
-    """What is to be scored, and how.
+    """Configuration of a run.
 
     Attributes:
         specification: The benchmark.
@@ -108,7 +108,7 @@ class LiveSchedule:
     sooner after the last than the shortest interval, and never while nothing has changed.
 
     Args:
-        wish: What the client asked for.
+        wish: The client's request.
         shortest_interval_s: The server's limit.
         now_s: Time at which the stream began.
     """
@@ -142,11 +142,11 @@ class LiveSchedule:
 # --- The session
 
 MANY_UNLISTED_FRAMES = 100_000
-"""Frames that a specification names and nobody has sent, of which one run at a time has so many."""
+"""Listed frames that were not sent, from which on runs finish one at a time."""
 
 
 class State(StrEnum):
-    """Where a run stands."""
+    """State of a run."""
 
     CONFIGURING = "configuring"
     RECEIVING = "receiving"
@@ -173,13 +173,13 @@ class ScoringSession:
 
     Args:
         settings: The server's limits.
-        workers: Who tallies.
+        workers: The worker processes.
         with_live: Whether live reports can be sent; if not, a wish for them is ignored.
-        turn: Held by the run that makes many frames which nobody has sent; all runs have one.
+        turn: Held by a run that finishes with many listed frames that were not sent; shared.
 
     Attributes:
-        state: Where the run stands.
-        live: The newest live report that nobody has taken.
+        state: State of the run.
+        live: The newest live report that was not taken yet.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class ScoringSession:
 
     @property
     def configuration(self) -> RunConfiguration:
-        """What is scored, and how; there is none while the run is configuring."""
+        """The configuration; there is none while the run is configuring."""
         return self._configuration
 
     @property
@@ -297,7 +297,7 @@ class ScoringSession:
             self._accumulation.add(*complete)
 
     def _turn_where_many_are_unlisted(self) -> AbstractAsyncContextManager[None]:
-        """What the last round waits for: frames that cost their sender nothing cost memory here."""
+        """Lock of the last round: frames that cost their sender nothing cost memory here."""
         named = self._configuration.specification.evaluated_frame_count
         unlisted = named - self._frames[Side.TRUTH]
         return self._turn if unlisted > MANY_UNLISTED_FRAMES else nullcontext()

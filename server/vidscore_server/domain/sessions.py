@@ -35,10 +35,10 @@ KEPT_FOR_ORGANISERS = 10
 
 
 class Use(StrEnum):
-    """What a stream is for."""
+    """The use of a stream."""
 
     SCORING = "scoring"
-    """It scores and keeps nothing: ended, its work is lost."""
+    """Stateless scoring: ended, its work is lost."""
     HOSTED = "hosted"
     """It is about a hosted benchmark: ended, it goes on over another call."""
 
@@ -49,7 +49,7 @@ class Place:
 
     Attributes:
         team: Whose share it counts towards.
-        use: What it is for.
+        use: Its use.
         is_organiser: Whether an organiser holds it: it is never taken away.
         end: Ends the stream with an error; None where it cannot be ended.
     """
@@ -215,7 +215,7 @@ class Sessions:
         """Hold a place for the present call.
 
         Args:
-            use: What it is for.
+            use: Its use.
 
         Raises:
             DrainingError: If the server drains.
@@ -267,7 +267,7 @@ class Sessions:
                 expiry.cancel()
 
     async def drain(self, timeout_s: float) -> None:
-        """Let nothing new begin, wait for what is open, and end what takes too long."""
+        """Refuse new streams, wait for the open ones, and end those that take too long."""
         self._draining = True
         self._stopping.set()
         if not await self._end_within(timeout_s):

@@ -49,12 +49,12 @@ _ADVICE = {
     SubmissionState.SCORED: "an organiser scores a whole benchmark again",
     SubmissionState.CANCELLED: "submit the detections again",
 }
-"""What to do with a submission that has not failed, in place of scoring it again."""
+"""Advice for a submission that has not failed, in place of a retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionView:
-    """A submission with its streams, and what time alone does to it."""
+    """A submission with its streams, and its next event by time alone."""
 
     record: SubmissionRecord
     streams: tuple[StreamRecord, ...]
@@ -78,7 +78,7 @@ class Submissions:
     async def create(
         self, request: Request, benchmark: str, submission: str, title: str
     ) -> SubmissionView:
-        """Open a submission of the caller's team, or find what the same request has opened.
+        """Open a submission of the caller's team, or find the one that the same request opened.
 
         It is a draft until frames come. A name under which the team has nothing but a draft is
         free for it.

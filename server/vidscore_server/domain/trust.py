@@ -59,13 +59,13 @@ LOOK_INTERVAL_S = 0.5
 
 @dataclass(frozen=True)
 class RankingRequest:
-    """What a caller asks of a ranking.
+    """A request to examine a ranking.
 
     Attributes:
         benchmark: The benchmark.
         submissions: Submissions; none for all that have a score.
-        evaluators: Who ranks; none for the benchmark's own evaluators.
-        questions: What is asked.
+        evaluators: The evaluators that rank; none for the benchmark's own.
+        questions: The questions.
     """
 
     benchmark: str
@@ -80,8 +80,8 @@ class TrustAnalyses:
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        scorer: Who knows both sides of a submission.
-        leases: What the server holds.
+        scorer: Reads both sides of a submission.
+        leases: The server's leases.
     """
 
     def __init__(
@@ -182,7 +182,7 @@ class TrustAnalyses:
         await self._operations.finish()
 
     async def stop(self) -> None:
-        """End what runs; it begins anew when the server does, or at another one at once."""
+        """Cancel running work; it restarts with the server, or on another one at once."""
         await self._operations.stop()
 
     async def _run(self, operation: str) -> None:
@@ -223,7 +223,7 @@ class TrustAnalyses:
         return counted
 
     def _analysis(self, reader: Reader, record: OperationRecord) -> Analysis:
-        """What an operation is to compute."""
+        """The analysis of an operation."""
         plan = read_plan(record)
         if isinstance(plan, CriterionPlan):
             candidates = chosen_candidates(plan.test, plan.criteria)
@@ -269,7 +269,7 @@ class TrustAnalyses:
             await asyncio.wait([work])
 
     async def _is_wanted(self, operation: str, told: dict[str, Any]) -> bool:
-        """Whether to go on; what is told of the progress is kept on the way."""
+        """Whether to continue; also stores the progress."""
 
         def command(transaction: Transaction) -> None:
             record = transaction.operation(operation)
@@ -287,7 +287,7 @@ class TrustAnalyses:
         return True
 
     async def _cancel(self, operation: str) -> None:
-        """End an operation that nobody works on."""
+        """End an operation that no server works on."""
         await self._context.write(
             lambda transaction: self._end(transaction, operation, CANCELLED, None)
         )

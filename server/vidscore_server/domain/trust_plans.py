@@ -1,4 +1,4 @@
-"""What trust analyses are asked for: checked, bounded, and as the operation keeps it."""
+"""Plans of trust analyses: checked, bounded, and as the operation stores them."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class RankingPlan:
         benchmark: The benchmark.
         revision: Revision of the truth, fixed when it was asked for.
         submissions: The submissions.
-        evaluators: Who ranks, with every parameter that is not the default.
-        questions: What is asked.
+        evaluators: The evaluators that rank, with every parameter that is not the default.
+        questions: The questions.
     """
 
     benchmark: str
@@ -98,7 +98,7 @@ def read_plan(record: OperationRecord) -> TrustPlan:
 def ranking_evaluators(
     definition: Definition, wanted: Sequence[EvaluatorSpec], path: str = "evaluators"
 ) -> tuple[EvaluatorSpec, ...]:
-    """Who ranks: evaluators that a caller wants, over what the benchmark says of them.
+    """The evaluators that rank: those that a caller wants, completed by the benchmark's own.
 
     Args:
         definition: The benchmark.
@@ -155,7 +155,7 @@ def check_limits(
     """Refuse what would be too much for one analysis.
 
     Args:
-        plan: What is asked for.
+        plan: The plan.
         submissions: The submissions of a ranking.
         settings: The server's limits.
 
@@ -216,9 +216,9 @@ class Examination:
 
     Attributes:
         definition: Specification and geometries; its policy plays no part.
-        evaluators: Who ranks, with every parameter that is not the default.
+        evaluators: The evaluators that rank, with every parameter that is not the default.
         systems: Name of each system.
-        questions: What is asked.
+        questions: The questions.
     """
 
     definition: Definition
@@ -272,7 +272,7 @@ class UploadedContest:
         self._add(self._systems[system], read, "detections")
 
     def analysis(self) -> RankingAnalysis:
-        """What is to be computed of everything that has come.
+        """The analysis of everything that was received.
 
         Raises:
             InputError: If a system names a sequence that neither truth nor specification knows.

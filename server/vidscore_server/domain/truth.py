@@ -38,7 +38,7 @@ SPOOLED_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class UploadPlan:
-    """What an upload of truth is for.
+    """The plan of an upload of truth.
 
     Attributes:
         benchmark: The benchmark.
@@ -54,7 +54,7 @@ class UploadPlan:
 
 
 class _BaseMovedError(Exception):
-    """What was merged with is not the newest revision any more."""
+    """The base of the merge is not the newest revision any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _MergedUpload:
     """A revision that is ready to be kept.
 
     Attributes:
-        base: What it was merged with: when the benchmark was created, and its newest revision.
+        base: Base of the merge: time of the benchmark's creation, and its newest revision.
         kept: Batches of the revision that it was merged with, as they are kept.
         added: Batches of the upload, as they are kept.
         frame_count: Frames that it has.
@@ -219,7 +219,7 @@ class TruthUpload:
         self._contents += _contents_of(batch)
 
     def close(self) -> None:
-        """Let go of what has come."""
+        """Release the received batches."""
         self._payloads.close()
 
     def _rule_faults(self, batch: Annotations) -> list[Fault]:
@@ -277,7 +277,7 @@ class TruthStore:
                 continue  # another upload was faster: merge with what it has made
 
     def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
-        """What the upload makes of the newest revision; aside, so that no writer waits for it."""
+        """Merge the upload with the newest revision, outside the writer, which others wait for."""
         benchmark = required_benchmark(reader, plan.benchmark)
         base = (benchmark.create_time, benchmark.truth_revision)
         before: list[bytes] = []

@@ -10,12 +10,12 @@ from vidscore.v1 import access_service_pb2 as pb
 from vidscore.v1 import access_service_pb2_grpc
 from vidscore_server.api.convert import read_seconds, read_time, write_time
 from vidscore_server.api.requests import (
+    cut_page,
     page_size_of,
     read_page_token,
     read_time_key,
     request_of,
     time_key,
-    write_page_token,
 )
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
@@ -130,10 +130,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         key = read_page_token(request, str, str)
         before = None if key is None else (read_time_key(key[0]), key[1])
         records = await self._context.read(lambda reader: reader.tokens(before, size + 1))
-        shown = records[:size]
-        token = ""
-        if len(records) > size:
-            token = write_page_token(time_key(shown[-1].create_time), shown[-1].token)
+        shown, token = cut_page(
+            records, size, lambda last: (time_key(last.create_time), last.token)
+        )
         return pb.ListTokensResponse(
             tokens=[write_token(record) for record in shown], next_page_token=token
         )
@@ -170,8 +169,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
         records = await self._context.read(
             lambda reader: reader.audit_records(before, size + 1, wanted)
         )
-        shown = records[:size]
+        shown, token = cut_page(records, size, lambda last: (last.number,))
         return pb.ListAuditRecordsResponse(
-            records=[write_audit_record(record) for record in shown],
-            next_page_token=write_page_token(shown[-1].number) if len(records) > size else "",
+            records=[write_audit_record(record) for record in shown], next_page_token=token
         )

@@ -32,7 +32,13 @@ from vidscore_server.api.definitions import (
     write_truth_revision,
 )
 from vidscore_server.api.operations import write_operation
-from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
+from vidscore_server.api.requests import (
+    cut_page,
+    page_size_of,
+    read_page_token,
+    request_of,
+    write_page_token,
+)
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.aside import aside
 from vidscore_server.domain.access import Caller, current_caller
@@ -117,10 +123,9 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         size = page_size_of(request)
         key = read_page_token(request, str) or ("",)
         records = await self._context.read(lambda reader: reader.benchmarks(key[0], size + 1))
-        shown = records[:size]
+        shown, token = cut_page(records, size, lambda last: (last.benchmark,))
         return pb.ListBenchmarksResponse(
-            benchmarks=[await self._written(record) for record in shown],
-            next_page_token=write_page_token(shown[-1].benchmark) if len(records) > size else "",
+            benchmarks=[await self._written(record) for record in shown], next_page_token=token
         )
 
     async def UpdateBenchmark(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -221,11 +226,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             ]
 
         revisions = await self._context.read(read)
-        shown = revisions[:size]
-        return pb.ListTruthRevisionsResponse(
-            revisions=shown,
-            next_page_token=write_page_token(shown[-1].revision) if len(revisions) > size else "",
-        )
+        shown, token = cut_page(revisions, size, lambda last: (last.revision,))
+        return pb.ListTruthRevisionsResponse(revisions=shown, next_page_token=token)
 
     async def RescoreSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.RescoreSubmissionsRequest, _: Responses[Any]

@@ -17,7 +17,7 @@ from google.rpc.error_details_pb2 import ErrorInfo
 from vidscore.v1 import benchmark_service_pb2 as pb
 from vidscore.v1 import trust_service_pb2
 from vidscore_server.api.convert import read_seconds, write_time
-from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
+from vidscore_server.api.requests import cut_page, page_size_of, read_page_token, request_of
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_operation
@@ -126,10 +126,9 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
         size = page_size_of(request)
         [after] = read_page_token(request, str) or ("",)
         records = await self._context.read(lambda reader: reader.operations(after, size + 1))
-        shown = records[:size]
+        shown, token = cut_page(records, size, lambda last: (last.operation,))
         return operations_pb2.ListOperationsResponse(
-            operations=[write_operation(record) for record in shown],
-            next_page_token=write_page_token(shown[-1].operation) if len(records) > size else "",
+            operations=[write_operation(record) for record in shown], next_page_token=token
         )
 
     async def GetOperation(  # noqa: N802 - gRPC's name

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from google.protobuf.message import Message
@@ -18,6 +19,8 @@ from vidscore_server.domain.context import Context, Request
 DEFAULT_PAGE_SIZE = 50
 MAXIMUM_PAGE_SIZE = 1000
 """More is not refused; the page just has no more."""
+
+Entry = TypeVar("Entry")
 
 LARGEST = 1 << 63
 """No number in a page token is larger: stores count with 64 bits."""
@@ -66,6 +69,20 @@ def _is_storable(part: str | int) -> bool:
 def write_page_token(*key: str | int) -> str:
     """A token that goes on after a key."""
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode()
+
+
+def cut_page(
+    found: Sequence[Entry], size: int, key: Callable[[Entry], tuple[str | int, ...]]
+) -> tuple[Sequence[Entry], str]:
+    """The entries of a page, and the token of the next one.
+
+    Args:
+        found: One entry more than the page has, where there are more.
+        size: Entries of a page.
+        key: Gives the key that the next page starts after.
+    """
+    shown = found[:size]
+    return shown, write_page_token(*key(shown[-1])) if len(found) > size else ""
 
 
 def time_key(time: datetime) -> str:

@@ -14,12 +14,12 @@ from vidscore_server.api.appends import Appender
 from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
 from vidscore_server.api.requests import (
+    cut_page,
     page_size_of,
     read_page_token,
     read_time_key,
     request_of,
     time_key,
-    write_page_token,
 )
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.aside import aside
@@ -245,7 +245,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         chosen = request.submission_id and parse_id(request.submission_id, "submission_id")
         made = request_of(request, "CreateSubmission", self._context)
         found = await self._hosting.submissions.create(made, benchmark, chosen, request.title)
-        return pb.CreateSubmissionResponse(submission=_written(found))
+        return pb.CreateSubmissionResponse(submission=write_submission(found))
 
     async def GetSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.GetSubmissionRequest, _: Responses[Any]
@@ -254,7 +254,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
         found = await self._context.read(lambda reader: submissions.view(reader, name, caller))
-        return pb.GetSubmissionResponse(submission=_written(found))
+        return pb.GetSubmissionResponse(submission=write_submission(found))
 
     async def ListSubmissions(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListSubmissionsRequest, _: Responses[Any]
@@ -273,12 +273,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             return [submissions.view(reader, name, caller) for name in names]
 
         found = await self._context.read(read)
-        token = ""
-        if len(found) > size:
-            last = found[size - 1].record
-            token = write_page_token(time_key(last.create_time), last.submission)
+        shown, token = cut_page(found, size, _list_key)
         return pb.ListSubmissionsResponse(
-            submissions=[_written(entry) for entry in found[:size]], next_page_token=token
+            submissions=[write_submission(entry) for entry in shown], next_page_token=token
         )
 
     async def OpenStream(  # type: ignore[override]  # noqa: N802 - gRPC's name
@@ -339,7 +336,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         name = read_submission(request.name)
         found = await self._hosting.submissions.seal(made, name, expected)
         self._hosting.wake()
-        return pb.SealSubmissionResponse(submission=_written(found))
+        return pb.SealSubmissionResponse(submission=write_submission(found))
 
     async def CancelSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CancelSubmissionRequest, _: Responses[Any]
@@ -347,7 +344,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """Give a submission up."""
         made = request_of(request, "CancelSubmission", self._context)
         found = await self._hosting.submissions.cancel(made, read_submission(request.name))
-        return pb.CancelSubmissionResponse(submission=_written(found))
+        return pb.CancelSubmissionResponse(submission=write_submission(found))
 
     async def RetrySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.RetrySubmissionRequest, _: Responses[Any]
@@ -356,7 +353,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         made = request_of(request, "RetrySubmission", self._context)
         found = await self._hosting.submissions.retry(made, read_submission(request.name))
         self._hosting.wake()
-        return pb.RetrySubmissionResponse(submission=_written(found))
+        return pb.RetrySubmissionResponse(submission=write_submission(found))
 
     async def WatchSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
@@ -380,14 +377,13 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         def read(reader: Reader) -> pb.ListScoresResponse:
             visible(reader, name, caller)
             records = reader.scores(*name, before, size + 1, published_only=not caller.is_organiser)
-            shown = records[:size]
+            shown, token = cut_page(records, size, lambda last: (last.number,))
             return pb.ListScoresResponse(
-                scores=self._scores.write(reader, name, shown, caller),
-                next_page_token=write_page_token(shown[-1].number) if len(records) > size else "",
+                scores=self._scores.write(reader, name, shown, caller), next_page_token=token
             )
 
         return await self._context.read(read)
 
 
-def _written(found: SubmissionView) -> pb.Submission:
-    return write_submission(found)
+def _list_key(found: SubmissionView) -> tuple[str, str]:
+    return time_key(found.record.create_time), found.record.submission

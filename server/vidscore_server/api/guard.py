@@ -1,8 +1,8 @@
 """What all calls share: access, limits, checksums, errors as statuses, and a log line each.
 
-A call is let in, or refused, before its first message is read: nobody spends the server's memory
-without leave. The services raise domain errors and know nothing of statuses; a message that is
-too large or cannot be read is raised by the guard in their place.
+A call is admitted or refused before its first message is read, so that only admitted callers use
+the server's memory. The services raise domain errors and know nothing of statuses; for a message
+that is too large or cannot be read the guard raises the error in their place.
 """
 
 from __future__ import annotations
@@ -362,7 +362,11 @@ class Bound:
 
 
 class OpenCalls(grpc.aio.ServerInterceptor):
-    """Bounds the calls that need no token.
+    """Bounds the calls that need no token: health checks and reflection.
+
+    The servicers are gRPC's own, whose streams could be opened without end and kept for ever. Here
+    each kind has a few places, of which one host has a quarter, and each call has a lifetime. Unary
+    health checks need no place: they are always answered.
 
     Args:
         settings: The server's limits.

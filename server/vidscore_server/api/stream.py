@@ -1,7 +1,7 @@
 """The requests and responses of a call, in order, with a bound on every wait.
 
 A live system sends thousands of messages a second. So the waits of a call share one timer, and
-responses that nobody has to wait for share one task that writes them.
+buffered responses share one task that writes them.
 """
 
 from __future__ import annotations

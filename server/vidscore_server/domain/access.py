@@ -80,6 +80,8 @@ def set_caller(caller: Caller) -> None:
 
 
 # --- Roles: an RPC that is not in the table is refused to everyone
+#
+# What a caller sees of an object is not decided here but in `vidscore_server.domain.release`.
 
 Roles = frozenset[Role | None]
 """Roles; None stands for a caller without a token."""
@@ -160,6 +162,9 @@ OF_SUBMISSIONS = frozenset(
 
 
 # --- Tokens: only a hash of a secret is stored
+#
+# A secret reads vidscore_{token}_{64 hexadecimal digits}: the name finds the record, the digits
+# are 256 random bits. A plain SHA-256 hides so much entropy as well as a slow hash would.
 
 SECRET_BYTES = 32
 
@@ -246,6 +251,9 @@ def _team_faults(role: Role | None, team: str) -> list[Fault]:
 
 
 # --- Running calls: they end with their token
+#
+# A token ends when it is revoked, here or on another server, and when its lifetime is over. Polling
+# all tokens that are in use finds both.
 
 LOOK_INTERVAL_S = 0.4
 """Time between two looks: with the time that one takes, no call outlives its token by a second."""

@@ -2,9 +2,9 @@
 
     waiting --checked together--> checked --stored in one commit--> acknowledged
 
-Whatever waits makes up the next group, which is checked while the group before is stored: nobody
-waits for a timer, and the more comes, the less each batch costs. Batches of one call stay in
-order, and the first that is refused ends the call's line.
+All waiting batches are the next group, which is checked while the group before is stored: there
+is no timer to wait for, and the higher the load, the less each batch costs. Batches of one call
+stay in order, and after the first that is refused the later ones are dropped.
 """
 
 from __future__ import annotations

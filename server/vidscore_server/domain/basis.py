@@ -3,7 +3,7 @@
 A score's *basis* is the revision of the truth and, of its evaluator, the version, parameters and
 specification. A board shows scores of one basis, which the benchmark's record names. Another one is
 *wanted* as soon as a newer revision of the truth is complete, or the benchmark has other rules;
-the board moves there when no submission waits any more to be scored under it.
+the board moves there once every submission is scored under it.
 """
 
 from __future__ import annotations

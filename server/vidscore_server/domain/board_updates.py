@@ -154,7 +154,10 @@ Version = tuple[datetime, int]
 
 
 class BoardUpdater:
-    """Updates the boards of all benchmarks.
+    """Updates the boards of all benchmarks: scores again, then moves each board at once.
+
+    The scores themselves tell what is done, so that the server that leases a board next, after a
+    restart or because another server has died, continues where the last one stopped.
 
     Args:
         context: The hosting context.

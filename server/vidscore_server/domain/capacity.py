@@ -132,6 +132,9 @@ class ByteBudget:
 
 
 # --- Usage of a team: open submissions, and bytes of detections
+#
+# Quotas count scored submissions; these bounds count what is stored, whatever becomes of it, so
+# that one team cannot fill the store. What a cancelled submission held is freed in the background.
 
 MEBIBYTE = 1 << 20
 

@@ -1,8 +1,8 @@
 """Leased work: done by one server at a time, and taken over when that server dies.
 
-A server that works says so again and again. One that has died, hangs, or has lost its store says
-nothing; its lease ends by the store's clock, and whoever looks next may begin. What the old one
-still brings is refused: results are kept in the transaction that ends the lease.
+A working server renews its lease. One that has died, hangs, or has lost its store does not; its
+lease expires by the store's clock, and the next server that polls may begin. Late results of the
+old one are refused: results are stored in the transaction that ends the lease.
 """
 
 from __future__ import annotations

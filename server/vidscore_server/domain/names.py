@@ -1,4 +1,4 @@
-"""Resource names: `benchmarks/{b}/submissions/{s}/streams/{t}`, read and written."""
+"""Resource names, `benchmarks/{b}/submissions/{s}/streams/{t}`, and other strings in requests."""
 
 from __future__ import annotations
 
@@ -125,6 +125,9 @@ def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> 
 
 
 # --- Strings for people: without control characters, which a terminal would obey
+#
+# What a participant or an organiser writes is shown to others, on terminals and in files. What an
+# older version has stored is read as it is; whoever shows it escapes it.
 
 MAXIMUM_TEXT_LENGTH = 1000
 SHOWN_CHARACTERS = 80

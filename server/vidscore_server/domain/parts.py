@@ -62,6 +62,10 @@ def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
 
 
 # --- Parts: memory does not follow the size of a submission
+#
+# Tallies add exactly, so that any parts give the same report. A part is some whole sequences, up to
+# a bound in bytes. A larger sequence is a part of its own or, where every evaluator judges frames
+# one by one, several. A submission within the bound is one part, and is read once.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Quotas: how many submissions a team may have scored, by day and in all.
 
-Charged for what is scored or on its way there, from its first frame on, and for what had a score
-shown before it ended otherwise. What has no frame costs nothing, nor what fails or is cancelled
-before anything of it was shown.
+A submission counts from its first frame on while it is scored or on its way there, and where a
+score of it was shown before it ended otherwise. A draft costs nothing, nor does a submission that
+fails or is cancelled before a score was shown.
 """
 
 from __future__ import annotations
@@ -95,6 +95,10 @@ def refuse_over_quota(
 
 
 # --- Drafts: submissions to which no frame was appended yet
+#
+# A draft has a row, because its streams need epochs and offsets, and is nothing to anybody but its
+# own team: it is not listed, takes no place in a quota, cannot be sealed, and is deleted where a
+# submission would be sealed or cancelled by time. Its first frames make it a submission.
 
 DELETED = "draft_deleted"
 """Action of the server on an idle draft, in the audit record."""

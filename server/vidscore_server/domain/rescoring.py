@@ -1,9 +1,9 @@
 """Score stored detections again: beside the scores there are, as an operation.
 
-An operation notes with every submission that it is done, in the transaction that keeps its
-scores: whenever the server dies, whichever leases it then goes on with the next one. The board
-moves at the end where no other submission waits to be scored again (see
-`vidscore_server.domain.basis`). It would without an operation, which is for whoever wants to wait.
+An operation records each finished submission in the transaction that stores its scores: when the
+server dies, the one that leases the operation next continues. The board moves at the end where no
+other submission waits to be scored again (see `vidscore_server.domain.basis`). It would do so
+without an operation, which is for callers who want to wait.
 """
 
 from __future__ import annotations

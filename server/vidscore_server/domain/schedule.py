@@ -105,7 +105,12 @@ Told = Callable[[bool], Awaitable[None]]
 
 
 class Heartbeat:
-    """Beats while the server runs.
+    """A small write to the store again and again, which tells two things.
+
+    - Whether the store can be written to. Reading may go on where writing does not (a full disk, a
+      standby, a failing device), and a server that takes no frames must not look healthy.
+    - Since when the site serves without a break. Participants cannot send while no server runs, so
+      idle time counts from then on, after some grace.
 
     Args:
         context: The hosting context.

@@ -1,8 +1,8 @@
 """Stored scores: written once, and published when they get on the board.
 
-A score that is under what the board shows is published at once, and releases what the policy
-permits. Any other waits, seen by organisers alone, until the board moves to what it is under; then
-what the Ladder releases is worked out anew, as if there had been no other board.
+A score on the board's basis is published at once, and releases what the policy permits. Any other
+is seen by organisers alone until the board moves to its basis; then the Ladder's releases are
+recomputed, as if there had been no other board.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@
        ^- a server, worker or lease was lost -+
 
 The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
-a lease; whoever finds one in `scoring` that nobody works on, after a restart or because another
-server has died, begins again. A death is no failure of the submission, but it may be its doing:
-after two of them it is scored alone, after all others, with growing pauses, and it is never given
-up for them. Only failures of the work itself count, so often as the settings allow.
+a lease; a submission in `scoring` without a lease, after a restart or because its server has died,
+is scored again. A death is no failure of the submission, but it may be the cause: after two of
+them it is scored alone, after all others, with growing pauses, and it is never given up for them.
+Only failures of the work itself count towards the setting `scoring_attempts`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,13 @@
-"""A place for one value, where a newer one takes the place of an older one."""
+"""One run that is scored while it is received: its configuration, states and live reports.
+
+    configuring --configure--> receiving --finish--> finishing --> finished
+         |                         |                     |
+         +-------------------------+---------------------+--> failed
+
+While it receives, `keep_tallying` runs beside it: it tallies when much is pending and makes live
+reports when they are due. A round of tallying covers exactly the frames that both sides had sent
+when it began, whatever arrives meanwhile.
+"""
 
 from __future__ import annotations
 

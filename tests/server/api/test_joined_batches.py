@@ -14,7 +14,8 @@ from vidscore.v1 import annotations_pb2
 from vidscore_evaluators.annotations import concatenate
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_server.api.batches import Lengths, join_columns, read_alike_batches, read_batch
+from vidscore_server.api.batches import read_alike_batches, read_batch
+from vidscore_server.api.joined_batches import Lengths, join_columns
 from vidscore_server.domain.batches import BatchRules, NotAlikeError
 from vidscore_server.settings import Settings
 

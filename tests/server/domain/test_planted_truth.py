@@ -19,6 +19,7 @@ from google.protobuf.message import Message
 from prometheus_client import generate_latest
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, append, values
 from tests.server.domain.streets import BOX, streets
+from tests.server.domain.test_hidden_truth import log_lines as log_lines  # noqa: PLC0414 - a fixture
 from tests.server.domain.test_roles import METHODS
 
 from vidscore.v1 import annotations_pb2

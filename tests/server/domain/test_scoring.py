@@ -194,7 +194,7 @@ async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
 async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Scheduler, "_hand_back", lambda *_: None)  # as if it had been killed
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)  # as if it had been killed
     clock = PlayedClock()
     for _ in range(6):
         async with hosting(tmp_path, clock, held=True) as hosted:
@@ -214,7 +214,7 @@ async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_i
 async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Scheduler, "_hand_back", lambda *_: None)
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
     clock = PlayedClock()
     for _ in range(2):
         async with hosting(tmp_path, clock, held=True) as hosted:
